@@ -438,6 +438,33 @@ AT_LEAST = "ask for at least what it has"
             [("topology_request.required", [HERE], [], "kept", LEFT_OUT, ANEW)],
         ),
         (
+            PREFERRED | {"required_topologies": ()},
+            NO_PLACES,
+            [("topology_request.preferred", [THERE], [], "kept", LEFT_OUT, ANEW)],
+        ),
+        (
+            {"capacity_min_bytes": 5 * GIB, "capacity_max_bytes": 5 * GIB},
+            TEN,
+            [
+                ("capacity_min", 5 * GIB, 10 * GIB, "refused", SHRINKS, AT_LEAST),
+                ("capacity_max", 5 * GIB, 0, "refused", SHRINKS, AT_LEAST),
+            ],
+        ),
+        (
+            {"context": {"password": CANARY, "tier": "slow"}},
+            {"context": {"password": CANARY, "tier": "fast"}},
+            [
+                (
+                    "context",
+                    {"password": "[secret]", "tier": "slow"},
+                    {"password": "[secret]", "tier": "fast"},
+                    "in-place",
+                    "",
+                    "",
+                )
+            ],
+        ),
+        (
             PREFERRED,
             {"topologies": (HERE,), "required_topologies": (HERE,), "preferred_topologies": (HERE,)},
             [
