@@ -90,9 +90,13 @@ class Display:
 
     # --- at the end
     def finish(self, old_outputs: values.Properties) -> None:
-        """Print diagnostics, the stack's outputs, the summary and how long it took."""
+        """
+        Print diagnostics, the stack's outputs, the summary and how long it took.
+
+        Outputs only where they changed, which the CLI prints every time: the report that follows names the storage.
+        """
         self._diagnostics()
-        if self.report.outputs and (not self.dry or old_outputs != self.report.outputs):
+        if self.report.outputs and old_outputs != self.report.outputs:
             lines = wording.outputs(old_outputs, self.report.outputs)
             self._print("\n".join(["Outputs:", *lines, ""]))
         lines = report.summary(self.report.counts(), dry=self.dry)

@@ -70,7 +70,8 @@ def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) 
     _make_stack(place, environment)
     _forget_locks_of_the_dead(place)
     answer = [] if operation == "preview" else ["--yes"]
-    return ["pulumi", operation, "--stack", folder.STACK, "--config-file", str(place.engine_config), *answer]
+    stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
+    return ["pulumi", operation, *stack, "--suppress-progress", *answer]
 
 
 def _options(operation: str) -> list[str]:

@@ -5,6 +5,8 @@ import shutil
 
 from nomad_csi import errors
 
+TITLE = "This is a sandbox on 127.0.0.1"
+
 DESCRIPTIONS = {
     ("engine", "real"): "Pulumi's own engine, `pulumi` on PATH",
     ("engine", "emulator"): "a small engine that runs the same program against the same providers; not Pulumi's own",
@@ -51,4 +53,4 @@ def describe(parts: dict[str, str]) -> str:
     """Return a line for each part."""
     width = max(map(len, parts))
     lines = [f"  {name:{width}}  {kind:8}  {DESCRIPTIONS[name, kind]}" for name, kind in parts.items()]
-    return "\n".join(["This is a sandbox on 127.0.0.1. What is real in it, and what is emulated:", *lines])
+    return "\n".join([f"{TITLE}. What is real in it, and what is emulated:", *lines])

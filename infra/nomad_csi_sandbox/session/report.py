@@ -54,8 +54,8 @@ def show(session: Session, *, whole: bool = True) -> int:
         report = verification.verify(client, session.plan(), session.external_ids())
     with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.without_pulumi():
         table = report.as_table()
-    for section in (*(_whole(session, record) if whole else ()), table, next_steps(session.place)):
-        session.say(f"\n{section}")
+    sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))
+    session.say("\n\n".join(section.rstrip("\n") for section in sections))
     return 0 if report.ok else errors.EXIT_CHANGES
 
 

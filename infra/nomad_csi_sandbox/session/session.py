@@ -46,12 +46,13 @@ class Session:
         plan = self.plan()
         with self.place.locked():
             record = self._record(plan, {"engine": engine_kind, "nomad": nomad_kind})
-            self.say(parts.describe(record.parts))
+            is_new = not record.processes
+            self.say(parts.describe(record.parts) if is_new else f"{parts.TITLE}: {parts.summary(record.parts)}")
             self._start(record)
             before = _essence(self._state(record))
             code = self._run("up", record, ["--skip-preview"] if skip_preview else [], described=True)
             if code == 0 and _essence(self._state(record)) == before:
-                self.say("Nothing has changed: everything is as the config asks.")
+                self.say("Nothing has changed: everything is as the config asks.\n")
             return code
 
     def preview(self) -> int:

@@ -13,6 +13,18 @@ def test_up_creates_what_the_program_wants(yard):
     assert yard.resource("one")["outputs"] == {"echo": "v", "serial": 1, "value": "v"}
 
 
+def test_outputs_are_printed_where_they_changed(yard):
+    """All of them then, with a mark at those that changed. Pulumi's own engine prints them every time."""
+    yard.program('pulumi.export("kept", 1); pulumi.export("changed", 1)')
+    first, same = yard.up(), yard.up()
+    yard.program('pulumi.export("kept", 1); pulumi.export("changed", 2)')
+
+    changed = yard.up()
+
+    printed = [result.text.partition("Outputs:\n")[2].partition("\nResources")[0] for result in (first, same, changed)]
+    assert printed == ["    changed: 1\n    kept   : 1\n", "", "  ~ changed: 1 => 2\n    kept   : 1\n"]
+
+
 def test_second_up_changes_nothing_and_still_asks_for_the_difference(yard):
     """Diff is asked also when inputs are equal; nothing is created or updated."""
     yard.program('toy.Thing("one", value="v")')

@@ -50,7 +50,7 @@ def test_stack_is_made_beside_the_config_that_the_engine_reads(place, environmen
     made, run = (tmp_path / "home/calls").read_text().splitlines()
     assert code == 0
     assert made == f"{place.path} stack select --create sandbox"
-    assert run == f"{tmp_path} up --stack sandbox --config-file {place.engine_config} --yes"
+    assert run == f"{tmp_path} up --stack sandbox --config-file {place.engine_config} --suppress-progress --yes"
     assert (place.path / "Pulumi.yaml").read_text() == "name: the-project\nruntime: python\n"
 
 
