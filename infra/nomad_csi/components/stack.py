@@ -58,6 +58,15 @@ def declare(config: pulumi.Config) -> None:
     """
     _refuse_encrypted(config)
     document = _document(config)
+    try:
+        _declare(config, document)
+    except errors.SpecError as error:
+        if error.source != names.STACK_CONFIG_KEY:
+            raise
+        raise stack_config.located(error, document, _file(), names.STACK_CONFIG_KEY) from None
+
+
+def _declare(config: pulumi.Config, document: Any) -> None:
     plan = storage.plan_document(document, source=names.STACK_CONFIG_KEY, owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
@@ -98,8 +107,12 @@ def _document(config: pulumi.Config) -> Any:
     document, key = config.require_object("storage"), config.full_key("storage")
     if not pulumi.runtime.is_config_secret(key):
         return document
-    file = stack_config.path_of(Path(pulumi.get_root_directory()), pulumi.get_stack(), os.environ)
-    return stack_config.marked(document, file, key)
+    return stack_config.marked(document, _file(), key)
+
+
+def _file() -> Path:
+    """Return the file of the stack's config."""
+    return stack_config.path_of(Path(pulumi.get_root_directory()), pulumi.get_stack(), os.environ)
 
 
 def _templates(config: pulumi.Config, plan: model.StoragePlan) -> str | None:

@@ -5,12 +5,13 @@ Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.g
 ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.spec import draft, encrypted
+from nomad_csi.spec import draft, encrypted, yaml_text
 
 OPTION = "PULUMI_OPTION_CONFIG_FILE"
 """Stands for ``--config-file`` of Pulumi's commands, which tell a program nothing of that option itself."""
@@ -50,6 +51,27 @@ def marked(known: Any, path: Path, key: str) -> Any:
     if not written:
         fix = f"where --config-file names another file, name it by the variable {OPTION} instead"
     raise errors.SpecError((errors.Problem(path="", got=got, allowed=allowed, fix=fix),), key)
+
+
+def located(error: errors.SpecError, known: Any, path: Path, key: str) -> errors.SpecError:
+    """
+    Return *error*, of the spec *known* below the config *key*, with its lines in the file *path*.
+
+    Without lines where the file holds another spec, as it does where ``--config-file`` names another file, or where a
+    part of it is encrypted.
+    """
+    config = _read(path).get("config") if path.is_file() else None
+    held = config if isinstance(config, Mapping) else {}
+    name = next((name for name in (key, key.partition(":")[2]) if name in held), None)
+    if name is None or held[name] != known:
+        return error
+    places = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
+    lines = yaml_text.lines_of(path.read_text(encoding="utf-8"), places.values())
+    problems = (
+        dataclasses.replace(problem, path=": ".join(filter(None, (f"line {lines[place]}", problem.path))))
+        for problem, place in places.items()
+    )
+    return errors.SpecError(tuple(problems), f"{key} in {path.name}", error.ids)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
