@@ -27,6 +27,9 @@ from nomad_csi_sandbox.session import (
     stack_config,
 )
 
+CHANGES_OUTPUTS = frozenset({"refresh", "up", "update"})
+"""Commands of Pulumi after which a stack's outputs may be others."""
+
 
 class Session:
     """The sandbox of the project in *root*. Every command of ``nomad-csi sandbox`` is a method."""
@@ -104,7 +107,7 @@ class Session:
         if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
             raise errors.NomadCsiError(_not_found(command[0], self.record()))
         code = foreground.run(command, variables)
-        if Path(command[0]).name == "pulumi":
+        if Path(command[0]).name == "pulumi" and CHANGES_OUTPUTS & set(command[1:]):
             self._write_outputs()
         return code
 
