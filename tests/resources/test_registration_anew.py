@@ -404,6 +404,61 @@ def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, 
     assert len([path for path, _ in scripted.sent("GET") if path.startswith("/v1/plugins")]) == 1
 
 
+ZONE = "topology.ebs.csi.aws.com/zone"
+
+
+@pytest.mark.parametrize(
+    ("zone", "nodes", "is_warned"),
+    [
+        ("us-east-1c", {"id-a": ("us-east-1a", True), "id-b": ("us-east-1b", True)}, True),
+        ("us-east-1c", {"id-a": ("us-east-1a", True), "id-c": ("us-east-1c", False)}, True),
+        ("us-east-1a", {"id-a": ("us-east-1a", True), "id-b": ("us-east-1b", True)}, False),
+        ("us-east-1c", {"id-a": ("us-east-1a", False)}, False),
+        ("us-east-1c", {"id-a": ("", True)}, False),
+        (resource.UNKNOWN, {"id-a": ("us-east-1a", True)}, False),
+    ],
+)
+def test_a_preview_warns_of_a_zone_without_healthy_clients(context, scripted, heard, zone, nodes, is_warned):
+    """Given volumes there: each is warned of, Nomad is asked once; a plugin that is not healthy yet says so itself."""
+    instances = {
+        node: {
+            "Healthy": is_healthy,
+            "NodeInfo": {"AccessibleTopology": {"Segments": {ZONE: place, "os": "linux"} if place else {}}},
+        }
+        for node, (place, is_healthy) in nodes.items()
+    }
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", "/v1/volume/csi/other", 404, "volume not found")
+    scripted.reply("GET", PLUGIN, 200, HEALTHY | {"Nodes": instances})
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    placed = OLD | {"externalId": resource.UNKNOWN, "requiredTopologies": [{"segments": {ZONE: zone}}]}
+
+    for volume_id in ("mysql", "other"):
+        VOLUME.preflight(context, {}, placed | {"volumeId": volume_id})
+
+    there = " or ".join(sorted(f"{ZONE}={place}" for place, is_healthy in nodes.values() if is_healthy))
+    line = (
+        f"no job can claim the volume in {ZONE}={zone}: plugin aws-ebs0 has healthy clients only in {there}; add a client "
+        "there, or correct the zone of the volume"
+    )
+    assert heard["warn"] == ([line, line] if is_warned else [])
+    assert len([path for path, _ in scripted.sent("GET") if path.startswith(PLUGIN)]) == 1
+
+
+def test_a_preview_warns_of_a_place_by_another_key(context, scripted, heard):
+    """No client reports the key of the volume, so that none of them fits."""
+    nodes = {"id-a": {"Healthy": True, "NodeInfo": {"AccessibleTopology": {"Segments": {"zone": "us-east-1a"}}}}}
+    scripted.reply("GET", PATH, 404, "volume not found")
+    scripted.reply("GET", PLUGIN, 200, HEALTHY | {"Nodes": nodes})
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    places = [{"segments": {ZONE: "us-east-1a"}}]
+
+    VOLUME.preflight(context, {}, OLD | {"externalId": resource.UNKNOWN, "requiredTopologies": places})
+
+    [line] = heard["warn"]
+    assert "healthy clients only in places without that key; add a client there" in line
+
+
 def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, scripted, wrote):
     """The engine deletes first: what the program declares for the same URN is what follows."""
     scripted.reply("GET", PATH, 200, HELD)

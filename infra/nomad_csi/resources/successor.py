@@ -64,6 +64,16 @@ def warn_of_missing_plugin(context: resource.Context, client: nomad.Nomad, news:
         context.warn(f"{successor_plugin.missing(plugin_id, known)}; `up` fails unless this run starts it first")
 
 
+def warn_out_of_reach(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+    """Warn in a preview of a volume in a place where its plugin is healthy on no client. Nomad registers it anyway."""
+    plugin_id = news["pluginId"]
+    if plugin_id == resource.UNKNOWN or not news.get("requiredTopologies"):
+        return
+    plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(client, plugin_id))
+    if plugin is not None and (why := successor_plugin.out_of_reach(plugin, news)):
+        context.warn(why)
+
+
 def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     """
     Look in a preview for the storage of the new volume *news*, where the program made it before.

@@ -42,6 +42,36 @@ def problems(plugin: plugins.Plugin, news: Mapping[str, Any], *, needs_controlle
     yield from _form(plugin, news)
 
 
+def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
+    """
+    Return that no client on which *plugin* is healthy is in a place that the volume of *news* requires; else nothing.
+
+    Nothing either where a place is not known yet, and where no instance is healthy or reports its place.
+    """
+    there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
+    places = [place.get("segments", {}) for place in _places(news)]
+    if not there or not places or any(place.items() <= segments.items() for place in places for segments in there):
+        return ""
+    keys = {key for place in places for key in place}
+    named = [{key: value for key, value in segments.items() if key in keys} for segments in there]
+    wanted, found = (" or ".join(sorted({_shown(item) for item in items})) for items in (places, named))
+    return (
+        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} has healthy clients only in {found}; "
+        "add a client there, or correct the zone of the volume"
+    )
+
+
+def _places(news: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the required places of *news*; none where one of them is not known yet."""
+    places = news.get("requiredTopologies", ())
+    is_known = properties.UNKNOWN not in str(places)
+    return list(places) if is_known else []
+
+
+def _shown(segments: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items())) or "places without that key"
+
+
 def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
     return errors.Problem(path="pluginId", got=f"{plugin.plugin_id!r}: {found}", allowed=allowed, fix=_LOOK)
 

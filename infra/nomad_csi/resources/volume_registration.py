@@ -81,6 +81,7 @@ class VolumeRegistrationResource:
             elif change.kind == "replace":
                 wanted = successor.Successor(news=news, recorded=old_outputs)
                 successor.refuse(context, client, wanted, in_preview=True)
+            successor.warn_out_of_reach(context, client, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """

@@ -101,6 +101,7 @@ class CreatedVolumeResource:
                     created_changes.refuse_taken(client, news)
                 volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
+            successor.warn_out_of_reach(context, client, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
