@@ -381,8 +381,8 @@ READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
         (
             [CLAIM],
             {"ebs": GONE},
-            f"storage-missing: volume prod/data: expected {ID} in EC2, found no such volume in this region; check whether "
-            "--aws-region is its region; if it is, deregister the volume",
+            f"storage-missing: volume prod/data: expected {ID} in EC2, found no such volume in this region; check that "
+            "--aws-region is the volume's region; if it is, deregister the volume",
         ),
         (
             [],

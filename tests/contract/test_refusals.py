@@ -199,7 +199,7 @@ def test_more_controllers_than_clients_are_not_waited_for(verify):
 
 CONTROLLER = (
     "  controller-missing: plugin {}: expected 1 controller, found 0 that ever answered as healthy; check the "
-    "controller job's allocations: it often lacks a permission, or a place to run"
+    "controller job's allocations: often a permission is missing, or no client can run them"
 )
 NODE = (
     "  node-missing: node instance of plugin {} on one: expected a healthy one, found none{}; check the allocation on "
@@ -232,7 +232,7 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             "0/1 nodes",
             [
                 "  version-differs: node instance of plugin efs on one: expected version 0.0.1, found version v3.4.1; "
-                "correct the image, or wait for a rolling update to end"
+                "correct the image, or wait for a rolling update to finish"
             ],
         ),
         (

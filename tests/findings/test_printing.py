@@ -25,8 +25,8 @@ def test_text():
         "error  storage-missing  volume default/mysql\n"
         "  expected  vol-1\n"
         "  found     none\n"
-        "  advice    check whether --aws-region is its region; if it is, deregister the\n"
-        "            volume"
+        "  advice    check that --aws-region is the volume's region; if it is, deregister\n"
+        "            the volume"
     )
 
 
@@ -44,7 +44,7 @@ def test_line(place, shown):
     """As editors read it, with as much of a place as there is."""
     assert printing.as_line(dataclasses.replace(WHOLE, **place)) == (
         f"{shown}error: storage-missing: volume default/mysql: expected vol-1, found none; "
-        "check whether --aws-region is its region; if it is, deregister the volume"
+        "check that --aws-region is the volume's region; if it is, deregister the volume"
     )
 
 

@@ -160,7 +160,7 @@ def test_constraint_that_only_nomad_can_judge_is_told_and_never_healthy(expected
     assert (status.status, status.ok) == ("constraint-unjudged", False)
     assert str(status.findings[0]) == (
         "constraint-unjudged: plugin aws-ebs0: expected constraints that can be evaluated outside of Nomad, found "
-        r"${meta.rack} regexp \p{Rack}: a, b; write the constraint in a simpler form"
+        r"${meta.rack} regexp \p{Rack}: a, b; write the constraint in a simpler form that nomad-csi can evaluate"
     )
     assert eligibility.why_not(wanted, clients[0]) == r"cannot be evaluated here: ${meta.rack} regexp \p{Rack}"
 
@@ -243,7 +243,7 @@ def test_service_monolith_needs_as_many_instances_as_planned(expected, node, ins
     assert two.counts == "1/2 nodes, 1/2 controllers"
     assert [str(finding) for finding in two.findings] == [
         "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever answered as healthy; check the "
-        "job's allocations: it often lacks a place to run"
+        "job's allocations: often no client can run them"
     ]
 
 

@@ -99,5 +99,5 @@ def test_nothing_of_nothing_is_not_healthy(expected, node, seen, changes):
     assert (status.status, status.ok) == ("nothing-expected", False)
     assert str(status.findings[0]) == (
         "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found no expected and no running instances; "
-        "check its jobs, of which Nomad counts no instances right after they are registered"
+        "check the plugin's jobs; right after their registration Nomad counts no instances yet"
     )

@@ -41,8 +41,8 @@ def test_second_job_beside_the_plans_is_told(judge, ran):
         (
             "warning",
             "job-duplicate: plugin aws-ebs0: expected job old of namespace storage not beside those of the plan, found it "
-            "runs the plugin on a, b too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks "
-            "the one that came last",
+            "runs the plugin on a, b too; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls "
+            "the instance that started last",
         )
     ]
 
@@ -94,7 +94,7 @@ def test_job_that_cannot_be_read_is_told(judge):
         (
             "warning",
             "job-unread: plugin aws-ebs0: expected to see where job old runs it, found GET /v1/job/old: status 403: "
-            "Permission denied; use a token that may read jobs in its namespace",
+            "Permission denied; use a token that may read jobs in that job's namespace",
         )
     ]
 

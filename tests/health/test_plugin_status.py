@@ -290,8 +290,8 @@ def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
 
     assert [str(item) for item in seen.status.findings] == [
         "job-duplicate: plugin again: expected job plugin-again-before not beside those of the plan, found it runs the "
-        "plugin on one, two too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one "
-        "that came last"
+        "plugin on one, two too; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls the "
+        "instance that started last"
     ]
 
 

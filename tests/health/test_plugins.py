@@ -247,8 +247,8 @@ def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, see
 
     assert [str(finding) for finding in status.findings] == [
         "csi-unverified: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
-        "only Nomad's status: its socket is not on this machine; set verify.on_nodes in the spec, for `pulumi up`; run "
-        "the verification with --on-nodes, or as root on that client; or set verify.evidence to nomad"
+        "only Nomad's status: its socket is not on this machine; for `pulumi up`, set verify.on_nodes in the spec; for "
+        "`nomad-csi verify`, use --on-nodes, or run it as root on that client; or set verify.evidence to nomad"
     ]
     assert status.healthy_nodes == 1
 

@@ -59,7 +59,7 @@ def test_too_few_say_how_many(judged):
     assert severities(status) == [("error", "too-few-healthy"), *[("error", "instance-unhealthy")] * 2]
     assert str(status.findings[0]) == (
         "too-few-healthy: plugin aws-ebs0: expected at least 9 of 10 (90 %) node instances healthy, found 8; check the "
-        "instances that are not, or correct min_healthy_percent and min_healthy_per_zone of verify"
+        "unhealthy instances, or correct min_healthy_percent and min_healthy_per_zone of verify"
     )
 
 

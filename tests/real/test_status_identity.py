@@ -67,7 +67,7 @@ def test_other_version_than_planned(cluster):
         (
             "error",
             f"version-differs: {row.format(id='older')}: expected version v0.0.1, found version {version}; correct the "
-            "image, or wait for a rolling update to end",
+            "image, or wait for a rolling update to finish",
         )
         for row in ROWS
     ]
@@ -109,7 +109,7 @@ def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
         (
             "error",
             "version-differs: node instance of plugin swapped on c2: expected version v3.4.1, found version v9; "
-            "restarted once so far; correct the image, or wait for a rolling update to end",
+            "restarted once so far; correct the image, or wait for a rolling update to finish",
         )
     ]
     assert [row.evidence for row in own.status.instances] == ["nomad", "csi"]

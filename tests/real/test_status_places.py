@@ -44,8 +44,8 @@ def test_wrong_zone_against_the_clients_own(cluster):
         (
             "error",
             "instance-zone-differs: node instance of plugin astray on c1: expected the zone of its client, found it reports zone "
-            "us-east-1b, its client is in us-east-1a; correct where the driver takes its zone from: instance metadata, "
-            "or an argument",
+            "us-east-1b, its client is in us-east-1a; correct the source of the driver's zone: instance metadata, or an "
+            "argument",
         )
     ]
     assert [(row.zone, row.evidence) for row in seen.status.instances] == [("us-east-1b", "nomad")] * 2
@@ -129,7 +129,7 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
             "error",
             f"instance-duplicate: {row} of plugin twice on {name}: expected one on each client, found job plugin-twice "
             f"runs another one there (allocation {own[name]}); Nomad knows one of them; run by another job; stop one of "
-            "the two jobs: one plugin id runs once on a client",
+            "the two jobs: a plugin id can run only once on a client",
         )
         for row in ("controller", "node instance")
         for name in two_clients.ZONES
@@ -142,8 +142,8 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
         (
             "warning",
             "job-duplicate: plugin twice: expected job plugin-twice not beside those of the plan, found it runs the plugin "
-            "on c1, c2 too; stop one of the two jobs: one plugin id runs once on a client, and Nomad asks the one that came "
-            "last",
+            "on c1, c2 too; stop one of the two jobs: a plugin id can run only once on a client, and "
+            "Nomad calls the instance that started last",
         )
     ]
     plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)

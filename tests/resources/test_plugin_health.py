@@ -187,7 +187,7 @@ def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_
     assert outputs == NEWS | VERIFIED | unverified
     reason = (
         "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy one, found it runs, and has "
-        "given no healthy answer yet; wait; its task has not had any trouble yet"
+        "given no healthy answer yet; wait; the task has had no errors so far"
     )
     assert heard == {"warn": [], "status": [f"plugin aws-ebs0 is not healthy now: {reason}"]}
 
