@@ -76,6 +76,8 @@ def line_of(content: values.Map, path: str) -> int:
     name, _, index = head.removesuffix("]").partition("[")
     if rest == "availability_zone":
         return next((block.at(key) for block in segments(content) for key in block), content.line)
+    if name in ("existing", "create"):
+        return content.at(written(path))
     blocks = segments(content) if name == "topologies" else values.blocks(content, _WRITTEN.get(name, name))
     if index and int(index) < len(blocks):
         return blocks[int(index)].at(rest)
