@@ -137,7 +137,7 @@ class CapabilitySpec(Model):
     """Who may read and write, from how many clients. What works depends on the driver."""
 
     attachment_mode: access.AttachmentMode = "file-system"
-    """A mounted file system, or the bare device."""
+    """How tasks see the volume: a mounted file system, or the raw block device."""
 
 
 class ResourcesSpec(Model):
@@ -147,10 +147,10 @@ class ResourcesSpec(Model):
     """Share of the processor, in Nomad's MHz."""
 
     memory_mib: Annotated[int, pydantic.Field(ge=32)] = 256
-    """Memory in MiB (2**20 bytes); the task is ended when it takes more."""
+    """Memory in MiB (2**20 bytes). A task that uses more is killed."""
 
     memory_max_mib: Annotated[int, pydantic.Field(ge=32)] | None = None
-    """How much it may take where the client has it, if the scheduler allows oversubscription; absent: no more."""
+    """Memory limit in MiB where the scheduler allows oversubscription; absent: *memory_mib* is the limit."""
 
 
 JobType = Literal["service", "system"]

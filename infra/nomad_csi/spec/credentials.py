@@ -9,30 +9,30 @@ class VaultSpec(base.Model):
     """A secret in Vault."""
 
     path: base.Word
-    """Such as ``secret/data/democratic-csi``, of a version 2 key-value store."""
+    """Path in a version 2 key-value store, such as ``secret/data/democratic-csi``."""
 
     role: base.Text = ""
     """Vault role; empty: the agent's default."""
 
 
 class WorkloadIdentitySpec(base.Model):
-    """An AWS role that the plugin takes on with the identity that Nomad signs for its task (OIDC)."""
+    """An AWS role that the plugin assumes with the workload identity that Nomad signs for its task (OIDC)."""
 
     role_arn: base.RoleArn
-    """Its trust policy names the cluster's OIDC provider."""
+    """ARN of the role. Its trust policy must name the cluster's OIDC provider."""
 
     audience: base.Word = "sts.amazonaws.com"
-    """Whom the token is for, as the role's trust policy says."""
+    """Audience of the token, as in the role's trust policy."""
 
 
 class CredentialsSpec(base.Model):
-    """Where the plugin's tasks get their secrets from. Absent: the instance role, for drivers of AWS."""
+    """Where the plugin's tasks get their secrets from. Absent: drivers of AWS use the instance role."""
 
     nomad_variable: base.VariablePath | None = None
     """
     Path of a Nomad variable in the plugin's namespace.
 
-    Without an ACL policy every job may read ``nomad/jobs``, and a job of its own what is below ``nomad/jobs/JOB_ID``.
+    Without an ACL policy, every job may read ``nomad/jobs``, and each job its own ``nomad/jobs/JOB_ID`` and below.
     """
 
     vault: VaultSpec | None = None
@@ -45,7 +45,7 @@ class CredentialsSpec(base.Model):
 
 
 class RegistryCredentialsSpec(base.Model):
-    """Where user name and password for the image's registry come from: the items ``username`` and ``password``."""
+    """The secret with the login for the image's registry, in its items ``username`` and ``password``."""
 
     nomad_variable: base.VariablePath | None = None
     vault: VaultSpec | None = None

@@ -17,47 +17,47 @@ class SettingSpec(base.Model):
     """A value of the driver that only the operator knows."""
 
     text: base.Text
-    """What it is."""
+    """Description of the value."""
 
     default: base.Text | None = None
-    """``None``: it must be given."""
+    """Default value; ``None``: the plugin must set one."""
 
     pattern: base.Expression = r"(?s).*"
-    """Regular expression for the whole value, which *text* puts into words."""
+    """Regular expression for the whole value; *text* describes it in words."""
 
 
 class ConfigFileSpec(base.Model):
-    """A YAML file that the driver reads its configuration from; it is put into the task's secrets directory."""
+    """A YAML file from which the driver reads its configuration; Nomad writes it to the task's secrets directory."""
 
     name: base.FileName
     required: tuple[base.Word, ...] = ()
-    """Keys at its top without which the driver does not start."""
+    """Top-level keys without which the driver does not start."""
 
     values: dict[base.Word, frozenset[base.Text]] = pydantic.Field(default_factory=dict)
-    """Keys at its top that take some values only, and these values."""
+    """Top-level keys that accept only certain values, with these values."""
 
     not_in_containers: dict[base.Word, dict[base.Text, base.Text]] = pydantic.Field(default_factory=dict)
-    """Values that work only where the process sees the client's own files, by key, each with the reason."""
+    """Values that do not work in a container, which lacks the client's files: by key, each with the reason."""
 
 
 class TagFormatSpec(base.Model):
-    """How the driver writes tags in one argument."""
+    """How the driver expects tags in one argument."""
 
     pair: base.Word = "="
-    """What stands between key and value."""
+    """Separator between key and value."""
 
     separator: base.Word = ","
-    """What stands between two tags."""
+    """Separator between two tags."""
 
 
 class DriverSpec(base.Model):
     """A CSI driver on Nomad."""
 
     name: base.Word
-    """Name for people; of a row of the catalogue its key."""
+    """Name of the driver; in the catalogue, the key of its row."""
 
     title: base.Text = ""
-    """Longer name for people; empty: the name."""
+    """Longer name for display; empty: *name*."""
 
     provider: base.Word
     """The name that the driver answers to ``GetPluginInfo``; Nomad calls it the provider. May hold ``{plugin_id}``."""
@@ -72,13 +72,13 @@ class DriverSpec(base.Model):
     """The version of *image*; empty: not known."""
 
     vendor_version: base.Text | None = None
-    """What the driver answers as its version; ``None``: the same as *version*. Empty: it is not compared."""
+    """Version that the driver reports; ``None``: the same as *version*. Empty: versions are not compared."""
 
     roles: Annotated[dict[base.PluginRole, driver_role.RoleSpec], pydantic.Field(min_length=1)]
     """Either ``monolith`` alone, or ``node``, with or without ``controller``."""
 
     capabilities: Annotated[tuple[base.CapabilitySpec, ...], pydantic.Field(min_length=1)]
-    """What really works; the first one is the default of volumes."""
+    """Capabilities that work with this driver; the first one is the default for volumes."""
 
     modes_advice: base.Text = ""
     """What to use in place of a mode that does not work."""
@@ -88,13 +88,13 @@ class DriverSpec(base.Model):
     """File systems that it mounts; ``None``: not known."""
 
     refused_mount_flags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
-    """Mount flags, by how they begin, that it refuses or ignores, each with the fix."""
+    """Prefixes of mount flags that the driver refuses or ignores, each with the fix."""
 
     context: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
     parameters: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
     secrets: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
     topology_key: base.Word | None = None
-    """Segment key that pins a volume to its zone; ``None``: volumes are not bound to one."""
+    """Segment key that binds a volume to its zone; ``None``: volumes are not bound to a zone."""
 
     topology_keys: tuple[base.Word, ...] = ()
     """Further segment keys that its nodes report."""
@@ -103,35 +103,35 @@ class DriverSpec(base.Model):
     """Limits in words: volumes for each client, sizes."""
 
     log_levels: tuple[base.Word, ...] = ()
-    """Words that it takes as log level; empty: it has none."""
+    """Log levels that the driver accepts; empty: it has none."""
 
     default_log_level: base.Text = ""
-    """The one that is used where the plugin says none."""
+    """Log level if the plugin sets none."""
 
     settings: dict[base.Word, SettingSpec] = pydantic.Field(default_factory=dict)
-    """What the plugin's ``config`` must or may say; each is filled in as ``{name}``."""
+    """Keys that the plugin's ``config`` must or may have; each fills in ``{name}``."""
 
     config_file: ConfigFileSpec | None = None
-    """The file that the plugin's ``config`` becomes."""
+    """File into which the plugin's ``config`` is rendered."""
 
     tag_format: TagFormatSpec = TagFormatSpec()
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] = 30
-    """How long its first healthy answer may take."""
+    """Seconds that the plugin may take to become healthy for the first time."""
 
     minimum_nomad: base.Text = "1.3.0"
     """The oldest version of Nomad that it works with."""
 
     credentials_optional: bool = False
-    """Whether it finds credentials on the client where none are given: an instance role, a service account."""
+    """Whether the driver can use credentials of the client, such as an instance role or a service account."""
 
     storage: Literal["ebs", "efs"] | None = None
-    """Key of the spec under which Pulumi makes storage for it, ``ebs`` or ``efs``; ``None``: Pulumi makes none."""
+    """Key of the spec with which Pulumi creates storage for the driver; ``None``: Pulumi creates none."""
 
     registers: bool = True
-    """Whether volumes that exist can be registered."""
+    """Whether existing volumes can be registered."""
 
     creates: bool = False
-    """Whether the plugin can make volumes."""
+    """Whether the plugin can create volumes."""
 
     @pydantic.model_validator(mode="after")
     def _roles_fit(self) -> "DriverSpec":

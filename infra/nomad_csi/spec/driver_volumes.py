@@ -15,25 +15,25 @@ class KeysSpec(base.Model):
     """Which keys a map of the volume may have."""
 
     allowed: frozenset[base.Text] | None = None
-    """``None``: the driver tolerates unknown keys. One that ends in ``*`` allows all that begin so."""
+    """Keys that the driver accepts; ``None``: it tolerates unknown keys. ``a*`` allows all keys with prefix ``a``."""
 
     ignore_case: bool = False
-    """Whether the driver takes keys in upper and lower case alike."""
+    """Whether the driver ignores the case of keys."""
 
     required: frozenset[base.Text] = frozenset()
     """Keys without which the volume cannot be used."""
 
     values: dict[base.Text, frozenset[base.Text]] = pydantic.Field(default_factory=dict)
-    """Keys that take some values only, and these values."""
+    """Keys that accept only certain values, with these values."""
 
     required_with: dict[base.Text, dict[base.Text, frozenset[base.Text]]] = pydantic.Field(default_factory=dict)
-    """Keys that another one calls for: by that key, then by its value. In ``a|b`` one of both is enough."""
+    """Keys that another key requires: by that key, then by its value. Of ``a|b``, either key is enough."""
 
     refused: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
-    """Keys that look right and are not, each with the fix."""
+    """Keys that look right but are wrong, each with the fix."""
 
     settings: frozenset[base.Text] = frozenset()
-    """Keys that say how a volume is used, never which data it is: under ``protect`` no other key may change."""
+    """Keys that say how a volume is used, never which data it holds. With ``protect``, no other key may change."""
 
     meanings: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """What keys are for, in words."""
@@ -78,7 +78,7 @@ class KeysSpec(base.Model):
 
 
 class ExternalIdFormSpec(base.Model):
-    """A form of external ids under which other rules hold than under the usual one."""
+    """A form of external ids for which other rules apply than for the usual form."""
 
     prefix: base.Word
     """How such ids begin."""
@@ -87,20 +87,20 @@ class ExternalIdFormSpec(base.Model):
     """What they mean."""
 
     flag: base.Word | None = None
-    """Flag that the controller, or the monolith, must be given for them, without dashes; ``None``: none."""
+    """Flag that the controller or monolith needs for such ids, without dashes; ``None``: none."""
 
     capabilities: tuple[base.CapabilitySpec, ...] = ()
-    """What works besides the driver's capabilities."""
+    """Capabilities that such volumes have in addition to the driver's."""
 
     context: KeysSpec | None = None
     """Keys of the context, in place of the driver's; ``None``: the same."""
 
     zoned: bool = True
-    """Whether such a volume is bound to a zone where the driver's volumes are."""
+    """Whether such a volume is bound to a zone, if the driver's volumes are."""
 
 
 class ExternalIdSpec(base.Model):
-    """How the storage provider writes the ids of what the driver serves."""
+    """What external ids of this driver's storage provider look like."""
 
     pattern: base.Expression = r".+"
     """Regular expression for the whole id."""
@@ -109,7 +109,7 @@ class ExternalIdSpec(base.Model):
     """The pattern in words, with an example."""
 
     forms: tuple[ExternalIdFormSpec, ...] = ()
-    """Forms of the id under which other rules hold."""
+    """Forms of the id for which other rules apply."""
 
     def fits(self, external_id: str) -> bool:
         """Return whether *external_id* looks as it should."""

@@ -121,16 +121,16 @@ class StorageSpec(Model):
     """Everything: the plugins and the volumes of one Nomad cluster."""
 
     protect: bool = True
-    """Whether Pulumi refuses to delete or replace storage unless a volume says otherwise."""
+    """Whether Pulumi refuses to delete or replace storage. A volume or file system may override it."""
 
     classes: dict[Word, dict[str, Any]] = pydantic.Field(default_factory=dict)
-    """Named presets: parts of a volume that volumes take over with ``class``, and may set otherwise."""
+    """Named presets. A volume that names one in ``class`` takes over its keys, and may override each."""
 
     snapshots: dict[ScheduleName, SnapshotScheduleSpec] = pydantic.Field(default_factory=dict)
-    """Named schedules of snapshots, which EBS volumes and EFS file systems name in ``snapshots``."""
+    """Named snapshot schedules. EBS volumes and EFS file systems refer to them in ``snapshots``."""
 
     file_systems: dict[FileSystemName, FileSystemSpec] = pydantic.Field(default_factory=dict)
-    """Named EFS file systems that several volumes share: ``efs.file_system`` of each names one."""
+    """Named EFS file systems that several volumes share. A volume refers to one in ``efs.file_system``."""
 
     plugins: tuple[PluginSpec, ...] = ()
     volumes: tuple[VolumeSpec, ...] = ()

@@ -14,57 +14,57 @@ OWN = "(description)"
 
 
 class IamSpec(base.Model):
-    """Whom the plugin's AWS permissions are given to."""
+    """The IAM role that gets the plugin's AWS permissions."""
 
     role_name: base.RoleName
-    """The instance role of the Nomad clients that may run the controller. It exists; a policy is attached to it."""
+    """Existing instance role of the Nomad clients that may run the controller. Pulumi attaches a policy to it."""
 
     create_volumes: bool = False
     """Also allow the driver to create, expand, snapshot and delete volumes, as Nomad's ``volume create`` needs."""
 
     kms_key_arns: tuple[base.KmsKeyArn, ...] = ()
-    """Customer keys of volumes that are not in this spec. Keys of volumes in the spec are added by themselves."""
+    """Customer keys of volumes that are not in this spec. Keys of volumes in the spec are added automatically."""
 
     volume_ids: tuple[base.EbsVolumeId, ...] = ()
-    """EBS volumes made elsewhere, which may lack the tag that the policy asks for. Those in the spec are added."""
+    """EBS volumes created elsewhere that may lack the tag required by the policy. Those in the spec are added."""
 
 
 class OnNodesSpec(base.Model):
-    """The job by which `pulumi up` asks instances on their own clients; it runs once there and is removed."""
+    """The job with which `pulumi up` probes instances on their clients. It runs once on each, and is then removed."""
 
     command: base.Word = "nomad-csi"
-    """The program, on the clients or in the image: a path, or a name that the client's agent finds."""
+    """The nomad-csi program, on the clients or in the image: a path, or a name that the client's agent finds."""
 
     image: base.Word | None = None
-    """Image with that program, for Docker; absent: ``raw_exec``, which needs it installed on the clients."""
+    """Docker image with that program; absent: ``raw_exec``, which needs the program on the clients."""
 
     state_dir: base.Word | None = None
-    """The clients' ``state_dir``; absent: ``DATA_DIR/client``, found by itself. Required with *image*."""
+    """The clients' ``state_dir``; absent: ``DATA_DIR/client``, which is detected. Required with *image*."""
 
     timeout_s: base.Seconds = 60.0
-    """How long all clients together may take to answer."""
+    """Seconds that all clients together may take to answer."""
 
 
 class VerifySpec(base.Model):
     """When the plugin counts as verified."""
 
     evidence: Literal["nomad", "csi"] = "nomad"
-    """``nomad`` believes Nomad's health; ``csi`` wants the plugin's own answers over its socket."""
+    """``nomad``: Nomad's health status is enough. ``csi``: the plugin must also answer over its CSI socket."""
 
     on_nodes: OnNodesSpec | None = None
-    """With ``evidence: csi``: ask by a job on the clients, for a machine that sees no sockets. Absent: no job."""
+    """With ``evidence: csi``: probe with a job on the clients, for a machine without their sockets. Absent: no job."""
 
     timeout_s: base.Seconds = 300.0
-    """How long to wait for the evidence."""
+    """Seconds to wait for the evidence."""
 
     stable_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False, strict=False)] = 3.0
-    """How long every instance that counts must stay healthy, without a restart."""
+    """Seconds for which every instance that counts must stay healthy, without a restart."""
 
     min_healthy_percent: Annotated[int, pydantic.Field(ge=1, le=100)] | None = None
-    """How many of 100 node instances must be healthy; absent: all, or what *min_healthy_per_zone* says."""
+    """Percentage of node instances that must be healthy; absent: all, or as *min_healthy_per_zone* sets."""
 
     min_healthy_per_zone: Annotated[int, pydantic.Field(ge=1)] | None = None
-    """How many node instances must be healthy in each zone with clients; absent: all, or as the percentage says."""
+    """Node instances that must be healthy in each zone with clients; absent: all, or as the percentage sets."""
 
 
 def _form(value: Any) -> str:
@@ -95,27 +95,27 @@ class PluginSpec(base.Model):
     """Region of the storage, for drivers of AWS. Not Nomad's region."""
 
     nomad_region: base.Word | None = None
-    """Nomad region of the plugin jobs; the agent's own when absent. The connection must ask the same one."""
+    """Nomad region of the plugin jobs; absent: the region of the agent. The connection must use the same region."""
 
     namespace: base.Namespace = "default"
     """Nomad namespace of the plugin jobs. The plugin itself is global."""
 
     datacenters: Annotated[tuple[base.Word, ...], pydantic.Field(min_length=1)] = ("*",)
-    """Nomad datacenters of the plugin jobs; ``*`` stands for any text."""
+    """Nomad datacenters of the plugin jobs; ``*`` is a wildcard."""
 
     node_pool: base.Word = "default"
     """Nomad node pool of the plugin jobs; ``all`` holds every client."""
 
     job_ids: plugin_jobs.JobIdsSpec = plugin_jobs.JobIdsSpec()
     availability_zone: base.Zone | None = None
-    """Run in this zone only, and serve only its volumes: for one plugin id for each zone. Absent: all zones."""
+    """Run the plugin in this zone only, for volumes in that zone: one plugin id per zone. Absent: all zones."""
 
     constraints: tuple[plugin_jobs.ConstraintSpec, ...] = ()
     priority: Annotated[int, pydantic.Field(ge=1, le=100)] = 80
-    """Above the 50 of other jobs: consumers cannot run without their plugin."""
+    """Job priority. Above Nomad's default of 50, because other jobs cannot run without their plugin."""
 
     config: dict[base.Word, Any] = pydantic.Field(default_factory=dict)
-    """The driver's own configuration: its file, or its settings. ``{from_secret: ITEM}`` stands for a secret."""
+    """The driver's configuration: its file, or its settings. ``{from_secret: ITEM}`` inserts a secret."""
 
     credentials: sources.CredentialsSpec | None = None
     iam: IamSpec | None = None
@@ -124,24 +124,24 @@ class PluginSpec(base.Model):
     monolith: plugin_jobs.MonolithSpec = plugin_jobs.MonolithSpec()
     task_driver: plugin_jobs.TaskDriverSpec = plugin_jobs.TaskDriverSpec()
     host_network: bool | None = None
-    """Whether containers share the client's network; the driver's choice when absent."""
+    """Whether containers share the client's network; absent: the driver's default."""
 
     image: base.Word | None = None
     """
-    Container image in place of the catalogue's, for another version.
+    Container image in place of the catalogue's, for another version of the driver.
 
-    Its tag says which one: the arguments are those that the driver takes in that version.
+    The image's tag is the version; the driver gets the arguments of that version.
     """
 
     arguments_checked: bool = True
     """
     ``false``: also run an image of a version whose arguments the catalogue does not know.
 
-    It gets those of the catalogue's version, and any flag may stand in ``extra_arguments``.
+    It gets the arguments of the catalogue's version, and ``extra_arguments`` may contain any flag.
     """
 
     image_registry: Registry | None = None
-    """Registry, with a path where it has one, in place of the image's own: a mirror."""
+    """Registry to use in place of the image's registry, such as a mirror, with an optional path."""
 
     image_digest: base.Digest | None = None
     """Digest that the image must have."""
@@ -149,20 +149,20 @@ class PluginSpec(base.Model):
     registry_credentials: sources.RegistryCredentialsSpec | None = None
     extra_arguments: plugin_jobs.ExtraArgumentsSpec = plugin_jobs.ExtraArgumentsSpec()
     extra_tags: dict[base.Word, base.Text] = pydantic.Field(default_factory=dict)
-    """Tags that the driver puts on what it makes."""
+    """Tags that the driver sets on the storage that it creates."""
 
     metrics_port: Annotated[int, pydantic.Field(ge=1, le=65_534)] | None = None
     """
-    Port of the metrics endpoint on the clients of its node instances; absent: none.
+    Port of the metrics endpoint of the node instances on their clients; absent: no metrics.
 
-    Its controllers have the next port, because a client may run both.
+    Controllers use the next port, because a client may run both.
     """
 
     environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
-    """Variables of its tasks, in place of the driver's own too. No secrets: they stand in the job file."""
+    """Environment variables of the tasks. They override the driver's. No secrets: the job file contains them."""
 
     resources: base.ResourcesSpec | None = None
-    """For all its tasks; the driver's usual when absent. A role's own go first."""
+    """Resources of all the plugin's tasks; absent: the driver's default. Those of a role override them."""
 
     restart: plugin_jobs.RestartSpec = plugin_jobs.RestartSpec()
     update: plugin_jobs.UpdateSpec | None = None
@@ -170,11 +170,11 @@ class PluginSpec(base.Model):
     """klog verbosity (``--v``), for drivers that have it."""
 
     log_level: base.Word | None = None
-    """Log level, for drivers that take a word; the driver's usual when absent."""
+    """Log level, for drivers with named levels; absent: the driver's default."""
 
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] | None = None
-    """How long Nomad waits for the first healthy answer before it restarts the task. The driver's default else."""
+    """Seconds that Nomad waits for a first healthy answer before it restarts the task; absent: the driver's default."""
 
     verify: VerifySpec = VerifySpec()
     adopt: bool = False
-    """Take over plugin jobs of the same ids that exist and differ."""
+    """Take over existing plugin jobs with the same ids, even if they differ."""

@@ -12,16 +12,16 @@ CONTAINERS: frozenset[str] = frozenset({"docker", "podman"})
 
 
 class TaskDriverSpec(base.Model):
-    """How the plugin's process is run on the clients."""
+    """How Nomad runs the plugin's process on the clients."""
 
     name: TaskDriver = "docker"
     """``docker`` or ``podman``; ``raw_exec`` for clients without them; ``exec`` for controllers only."""
 
     command: base.Word | None = None
-    """``raw_exec``, ``exec``: the driver's binary, absolute or on the client agent's PATH. Required there."""
+    """The driver's binary: an absolute path, or on the client agent's PATH. Required for ``raw_exec`` and ``exec``."""
 
     arguments: tuple[base.Text, ...] = ()
-    """``raw_exec``, ``exec``: arguments of *command* that stand before the driver's own."""
+    """``raw_exec``, ``exec``: arguments of *command* in front of the driver's arguments."""
 
     client_data_dir: base.Directory | None = None
     """``data_dir`` of the Nomad clients. Required for ``raw_exec``: no API reports it. Elsewhere only probes use it."""
@@ -31,7 +31,7 @@ class ControllerSpec(base.Model):
     """The controller job, where it differs from the plugin."""
 
     count: base.Count | None = None
-    """Instances, on distinct clients; the driver's usual number when absent (EBS: 2, democratic-csi: 1)."""
+    """Number of instances, on distinct clients; absent: the driver's default (EBS: 2, democratic-csi: 1)."""
 
     resources: base.ResourcesSpec | None = None
     task_driver: TaskDriverSpec | None = None
@@ -44,40 +44,40 @@ class NodeSpec(base.Model):
 
 
 class MonolithSpec(base.Model):
-    """The job of a driver whose process is controller and node in one, where it differs from the plugin."""
+    """The job of a driver whose process is both controller and node, where it differs from the plugin."""
 
     job_type: base.JobType | None = None
     """
-    ``system`` runs one instance on each eligible client, ``service`` *count* instances; the driver's usual when absent.
+    ``system`` runs one instance on each eligible client, ``service`` *count* instances; absent: the driver's default.
 
-    Nomad changes no job's type: another one replaces the job, which is stopped first, not while a volume is claimed.
+    Nomad cannot change the type of a job: the job is stopped and replaced, but not while a volume is claimed.
     """
 
     count: base.Count | None = None
-    """Instances of a service job; the driver's usual number when absent."""
+    """Number of instances of a service job; absent: the driver's default."""
 
     resources: base.ResourcesSpec | None = None
 
 
 class JobIdsSpec(base.Model):
     """
-    Ids of the plugin's jobs: for jobs that run already under other names, and are to be taken over.
+    Ids of the plugin's jobs, to take over jobs that already run under other names.
 
-    A job whose id changes is stopped and purged before the one of the new id is started, not while a volume is claimed.
+    If an id changes, the old job is stopped and purged before the new one starts, but not while a volume is claimed.
     """
 
     controller: base.JobId | None = None
-    """Of the controller job; ``plugin-PLUGIN_ID-controller`` when absent."""
+    """Id of the controller job; absent: ``plugin-PLUGIN_ID-controller``."""
 
     node: base.JobId | None = None
-    """Of the node job; ``plugin-PLUGIN_ID-nodes`` when absent."""
+    """Id of the node job; absent: ``plugin-PLUGIN_ID-nodes``."""
 
     monolith: base.JobId | None = None
-    """Of the job that is both; ``plugin-PLUGIN_ID-monolith`` when absent."""
+    """Id of the monolith job; absent: ``plugin-PLUGIN_ID-monolith``."""
 
 
 class ConstraintSpec(base.Model):
-    """On which clients the plugin may run."""
+    """A condition that clients must meet to run the plugin."""
 
     attribute: base.Word
     """A runtime variable such as ``${attr.cpu.arch}``, ``${meta.storage}`` or ``${node.class}``."""
@@ -97,49 +97,49 @@ class ConstraintSpec(base.Model):
         "is_set",
         "is_not_set",
     ] = "="
-    """How to compare, in Nomad's words."""
+    """Nomad's comparison operator."""
 
     value: base.Text = ""
-    """What to compare with. None for ``is_set`` and ``is_not_set``."""
+    """Value to compare with. Leave it out for ``is_set`` and ``is_not_set``."""
 
 
 class RestartSpec(base.Model):
-    """How a plugin that ends is started again. It is never given up: after *attempts* Nomad waits and goes on."""
+    """How Nomad restarts a plugin that ends. Nomad never gives up: after *attempts* it waits, then tries again."""
 
     attempts: Annotated[int, pydantic.Field(ge=1)] = 3
-    """How often within *interval_s*."""
+    """Restarts within *interval_s* before Nomad waits."""
 
     interval_s: base.Count = 300
-    """The interval, at least 5 s."""
+    """Length of the interval in seconds, at least 5."""
 
     delay_s: base.Count = 15
-    """Between an end and the next start."""
+    """Seconds between the end of the task and its next start."""
 
 
 class UpdateSpec(base.Model):
-    """How a changed job replaces its instances. Absent: as Nomad does by itself."""
+    """How Nomad replaces the instances of a changed job. Absent: Nomad's defaults."""
 
     max_parallel: Annotated[int, pydantic.Field(ge=1)] = 1
-    """Instances that are replaced at the same time."""
+    """Number of instances that are replaced at the same time."""
 
     min_healthy_time_s: base.Count = 10
-    """How long a new one must be healthy before the next is replaced."""
+    """Seconds for which a new instance must be healthy before the next one is replaced."""
 
     healthy_deadline_s: base.Count = 300
-    """When a new one that is not healthy counts as failed."""
+    """Seconds after which a new instance that is not healthy counts as failed."""
 
     auto_revert: bool = False
-    """Whether Nomad goes back to the last version that was healthy."""
+    """Whether Nomad reverts a failed update to the last healthy version."""
 
 
 class ExtraArgumentsSpec(base.Model):
     """Arguments for the driver beyond those that the catalogue renders."""
 
     controller: tuple[base.Text, ...] = ()
-    """For controllers, behind the rendered ones."""
+    """For controllers, after the rendered arguments."""
 
     node: tuple[base.Text, ...] = ()
     """For node instances."""
 
     monolith: tuple[base.Text, ...] = ()
-    """For instances that are both."""
+    """For monolith instances."""

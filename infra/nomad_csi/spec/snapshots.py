@@ -17,19 +17,19 @@ KEPT = ("keep", "keep_days")
 
 
 class SnapshotScheduleSpec(base.Model):
-    """When storage is copied: Data Lifecycle Manager for EBS volumes, AWS Backup for EFS file systems."""
+    """When AWS copies the storage: Data Lifecycle Manager for EBS volumes, AWS Backup for EFS file systems."""
 
     every_hours: Literal[1, 2, 3, 4, 6, 8, 12, 24] = 24
-    """Hours between two copies."""
+    """Hours between two snapshots."""
 
     at: Annotated[str, base.matching(re.compile(r"([01]\d|2[0-3]):[0-5]\d"), "HH:MM in UTC, quoted: '03:00'")] = "03:00"
-    """Time of one of them, in UTC; AWS begins within the hour that follows, or later where it has much to do."""
+    """Time of one snapshot, in UTC. AWS starts within the following hour, or later under load."""
 
     keep: Annotated[int, pydantic.Field(ge=1, le=1_000)] | None = None
-    """How many snapshots of each volume are kept; the oldest one goes when there is one more. EBS only."""
+    """Number of snapshots to keep of each volume; a further one replaces the oldest. EBS only."""
 
     keep_days: Annotated[int, pydantic.Field(ge=1, le=36_500)] | None = None
-    """Days after which a copy goes. A schedule that EFS file systems use needs it."""
+    """Days after which a snapshot is deleted. Required in a schedule that EFS file systems use."""
 
     @pydantic.model_validator(mode="after")
     def _one_kind(self) -> "SnapshotScheduleSpec":

@@ -23,14 +23,14 @@ class MountOptionsSpec(base.Model):
     """How the file system is mounted."""
 
     fs_type: base.Text = ""
-    """File system; the driver's usual when empty."""
+    """File system; empty: the driver's default."""
 
     mount_flags: tuple[base.Text, ...] = ()
-    """Options of the mount, such as ``noatime``. Those that the stack's config encrypts are in no file."""
+    """Mount options, such as ``noatime``. Options encrypted in the stack's config are never written to a file."""
 
 
 class EbsSpec(base.Model):
-    """An EBS volume to be made. Limits of each type: docs/drivers.md, under AWS EBS."""
+    """An EBS volume that Pulumi creates. Limits of each type: docs/drivers.md, under AWS EBS."""
 
     availability_zone: base.Zone
     """Only clients in this zone can attach the volume."""
@@ -42,19 +42,19 @@ class EbsSpec(base.Model):
     """``gp3``, ``gp2``, ``io2``, ``io1``, ``st1``, ``sc1`` or ``standard``."""
 
     iops: int | None = None
-    """Provisioned operations per second; the baseline of the type when absent."""
+    """Provisioned I/O operations per second; absent: the baseline of the type."""
 
     throughput_mib_per_s: int | None = None
     """Provisioned throughput in MiB/s, gp3 only; 125 when absent."""
 
     encrypted: bool = True
-    """Whether it is encrypted at rest."""
+    """Whether the storage is encrypted at rest."""
 
     kms_key_arn: base.KmsKeyArn | None = None
-    """Customer key; the account's default EBS key when absent."""
+    """Customer key; absent: the account's default EBS key."""
 
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """AWS tags, beyond those that name the volume and its owner."""
+    """AWS tags, in addition to those for the volume and its owner."""
 
 
 class MountTargetSpec(base.Model):
@@ -66,7 +66,7 @@ class MountTargetSpec(base.Model):
 
 
 class EfsClientsSpec(base.Model):
-    """Who may reach the mount targets (TCP 2049)."""
+    """Which clients may reach the mount targets (TCP 2049)."""
 
     cidr_blocks: tuple[base.CidrBlock, ...] = ()
     """Networks of the Nomad clients."""
@@ -75,16 +75,16 @@ class EfsClientsSpec(base.Model):
 
 
 class AccessPointSpec(base.Model):
-    """The folder of the file system that the volume is, and the user that owns it."""
+    """The folder of the file system that becomes the volume, and the user that owns it."""
 
     path: base.Text
-    """Folder of the file system, made where it is absent: at most 4 levels."""
+    """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
 
     uid: base.UnixId
-    """User that every access is made as, and that owns the folder."""
+    """User id that owns the folder, and with which every access is made."""
 
     gid: base.UnixId
-    """Its group."""
+    """Group id of that user."""
 
     permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
 
@@ -93,33 +93,33 @@ class EfsIamSpec(base.Model):
     """Who may mount a file system whose volume has the mount flag ``iam``."""
 
     role_name: base.RoleName
-    """The instance role of the Nomad clients. It exists; a policy that lets it mount this volume is attached to it."""
+    """Existing instance role of the Nomad clients. Pulumi attaches a policy to it that allows mounting this volume."""
 
     required: bool = False
     """
-    ``true``: a file system policy refuses everyone who mounts the file system without ``iam``, also elsewhere.
+    ``true``: a file system policy refuses every mount of the file system without ``iam``, even from outside of Nomad.
 
-    ``false``: no such policy is made; whoever reaches a mount target may mount, as is usual in EFS.
+    ``false``: no such policy exists; every client that reaches a mount target may mount, as is usual in EFS.
     """
 
 
 class EfsSettings(base.Model):
-    """What an EFS file system that is made can be given."""
+    """Settings of an EFS file system that Pulumi creates."""
 
     mount_targets: tuple[MountTargetSpec, ...] = ()
     clients: EfsClientsSpec = EfsClientsSpec()
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
-    """Fixed once the file system is made."""
+    """EFS performance mode. It cannot be changed after the file system is created."""
 
     throughput_mode: Literal["bursting", "elastic"] = "bursting"
-    """``elastic`` is paid by what is read and written, ``bursting`` grows with what is stored."""
+    """``elastic`` is billed by the data read and written; ``bursting`` throughput grows with the data stored."""
 
     encrypted: bool = True
-    """Whether it is encrypted at rest."""
+    """Whether the storage is encrypted at rest."""
 
     kms_key_arn: base.KmsKeyArn | None = None
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """AWS tags, beyond those that name the volume or file system and its owner."""
+    """AWS tags, in addition to those for the volume or file system and its owner."""
 
 
 class FileSystemIamSpec(EfsIamSpec):
@@ -130,19 +130,19 @@ class FileSystemIamSpec(EfsIamSpec):
 
 
 class FileSystemSpec(EfsSettings):
-    """An EFS file system to be made, for volumes that each are an access point of it."""
+    """An EFS file system that Pulumi creates, for several volumes: each is an access point of it."""
 
     iam: FileSystemIamSpec | None = None
-    """Absent: no permissions are given. Needs the mount flag ``iam`` of its volumes."""
+    """Who may mount the file system; its volumes need the mount flag ``iam``. Absent: no permissions are granted."""
 
     snapshots: tuple[ScheduleName, ...] = ()
-    """Schedules of this spec by which it is copied, with the data of all its volumes."""
+    """Schedules of this spec by which AWS copies the file system, with the data of all its volumes."""
 
     protect: bool | None = None
-    """Whether Pulumi refuses to delete or replace it; the spec's ``protect`` when absent."""
+    """Whether Pulumi refuses to delete or replace it; absent: the spec's ``protect``."""
 
     moved_from: base.FileSystemName | None = None
-    """Name that it had in this stack before, which is kept as it is. Can be removed after the next ``up``."""
+    """Former name of the file system in this stack; it is kept. The key can be removed after the next ``up``."""
 
 
 IN_FILE_SYSTEM = ("file_system", "file_system_id")
@@ -151,23 +151,23 @@ IN_FILE_SYSTEM = ("file_system", "file_system_id")
 
 class EfsSpec(EfsSettings):
     """
-    An access point of a file system, with what it is part of.
+    An EFS volume: an access point, or a whole file system.
 
-    With ``mount_targets`` and ``clients`` the file system is made for this volume alone. With ``file_system`` or
-    ``file_system_id`` only the access point is made; several volumes can be in one file system so.
+    With ``mount_targets`` and ``clients``, Pulumi creates a file system for this volume alone. With ``file_system`` or
+    ``file_system_id``, Pulumi creates only the access point, so several volumes can share one file system.
     """
 
     file_system: base.FileSystemName | None = None
     """Name of a file system under ``file_systems`` of this spec."""
 
     file_system_id: base.FileSystemId | None = None
-    """An existing file system, with mount targets that the clients reach: it is never changed or deleted."""
+    """Id of an existing file system, whose mount targets the clients can reach. It is never changed or deleted."""
 
     iam: EfsIamSpec | None = None
-    """Absent: no permissions are given. Needs the mount flag ``iam``."""
+    """Who may mount the volume; needs the mount flag ``iam``. Absent: no permissions are granted."""
 
     access_point: AccessPointSpec | None = None
-    """Absent: the volume is the root of the file system. Required in a file system that is not its own."""
+    """Absent: the volume is the root of the file system. Required with ``file_system`` and ``file_system_id``."""
 
     @property
     def makes_file_system(self) -> bool:
@@ -193,30 +193,30 @@ class EfsSpec(EfsSettings):
 
 
 class ExistingSpec(base.Model):
-    """Storage that exists already and is only registered."""
+    """Existing storage that is only registered."""
 
     external_id: base.Text
-    """The storage provider's id of it, such as ``vol-0123456789abcdef0``."""
+    """The storage provider's id of the storage, such as ``vol-0123456789abcdef0``."""
 
     availability_zone: base.Word | None = None
-    """Where it can be attached: an EBS volume or GCE disk's zone, a DigitalOcean volume's region. Required there."""
+    """Zone of an EBS volume or GCE disk, or region of a DigitalOcean volume. Required for these."""
 
 
 class DeletionSpec(base.Model):
-    """How the storage of a volume that the plugin made is deleted, with ``on_destroy: delete``."""
+    """How ``on_destroy: delete`` deletes storage that the plugin created."""
 
     endpoint: base.Word | None = None
-    """Where the plugin's controller is reached: a socket's path, ``HOST:PORT`` or ``ssh://USER@HOST/PATH``. In it,
-    ``{alloc_id}`` and ``{node_name}`` stand for a healthy controller."""
+    """Address of the plugin's controller: a socket's path, ``HOST:PORT`` or ``ssh://USER@HOST/PATH``.
+    ``{alloc_id}`` and ``{node_name}`` are replaced by those of a healthy controller."""
 
     aws_region: base.Region | None = None
-    """Where EC2 is asked whether an EBS volume is attached, and asked to delete it where there is no ``endpoint``."""
+    """AWS region of an EBS volume. EC2 says whether it is attached, and deletes it if there is no ``endpoint``."""
 
     accept_unguarded: bool = False
-    """Let a plugin delete whose storage does not refuse what is in use; it must not be registered meanwhile."""
+    """Allow deletion by a plugin whose storage does not refuse volumes in use. Do not register the volume meanwhile."""
 
     skip_final_snapshot: bool = False
-    """Take no last snapshot of the data before it goes."""
+    """Delete the data without a final snapshot."""
 
     @pydantic.model_validator(mode="after")
     def _can_be(self) -> "DeletionSpec":
@@ -226,22 +226,22 @@ class DeletionSpec(base.Model):
 
 
 class CreateSpec(base.Model):
-    """A volume that the plugin makes, asked through Nomad."""
+    """A volume that the plugin creates through Nomad."""
 
     capacity_min_gib: base.Count | None = None
-    """Least size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` says it."""
+    """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
 
     capacity_min_bytes: base.ByteCount | None = None
-    """Least size in bytes, in place of ``capacity_min_gib``: for one that is no whole GiB."""
+    """Minimum size in bytes, in place of ``capacity_min_gib``, for sizes that are not whole GiB."""
 
     capacity_max_gib: base.Count | None = None
-    """Most, in GiB; the plugin's choice when absent."""
+    """Maximum size in GiB; absent: the plugin decides."""
 
     capacity_max_bytes: base.ByteCount | None = None
-    """Most, in bytes, in place of ``capacity_max_gib``."""
+    """Maximum size in bytes, in place of ``capacity_max_gib``."""
 
     availability_zone: base.Word | None = None
-    """Where to make it. Required by drivers whose volumes are bound to a zone."""
+    """Zone in which to create the volume. Required by drivers whose volumes are bound to a zone."""
 
     clone_id: base.Word | None = None
     """External id of a volume to copy."""
@@ -250,10 +250,10 @@ class CreateSpec(base.Model):
     """External id of a snapshot to start from."""
 
     on_destroy: Literal["keep", "delete"] = "keep"
-    """What becomes of the storage when Pulumi removes or replaces the volume: it stays, or it goes with all data."""
+    """Whether the storage is kept, or deleted with all data, when Pulumi removes or replaces the volume."""
 
     deletion: DeletionSpec | None = None
-    """How it is deleted. Required with ``on_destroy: delete``."""
+    """How the storage is deleted. Required with ``on_destroy: delete``."""
 
     @pydantic.model_validator(mode="after")
     def _fits(self) -> "CreateSpec":
@@ -288,12 +288,12 @@ def _bytes(size_gib: int | None, size_bytes: int | None) -> int | None:
 
 
 class VolumeSpec(base.Model):
-    """One volume: where its storage comes from, and how Nomad is to hold it."""
+    """One volume: where its storage comes from, and how it is registered in Nomad."""
 
     id: base.VolumeId
     namespace: base.Namespace = "default"
     name: base.Text | None = None
-    """Shown by Nomad; the id when absent. Fixed after the first registration."""
+    """Name that Nomad shows; absent: the id. It cannot be changed after the first registration."""
 
     plugin_id: base.PluginId
     ebs: EbsSpec | None = None
@@ -301,38 +301,38 @@ class VolumeSpec(base.Model):
     existing: ExistingSpec | None = None
     create: CreateSpec | None = None
     capabilities: tuple[base.CapabilitySpec, ...] = ()
-    """Absent: the driver's usual one."""
+    """Capabilities of the volume; absent: the driver's default one."""
 
     mount_options: MountOptionsSpec = MountOptionsSpec()
     topologies: tuple[dict[base.Word, base.Text], ...] = ()
-    """Segments of each place where it can be attached, in place of what follows from the availability zone."""
+    """Segments of each topology in which the volume can be attached, in place of those from the availability zone."""
 
     context: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """What the driver gets with every call for the volume, by its keys."""
+    """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
 
     parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """What the driver gets when it creates the volume, by its keys."""
+    """Parameters: keys and values that Nomad passes to the driver when it creates the volume."""
 
     secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
-    """CSI secrets. Kept secret in state, never written to a file."""
+    """CSI secrets. They are encrypted in the state and never written to a file."""
 
     snapshots: tuple[ScheduleName, ...] = ()
-    """Schedules of this spec by which the storage is copied; ``ebs`` and ``efs`` only."""
+    """Schedules of this spec by which AWS copies the storage; ``ebs`` and ``efs`` only."""
 
     shares_storage: bool = False
-    """Another volume id may stand for the same storage, in this spec or in the cluster. With access modes for several
-    nodes only; without it, two volumes of one external id are refused."""
+    """Whether another volume id may refer to the same storage, in this spec or in the cluster. Only with access modes
+    for several nodes. ``false``: two volumes with the same external id are refused."""
 
     protect: bool | None = None
-    """Whether Pulumi refuses to delete or replace the storage, and to point the volume at other data; the spec's
-    ``protect`` when absent."""
+    """Whether Pulumi refuses to delete or replace the storage, and to point the volume at other data; absent: the
+    spec's ``protect``."""
 
     moved_from: base.VolumeKey | None = None
-    """``NAMESPACE/ID`` (or ``ID``, of the default namespace) that the volume had in this stack before: its storage is
-    kept, and registered under the new id. Can be removed after the next ``up``."""
+    """Former ``NAMESPACE/ID`` (or ``ID``, in the default namespace) of the volume in this stack. Its storage is kept
+    and registered under the new id. The key can be removed after the next ``up``."""
 
     adopt: bool = False
-    """Take over a registration of the same id that exists and differs, or belongs to another stack."""
+    """Take over an existing registration with the same id that differs, or that another stack owns."""
 
     @pydantic.model_validator(mode="after")
     def _one_source(self) -> "VolumeSpec":
