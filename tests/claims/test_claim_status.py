@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_model, claim_status, claims_report
+from nomad_csi.claims import claim_findings, claim_model, claim_status, claims_report
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -401,3 +401,33 @@ READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
 def test_finding_is_said_whole(judge, held, situation, said):
     """The volume, what should be, what is, and the next step."""
     assert [(item.severity, str(item)) for item in judge(*held, **situation).findings] == [("error", said)]
+
+
+@pytest.mark.parametrize(
+    ("by_volume", "plugin", "is_found"),
+    [
+        (False, None, False),
+        (False, dataclasses.replace(PLUGIN, controller_required=False), False),
+        (False, PLUGIN, True),
+        (True, None, True),
+    ],
+)
+def test_controller_matters_where_volume_or_plugin_needs_one(by_volume, plugin, is_found):
+    """Nomad's record of the volume has it, and that of the plugin, if there is one."""
+    volume = dataclasses.replace(VOLUME, controller_required=by_volume)
+
+    assert bool(list(claim_findings.without_controller(volume, plugin, healthy=0))) is is_found
+    assert not list(claim_findings.without_controller(volume, plugin, healthy=1))
+
+
+def test_all_instances_that_hold_a_volume_are_named():
+    """Where EC2 has it on another one."""
+    held = [
+        claim_model.ClaimStatus(claim=CLAIM, status="live", node_status="ready", instance_id=name, instance_state="")
+        for name in ("i-2", "i-1")
+    ]
+    elsewhere = in_use(dataclasses.replace(ON_I1, instance_id="i-9"))
+
+    [found] = claim_findings.of_storage(VOLUME, tuple(held), elsewhere)
+
+    assert found.expected == f"{ID} on the instance of its claim, i-1, i-2"

@@ -108,6 +108,7 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
 
     assert calls == [([ID, free.external_id], "us-east-1", ["i-1"])]
     assert [(item.code, item.subject) for item in found.findings] == [("attached-unclaimed", "volume prod/free")]
+    assert found.asked_ec2
     [claim] = [claim for item in found.volumes for claim in item.claims]
     assert (claim.instance_id, claim.instance_state) == ("i-1", "running")
 
@@ -177,3 +178,24 @@ def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
     assert [(item.status, item.instance_id) for item in alone.claims] == [("live", "")]
     assert [(item.status, item.instance_state) for item in with_ec2.claims] == [("live", "running")]
     assert regions == [([ID], "us-east-1", {"i-1"})]
+
+
+def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monkeypatch):
+    """The list of clients says the first, the agent's clock the second; EC2 is asked of the claim's instance alone."""
+    asked_of = []
+    empty = attachments.ObservedAttachments(volumes={}, instances={})
+    monkeypatch.setattr(attachments, "look", lambda *_, instance_ids: asked_of.append(instance_ids) or empty)
+    ended = VOLUME["Allocations"][0] | {"ClientStatus": "complete", "ModifyTime": 1_795_272_761_000_000_000}
+    cluster.replies["GET", "/v1/volume/csi/mysql"] = [(200, VOLUME | {"Allocations": [ended]})]
+    draining = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}
+    cluster.replies["GET", "/v1/nodes"] = [(200, [NODE, draining])]
+    held = PLUGIN | {"Controllers": {"id-b": CONTROLLER}}
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, held)]
+
+    found = report(aws_region="us-east-1")
+
+    assert asked_of == [{"i-1"}]
+    assert [(item.code, item.severity) for item in found.findings] == [
+        ("claim-ended", "error"),
+        ("controller-draining", "warning"),
+    ]

@@ -82,7 +82,6 @@ def without_controller(
         yield findings.finding(
             WITHOUT_CONTROLLER,
             f"volume {volume.namespace}/{volume.volume_id}",
-            severity="error",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
             advice=f"make plugin {volume.plugin_id} healthy before anything else is stopped, drained or repaired",
