@@ -371,7 +371,7 @@ def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
 
     assert done.status == "refused"
     assert done.reason == (
-        "0 controllers, none healthy; make plugin aws-ebs0 healthy before anything else is stopped, drained or repaired"
+        "0 controllers, none healthy; make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy"
     )
     assert written(cluster) == []
 

@@ -68,7 +68,7 @@ PLUGIN = plugins.Plugin(
     nodes_expected=0,
 )
 ON_I1 = attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
-REPAIR = "`nomad-csi claims --repair prod/data`"
+REPAIR = "release the claim with `nomad-csi claims --repair prod/data`"
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_ended_allocation_is_given_ten_minutes(judge):
     judged = judge(ended(ago_s=600))
 
     assert [(item.code, item.severity) for item in judged.findings] == [("claim-ended", "warning")]
-    assert judged.findings[0].advice == "wait: Nomad is letting go, or tries again by itself"
+    assert judged.findings[0].advice == "wait: Nomad is releasing the claim, or tries again"
 
 
 def test_ended_allocation_without_a_time_counts_as_old(judge):
@@ -174,8 +174,7 @@ def test_client_that_is_away_holds_what_may_still_be_written_to(judge, status, t
             "claim-node-down",
             "error",
             f"job prod/web (write, allocation {CLAIM.alloc_id}, running on node a); the client is {told}",
-            "start the client again, or make sure that its machine is off: what runs there may still write, "
-            f"then {REPAIR}",
+            f"start the client again, or make sure that its machine is off: its tasks may still write, then {REPAIR}",
         )
     ]
 
@@ -183,12 +182,12 @@ def test_client_that_is_away_holds_what_may_still_be_written_to(judge, status, t
 @pytest.mark.parametrize(
     ("state", "advice"),
     [
-        ("terminated", "the instance is gone and cannot write any more: start a client in its place, or none"),
-        ("missing", "the instance is gone and cannot write any more: start a client in its place, or none"),
+        ("terminated", "the instance is gone and can no longer write: replace the client if you need it"),
+        ("missing", "the instance is gone and can no longer write: replace the client if you need it"),
         ("stopped", "start the client again, or terminate its instance"),
         (
             "running",
-            "start the client again, or make sure that its machine is off: what runs there may still write",
+            "start the client again, or make sure that its machine is off: its tasks may still write",
         ),
     ],
 )
@@ -221,7 +220,7 @@ def test_claimed_volume_needs_a_healthy_controller(judge, plugin, found):
             "claim-without-controller",
             "error",
             found,
-            "make plugin aws-ebs0 healthy before anything else is stopped, drained or repaired",
+            "make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy",
         )
     ]
 
@@ -241,7 +240,7 @@ def test_free_claim_and_attached_volume(judge):
             "error",
             f"{ID} is in-use: attached to i-1 (running) as /dev/xvdba",
             f"make sure that nothing there has it mounted, then `aws ec2 detach-volume --volume-id {ID}`; "
-            "nothing may claim it before",
+            "until then, nothing may claim it",
         )
     ]
 
@@ -341,10 +340,11 @@ def test_report_as_text(judge):
 
 
 HELD_BY = f"job prod/web (write, allocation {CLAIM.alloc_id}, "
-DETACH = "make sure that nothing there has it mounted, then `aws ec2 detach-volume --volume-id vol-0123456789abcdef0`; nothing may claim it before"
+DETACH = "make sure that nothing there has it mounted, then `aws ec2 detach-volume --volume-id vol-0123456789abcdef0`; until then, nothing may claim it"
 NO_CONTROLLER = (
     "claim-without-controller: volume prod/data: expected a healthy controller of plugin aws-ebs0, to detach the volume "
-    "when it is released, found {}; make plugin aws-ebs0 healthy before anything else is stopped, drained or repaired"
+    "when it is released, found {}; make a controller healthy before you stop, drain, move or repair anything; "
+    "`nomad-csi verify` shows why none is healthy"
 )
 GONE = attachments.AttachedVolume(external_id=ID, state=attachments.MISSING)
 READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
@@ -364,12 +364,12 @@ READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
             {"status": "down"},
             "claim-node-down: volume prod/data: expected a claim of an allocation on a client that is up, found "
             f"{HELD_BY}running on node a); the client is down; start the client again, or make sure that its machine is "
-            f"off: what runs there may still write, then {REPAIR}",
+            f"off: its tasks may still write, then {REPAIR}",
         ),
         (
             [ended()],
             {},
-            "claim-ended: volume prod/data: expected a claim that goes within 10 minutes of its allocation's end, found "
+            "claim-ended: volume prod/data: expected a claim that is released within 10 minutes of its allocation's end, found "
             f"{HELD_BY}complete on node a); look into the logs of the plugin's controller and node task, then {REPAIR}",
         ),
         (

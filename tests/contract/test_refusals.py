@@ -192,17 +192,17 @@ def test_more_controllers_than_clients_are_not_waited_for(verify):
 
     assert told(caught) == [
         "plugin ebs cannot become healthy; nothing was registered",
-        "  controllers-exceed-nodes: plugin ebs: expected a client for each of 2 controllers, which never share one, "
+        "  controllers-exceed-nodes: plugin ebs: expected one client for each of 2 controllers, "
         "found 1 eligible client; set controller.count to 1 or less, or add clients",
     ]
 
 
 CONTROLLER = (
-    "  controller-missing: plugin {}: expected 1 controller, found 0 that ever answered as healthy; check the "
+    "  controller-missing: plugin {}: expected 1 controller, found 0 that ever reported healthy; check the "
     "controller job's allocations: often a permission is missing, or no client can run them"
 )
 NODE = (
-    "  node-missing: node instance of plugin {} on one: expected a healthy one, found none{}; check the allocation on "
+    "  node-missing: node instance of plugin {} on one: expected a healthy instance, found none{}; check the allocation on "
     "that client with `nomad alloc status`"
 )
 NO_SOCKET = (
@@ -222,7 +222,7 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             [
                 "  provider-differs: plugin efs: expected ebs.csi.aws.com, found efs.csi.aws.com; correct the image or "
                 "command, or choose another plugin id",
-                "  provider-differs: node instance of plugin efs on one: expected ebs.csi.aws.com, found it answers as "
+                "  provider-differs: node instance of plugin efs on one: expected ebs.csi.aws.com, found it reports "
                 "efs.csi.aws.com; correct the image or command, or choose another plugin id",
             ],
         ),
@@ -246,9 +246,9 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             {"controllers": 1, "jobs": {"plugin-nobody": "1"}},
             "0/1 nodes, 0/1 controllers",
             [
-                "  job-missing: plugin nobody: expected job plugin-nobody of namespace default running, found no such "
+                "  job-missing: plugin nobody: expected running job plugin-nobody in namespace default, found no such "
                 "job, or a stopped one; run `pulumi up`, or submit the rendered job file",
-                "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none of that id; run "
+                "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none with this id; run "
                 "the plugin's jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
                 CONTROLLER.format("nobody"),
                 NODE.format("nobody", ""),

@@ -99,8 +99,8 @@ def test_terraform_source_is_named_with_the_next_step(capsys):
     assert cli.main(["import", "main.tf"]) == 2
 
     assert capsys.readouterr().err == (
-        "error: main.tf is Terraform source, which is not computed here: run `terraform show -json > state.json` beside "
-        "it, and give state.json\n"
+        "error: main.tf is Terraform source, which is not evaluated here: run `terraform show -json > state.json` in "
+        "its folder, and pass state.json\n"
     )
 
 

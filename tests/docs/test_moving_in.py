@@ -156,7 +156,7 @@ def test_jobs_of_the_tutorial_are_taken_over(tutorial, capsys, tmp_path):
     for step in (lambda: kind.preflight(context, {}, controller), lambda: kind.create(context, controller)):
         with pytest.raises(errors.RefusedError) as refused:
             step()
-        assert re.findall(r"expected job default/(\S+) not beside", str(refused.value)) == [*PARTS.values()]
+        assert re.findall(r"expected no instances of job default/(\S+) on", str(refused.value)) == [*PARTS.values()]
     assert jobs.get(tutorial, "default", "plugin-aws-ebs0-controller") is None
 
     [*without] = declared(text)

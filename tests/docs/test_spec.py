@@ -60,7 +60,7 @@ def test_keys_of_sets_and_classes_are_in_the_schema():
     assert "required" not in parts["VolumePreset"]
     assert "id" not in parts["VolumePreset"]["properties"]
     assert parts["PluginSpec"]["properties"]["id"]["patternErrorMessage"] == (
-        "at most 63 letters, digits, '.', '_' or '-', no '.' in front"
+        "at most 63 letters, digits, '.', '_' or '-', not starting with '.'"
     )
 
 

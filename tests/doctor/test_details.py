@@ -35,9 +35,9 @@ def plan_of(make, **volume):
         ({"plugins": REFUSED}, "plugins of the volumes, and their controllers"),
         ({"tasks": REFUSED}, "how plugins are run"),
         ({"volumes": REFUSED}, "volumes and their claims"),
-        ({"marks": REFUSED}, "owner marks of registrations"),
+        ({"marks": REFUSED}, "owner records of volumes"),
         ({"token": REFUSED}, "what the token may do"),
-        ({"account": REFUSED}, "instances, roles, storage and what is left over in AWS"),
+        ({"account": REFUSED}, "instances, roles, storage and orphans in AWS"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
@@ -54,8 +54,8 @@ def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
         ({"instances": REFUSED}, "instance metadata and roles of the clients"),
         ({"roles": {}}, "what the role of i-0123456789abcdef0 may do"),
         ({"volumes": REFUSED}, "zone, tag and encryption of 1 EBS volumes"),
-        ({"ours": REFUSED}, "EBS volumes of ours that are not registered"),
-        ({"file_systems": REFUSED}, "file systems of ours that are not registered"),
+        ({"ours": REFUSED}, "unregistered EBS volumes of this package"),
+        ({"file_systems": REFUSED}, "unregistered file systems of this package"),
         ({"keys": {}}, "key arn:aws:kms:us-east-1:123456789012:key/1 of default/mysql"),
     ],
 )
@@ -74,7 +74,7 @@ def test_nothing_of_aws_asks_nothing_of_aws(make):
 
 def test_left_out_account_does_not_fail(make):
     """Somebody said --no-aws."""
-    left_out = model.Unknown(reason="AWS was not to be asked (--no-aws)", is_expected=True)
+    left_out = model.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
 
     report = judge.judge(make.found(account=left_out))
 
@@ -85,7 +85,7 @@ def test_version_that_is_none_is_not_fine(make):
     """A build of one's own with another name."""
     found = make.found(servers=(servers.Server(name="s", status="alive", version="mine"),))
 
-    assert unchecked_of(found)["version gates of servers"] == "Nomad names 'mine' as the version of s"
+    assert unchecked_of(found)["version gates of servers"] == "Nomad reports 'mine' as the version of s"
 
 
 def test_servers_that_left_do_not_count(make):
@@ -409,7 +409,7 @@ def test_token_that_reads_is_told_what_it_cannot(make):
         "token t: run plugin jobs (pulumi up)",
         "token t: stop plugin jobs (pulumi destroy)",
         "token t: register volumes (pulumi up, register)",
-        "token t: mark volumes as a stack's own",
+        "token t: write owner records of volumes",
         "token t: deregister volumes (pulumi destroy, deregister)",
         "token t: detach volumes (claims --repair)",
     ]

@@ -25,8 +25,8 @@ def _server(version="2.0.5", status="alive"):
 SITUATIONS = {
     "nomad-unsupported": (
         lambda make: make.found(servers=(_server("1.8.3"), _server()), clients=(make.node(version="1.7.7"),)),
-        "/v1/agent/members and /v1/nodes: servers s2.global with 1.8.3; clients client-1 with 1.7.7; the oldest Nomad "
-        "that was tried is 1.8.4",
+        "/v1/agent/members and /v1/nodes: servers s2.global with 1.8.3; clients client-1 with 1.7.7; the oldest tested "
+        "Nomad is 1.8.4",
     ),
     "nomad-too-old-for-driver": (
         lambda make: make.found(clients=(make.node(version="1.9.3"),)),
@@ -55,7 +55,7 @@ SITUATIONS = {
     ),
     "privileged-refused": (
         lambda make: make.found(clients=(make.node(driver_attributes={}),)),
-        "job default/plugin-ebs-node wants privileged = true; /v1/nodes: driver.docker.privileged.enabled is not set on "
+        "job default/plugin-ebs-node requires privileged = true; /v1/nodes: driver.docker.privileged.enabled is not set on "
         "client-1",
     ),
     "privilege-missing": (
@@ -64,7 +64,7 @@ SITUATIONS = {
     ),
     "folders-refused": (
         lambda make: make.found(tasks=(make.task(binds=("/run/udev:/run/udev",)),)),
-        "job default/plugin-ebs-node wants /run/udev:/run/udev; /v1/nodes: driver.docker.volumes.enabled is not set on "
+        "job default/plugin-ebs-node mounts /run/udev:/run/udev; /v1/nodes: driver.docker.volumes.enabled is not set on "
         "client-1",
     ),
     "mount-not-shared": (
@@ -175,11 +175,11 @@ SITUATIONS = {
     "policy-tag-missing": (
         lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(tags={})})),
         "EC2 DescribeVolumes: no ebs.csi.aws.com/cluster=true on default/mysql (vol-0123456789abcdef0); policies of "
-        "role nomad-client (ebs): ec2:AttachVolume is not allowed without",
+        "role nomad-client (ebs): ec2:AttachVolume is not allowed without it",
     ),
     "not-encrypted": (
         lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})),
-        "EC2 DescribeVolumes: Encrypted is false of default/mysql (vol-0123456789abcdef0)",
+        "EC2 DescribeVolumes: Encrypted is false for default/mysql (vol-0123456789abcdef0)",
     ),
     "key-unusable": (
         lambda make: make.found(account=make.account(keys={make.KEY: make.key(state="PendingDeletion")})),

@@ -192,7 +192,7 @@ def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
     )
     [told] = [line for line in rest if line.startswith("  plugin-flapping")]
     assert re.fullmatch(
-        r"  plugin-flapping: plugin hostpath0: expected healthy all the time, found that it lost its health \d+ times, the "
+        r"  plugin-flapping: plugin hostpath0: expected a plugin that stays healthy, found it became unhealthy \d+ times, the "
         r"last time: .+; check the logs of its tasks with `nomad alloc logs`",
         told,
     )

@@ -202,4 +202,4 @@ def test_every_field_that_is_compared_has_a_code():
     fields = {text for text in volumes.CODES if f'"{text.rpartition(".")[2]}"' in source or f'"{text}"' in source}
 
     assert fields == set(volumes.CODES)
-    assert set(volumes.CODES.values()) == set(registry.chapters()["Differences of a volume"])
+    assert set(volumes.CODES.values()) == set(registry.chapters()["Volume differences"])

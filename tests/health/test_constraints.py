@@ -242,7 +242,7 @@ def test_service_monolith_needs_as_many_instances_as_planned(expected, node, ins
     assert (one.status, one.findings, one.counts) == ("healthy", (), "1/1 nodes, 1/1 controllers")
     assert two.counts == "1/2 nodes, 1/2 controllers"
     assert [str(finding) for finding in two.findings] == [
-        "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever answered as healthy; check the "
+        "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever reported healthy; check the "
         "job's allocations: often no client can run them"
     ]
 
@@ -274,7 +274,7 @@ def test_more_instances_than_clients_cannot_be(expected, node):
     [finding] = eligibility.check_capacity(expected(controllers=0, monolith=True, nodes=2), (node("a"),))
 
     assert str(finding) == (
-        "instances-exceed-nodes: plugin aws-ebs0: expected a client for each of 2 instances, which never share one, "
+        "instances-exceed-nodes: plugin aws-ebs0: expected one client for each of 2 instances, "
         "found 1 eligible client; set monolith.count to 1 or less, or add clients"
     )
 

@@ -48,8 +48,8 @@ def test_capacity_refuses_more_controllers_than_clients(expected, node):
     [finding] = eligibility.check_capacity(expected(controllers=3), (node("a"), node("b"), node("c", status="down")))
 
     assert str(finding) == (
-        "controllers-exceed-nodes: plugin aws-ebs0: expected a client for each of 3 controllers, which never share "
-        "one, found 2 eligible clients; set controller.count to 2 or less, or add clients"
+        "controllers-exceed-nodes: plugin aws-ebs0: expected one client for each of 3 controllers, "
+        "found 2 eligible clients; set controller.count to 2 or less, or add clients"
     )
 
 
@@ -68,7 +68,7 @@ def test_capacity_of_an_empty_cluster(expected):
     """A cluster without clients says so."""
     [finding] = eligibility.check_capacity(expected(controllers=0), ())
 
-    assert (finding.code, finding.found) == ("no-eligible-node", "a cluster without clients")
+    assert (finding.code, finding.found) == ("no-eligible-node", "no clients")
 
 
 def test_capacity_names_a_few_of_many_clients(expected, node):

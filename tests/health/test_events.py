@@ -11,7 +11,7 @@ START = [("Received", "x"), ("Task Setup", "x"), ("Started", "x")]
 @pytest.mark.parametrize(
     ("told", "changes", "cause"),
     [
-        (START, {}, "it runs, and has given no healthy answer yet"),
+        (START, {}, "it runs, but has not reported healthy yet"),
         ([], {"client_status": "pending"}, "its allocation is pending"),
         (
             [*START, ("Plugin became unhealthy", DENIED), ("Terminated", "Exit Code: 130"), ("Restarting", "in 16s")],

@@ -132,7 +132,7 @@ def test_sockets_of_unknown_folders_are_not_asked(context, plugin_cluster, expec
 
     assert (probed.reached, probed.detail) == (
         False,
-        "the clients' data_dir is not known, so neither are the sockets",
+        "the sockets are not known, because the clients' data_dir is not",
     )
 
 

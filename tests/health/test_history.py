@@ -26,7 +26,7 @@ def test_restart_that_nobody_asked_about_since(lived):
     killed = lived(*START, (ENDED, 100), ("Restarting", 100), (STARTED, 106), restarts=1)
 
     assert history.restarted(killed, 120 * S) == (
-        "its task restarted 14 s ago, and Nomad has not asked it since; it calls that healthy"
+        "its task restarted 14 s ago; Nomad still lists it as healthy, but has not checked it since"
     )
 
 
@@ -52,11 +52,11 @@ def test_first_start_is_no_restart(lived):
         ([*START, (UNWELL, 20), (WELL, 30), (UNWELL, 40), (WELL, 50)], ""),
         (
             [*START, (UNWELL, 20), (WELL, 30), (UNWELL, 40), (WELL, 50), (UNWELL, 60), (WELL, 70)],
-            "it was well and fell 3 times in the last 1 min",
+            "it became unhealthy 3 times in the last 1 min",
         ),
         (
             [*START, (ENDED, 20), (STARTED, 26), (ENDED, 30), (STARTED, 36), (ENDED, 40), (STARTED, 46)],
-            "it was well and fell 3 times in the last 1 min",
+            "it became unhealthy 3 times in the last 1 min",
         ),
     ],
 )

@@ -44,7 +44,7 @@ def test_one_server_is_too_old(context, scripted, plan):
 
     assert str(found) == (
         "nomad-too-old-for-driver: plugin ebs: expected Nomad 1.9.4 or later on the servers, for driver aws-ebs, found s1 with "
-        "1.9.3; upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+        "1.9.3; upgrade Nomad; `nomad-csi doctor` lists other problems of older versions"
     )
     with pytest.raises(errors.RefusedError, match="nomad-too-old-for-driver: plugin ebs"):
         minimum_version.refuse_older(context.connect(), plan.plugins)
@@ -81,7 +81,7 @@ def test_server_older_than_any_that_was_tried(context, scripted, plan, version):
     [found] = minimum_version.findings_of(context.connect(), plan.plugins)
 
     assert str(found) == (
-        f"nomad-unsupported: servers: expected Nomad {oldest} or later, the oldest that was tried, found s1 with {version}; "
+        f"nomad-unsupported: servers: expected Nomad {oldest} or later, the oldest tested version, found s1 with {version}; "
         "upgrade Nomad"
     )
     with pytest.raises(errors.RefusedError, match="nomad-unsupported: servers"):

@@ -40,8 +40,8 @@ def test_second_job_beside_the_plans_is_told(judge, ran):
     assert told(status) == [
         (
             "warning",
-            "job-duplicate: plugin aws-ebs0: expected job old of namespace storage not beside those of the plan, found it "
-            "runs the plugin on a, b too; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls "
+            "job-duplicate: plugin aws-ebs0: expected no instances of job old of namespace storage on the clients of "
+            "the plan's jobs, found instances on a, b; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls "
             "the instance that started last",
         )
     ]
@@ -83,7 +83,7 @@ def test_many_clients_are_a_number(expected, node, instance, seen, ran):
 
     [finding] = plugins.compare_plugin(expected(controllers=0), there, tuple(map(node, names))).findings
 
-    assert finding.found == "it runs the plugin on a, b, c, d, e and 2 more too"
+    assert finding.found == "instances on a, b, c, d, e and 2 more"
 
 
 def test_job_that_cannot_be_read_is_told(judge):
@@ -93,7 +93,7 @@ def test_job_that_cannot_be_read_is_told(judge):
     assert told(status) == [
         (
             "warning",
-            "job-unread: plugin aws-ebs0: expected to see where job old runs it, found GET /v1/job/old: status 403: "
+            "job-unread: plugin aws-ebs0: expected to see where job old runs the plugin, found GET /v1/job/old: status 403: "
             "Permission denied; use a token that may read jobs in that job's namespace",
         )
     ]
@@ -148,8 +148,8 @@ def test_job_that_runs_the_plugin_already_is_an_error_with_both_ways_out(before)
     assert before(owner="shop/prod") == [
         (
             "error",
-            "job-duplicate: plugin aws-ebs0: expected job default/old not beside default/plugin-aws-ebs0-node, found it runs "
-            "the plugin on a, and belongs to stack shop/prod; take it over (job_ids: {node: old} and adopt: true at the "
+            "job-duplicate: plugin aws-ebs0: expected no instances of job default/old on the clients of job "
+            "default/plugin-aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: {node: old} and adopt: true at the "
             "plugin), or stop it while none of the plugin's volumes is claimed (`nomad job stop -namespace default old`)",
         )
     ]
@@ -159,7 +159,7 @@ def test_job_of_another_namespace_is_taken_over_there(before):
     """The spec's plugin runs in one namespace."""
     [(_, said)] = before(namespace="storage")
 
-    assert "and belongs to no stack; take it over (job_ids: {node: old}, namespace: storage and adopt: true" in said
+    assert "the job belongs to no stack; take it over (job_ids: {node: old}, namespace: storage and adopt: true" in said
     assert "`nomad job stop -namespace storage old`" in said
 
 
@@ -221,5 +221,5 @@ def test_job_that_cannot_be_read_is_a_warning_before_too(before):
 
     assert severity == "warning"
     assert said.startswith(
-        "job-unread: plugin aws-ebs0: expected to see where job default/old runs it, found status 403"
+        "job-unread: plugin aws-ebs0: expected to see where job default/old runs the plugin, found status 403"
     )

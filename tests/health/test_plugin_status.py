@@ -177,7 +177,7 @@ def test_flapping_after_three_falls(shared):
     [seen] = plugin.looker().look()
 
     assert states(seen)[0] == ("one", "flapping", "nomad")
-    assert "it was well and fell 3 times" in seen.status.instances[0].detail
+    assert "it became unhealthy 3 times" in seen.status.instances[0].detail
 
 
 def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
@@ -249,7 +249,7 @@ def test_wrong_capability_against_what_the_plan_needs(shared):
 
     seen = plugin.until("wrong-capability", *["wrong-capability"] * 2, node_supports=("StageVolume",))
 
-    assert "it does not say StageVolume" in seen.status.instances[0].detail
+    assert "it does not report StageVolume" in seen.status.instances[0].detail
 
 
 def test_wrong_capability_of_the_one_that_lacks_it(shared):
@@ -264,7 +264,7 @@ def test_wrong_capability_of_the_one_that_lacks_it(shared):
     seen = plugin.until("partial", "healthy", "wrong-capability", node_supports=("StageVolume",), **wanted)
 
     assert states(seen) == [("one", "healthy", "nomad"), ("two", "wrong-capability", "nomad")]
-    assert "it does not say StageVolume" in seen.status.instances[1].detail
+    assert "it does not report StageVolume" in seen.status.instances[1].detail
 
 
 def test_duplicate_on_one_client(shared):
@@ -275,7 +275,7 @@ def test_duplicate_on_one_client(shared):
 
     seen = plugin.until("duplicate", "duplicate")
 
-    assert "runs another one there" in seen.status.instances[0].detail
+    assert "runs another instance there" in seen.status.instances[0].detail
 
 
 def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
@@ -289,8 +289,8 @@ def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
         time.sleep(0.1)
 
     assert [str(item) for item in seen.status.findings] == [
-        "job-duplicate: plugin again: expected job plugin-again-before not beside those of the plan, found it runs the "
-        "plugin on one, two too; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls the "
+        "job-duplicate: plugin again: expected no instances of job plugin-again-before on the clients of the plan's "
+        "jobs, found instances on one, two; stop one of the two jobs: a plugin id can run only once on a client, and Nomad calls the "
         "instance that started last"
     ]
 

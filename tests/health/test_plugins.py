@@ -110,7 +110,7 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
     status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
 
     assert [str(finding) for finding in status.findings] == [
-        "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy one, found Driver Failure: "
+        "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy instance, found Driver Failure: "
         "failed to pull image; check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`"
     ]
     assert [line.text for line in status.explanations] == [
@@ -136,24 +136,30 @@ def test_missing_node_without_allocation(expected, node, instance, seen, ran):
             {},
             "instance-unhealthy",
             "unhealthy",
-            "Nomad says: failed fingerprinting",
+            "Nomad reports: failed fingerprinting",
         ),
-        ({"healthy": False, "health_description": ""}, {}, "instance-unhealthy", "unhealthy", "Nomad says: unhealthy"),
+        (
+            {"healthy": False, "health_description": ""},
+            {},
+            "instance-unhealthy",
+            "unhealthy",
+            "Nomad reports: unhealthy",
+        ),
         (
             {"healthy": False, "health_description": "rpc error: code = DeadlineExceeded"},
             {},
             "instance-hung",
             "hung",
-            "Nomad says: rpc error: code = DeadlineExceeded",
+            "Nomad reports: rpc error: code = DeadlineExceeded",
         ),
-        ({"provider": "other.csi"}, {}, "provider-differs", "wrong-identity", "it answers as other.csi"),
+        ({"provider": "other.csi"}, {}, "provider-differs", "wrong-identity", "it reports other.csi"),
         ({"provider_version": "v1.63.0"}, {}, "version-differs", "wrong-identity", "version v1.63.0"),
         (
             {},
             {"client_status": "pending"},
             "instance-unhealthy",
             "unhealthy",
-            "Nomad calls it healthy, but its allocation is pending",
+            "Nomad lists it as healthy, but its allocation is pending",
         ),
         (
             {},
@@ -216,7 +222,7 @@ def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance
     assert status.counts == "1/1 nodes"
     assert [row.detail for row in status.instances if row.is_extra] == [
         "not needed there (draining)",
-        "Nomad says: healthy; on a client that Nomad does not list",
+        "Nomad reports: healthy; on a client that Nomad does not list",
     ]
 
 
@@ -278,7 +284,7 @@ def test_recovered_instance_waits_for_nomad(expected, node, instance, seen):
     status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
 
     assert status.status == "unhealthy"
-    assert status.instances[0].detail == "Nomad says: unhealthy; the instance itself answers as healthy"
+    assert status.instances[0].detail == "Nomad reports: unhealthy; the instance itself reports healthy"
 
 
 def test_notes_on_healthy_instances(expected, node, instance, seen, ran):

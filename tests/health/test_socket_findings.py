@@ -184,7 +184,7 @@ def test_the_socket_says_which_driver_answers(judged, instance):
     status = judged([instance("node", "a", provider="ebs.csi.aws.com")], keyed(a=other), clients="a")
 
     assert (status.ok, status.status) == (False, "wrong-identity")
-    assert told(status) == [("error", "provider-differs", "it answers as other.csi")]
+    assert told(status) == [("error", "provider-differs", "it reports other.csi")]
 
 
 def test_one_verified_controller_of_two_does_not_allow_for_the_other(expected, node, instance, seen):

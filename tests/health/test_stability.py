@@ -58,7 +58,7 @@ def test_health_that_comes_and_goes_is_counted(look, expected):
 
     [finding] = watch.unsteady
     assert finding.code == "plugin-flapping"
-    assert finding.found.startswith("that it lost its health 2 times, the last time: ")
+    assert finding.found.startswith("it became unhealthy 2 times, the last time: ")
     assert watch.observe(7, *look())
 
 

@@ -130,7 +130,7 @@ def test_a_lone_controller_is_told_what_is_missing():
     adoption = adopt.adopt(load(["tutorial-ebs-controller.nomad.hcl"]))
 
     assert [(remark.kind, remark.text) for remark in adoption.remarks if remark.kind == "missing"] == [
-        ("missing", "aws_region of aws-ebs0: the region of its storage, which no file says")
+        ("missing", "aws_region of aws-ebs0: the region of its storage; no file contains it")
     ]
     notes = [remark.text for remark in adoption.remarks if remark.kind == "note"]
     assert notes[-1] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
@@ -142,7 +142,7 @@ def test_the_tutorials_volume_comes_out_equal_but_for_its_zone():
     name = "tutorial-volume.hcl"
     adoption = adopt.adopt(load([name]), aws_region="us-east-1")
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "existing.availability_zone of volume mysql: where it can be attached, which no file says"
+        "existing.availability_zone of volume mysql: where the volume can be attached; no file contains it"
     ]
 
     [described] = adoption.document["volumes"]
@@ -163,7 +163,7 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     adoption = adopt.adopt(load([name]))
     changed = [remark.text for remark in adoption.remarks if remark.kind == "changed"]
     assert changed == [
-        "access_mode and attachment_mode at the top, which Nomad drops today, become a capability",
+        "access_mode and attachment_mode at the top of the file, which current Nomad drops, become a capability",
         "context as a block becomes a map",
     ]
 
@@ -190,8 +190,8 @@ def test_the_job_that_uses_the_volume_is_no_plugin():
 
     assert adoption.document == {}
     assert [str(remark) for remark in adoption.remarks] == [
-        "tutorial-mysql.nomad.hcl:1: note: job mysql-server runs no CSI plugin, so that nothing of it belongs into the "
-        "spec: it uses mysql"
+        "tutorial-mysql.nomad.hcl:1: note: job mysql-server runs no CSI plugin, so nothing of it goes into the spec: "
+        "it uses mysql"
     ]
     assert not adoption.is_complete
 
@@ -202,5 +202,5 @@ def test_a_policy_belongs_to_no_spec():
 
     assert adoption.document == {}
     assert [(remark.kind, remark.text.partition(":")[0]) for remark in adoption.remarks] == [
-        ("note", "an IAM policy belongs to no spec")
+        ("note", "a spec contains no IAM policies")
     ]

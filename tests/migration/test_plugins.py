@@ -82,24 +82,24 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
 @pytest.mark.parametrize(
     ("text", "kind", "told"),
     [
-        (ebs(args='"--logtostderr"'), "left out", "--logtostderr, with which AWS EBS does nothing"),
+        (ebs(args='"--logtostderr"'), "left out", "--logtostderr, which has no effect in AWS EBS"),
         (ebs(args='"--kubeconfig=x"'), "left out", "--kubeconfig: it names a Kubernetes API, which nothing on Nomad has"),
-        (ebs(args='"--extra-tags=a=1"'), "left out", "--extra-tags, which AWS EBS does not take here"),
-        (ebs(args='"nodes"'), "left out", "the word 'nodes', which AWS EBS does not take"),
+        (ebs(args='"--extra-tags=a=1"'), "left out", "--extra-tags, which AWS EBS does not accept here"),
+        (ebs(args='"nodes"'), "left out", "the argument 'nodes', which AWS EBS does not accept"),
         (ebs(args='"--metadata-sources=kubernetes"'), "left out", "--metadata-sources=kubernetes: AWS EBS is run with --metadata-sources=imds"),
-        (ebs(task='env {\n A = "${meta.a}"\n }'), "left out", "the environment variable A, which asks the client for something: a spec holds plain text there"),
+        (ebs(task='env {\n A = "${meta.a}"\n }'), "left out", "the environment variable A, which Nomad interpolates on the client: a spec has plain text there"),
         (ebs(task='env {\n CSI_ENDPOINT = "x"\n }'), "left out", "the environment variable CSI_ENDPOINT, which Nomad sets"),
-        (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact of the task: the image or the clients must hold what the driver needs"),
+        (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact of the task: the image or the clients must contain what the driver needs"),
         (ebs(job="meta {\n a = 1\n }"), "left out", "meta of the job"),
-        (ebs(group='network {\n mode = "host"\n }'), "left out", "network of the group: metrics_port names the one port that a plugin may have"),
+        (ebs(group='network {\n mode = "host"\n }'), "left out", "network of the group: a plugin has at most one port, metrics_port"),
         (ebs(task="resources {\n cores = 2\n }"), "left out", "cores of resources"),
         (ebs(config=EBS_IMAGE + "\n tty = true"), "left out", "tty of the docker config"),
         (ebs(group='task "x" {\n driver = "docker"\n }'), "left out", "the task x, which runs beside the plugin"),
-        (ebs(group='constraint {\n operator = "distinct_property"\n attribute = "${meta.rack}"\n }'), "left out", "a constraint of a kind that a spec has no form for"),
+        (ebs(group='constraint {\n operator = "distinct_property"\n attribute = "${meta.rack}"\n }'), "left out", "a constraint that a spec cannot express"),
         (ebs(job="update {\n canary = 1\n }"), "left out", "of the update block: canary"),
-        (ebs(driver="nspawn"), "left out", "the task driver 'nspawn': a spec knows docker, podman, raw_exec and exec"),
-        (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients, which no file says"),
-        (ebs(group='restart {\n mode = "fail"\n }'), "changed", "the restart policy gave the plugin up in the end; now Nomad waits and goes on"),
+        (ebs(driver="nspawn"), "left out", "the task driver 'nspawn': a spec allows docker, podman, raw_exec and exec"),
+        (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients; no file contains it"),
+        (ebs(group='restart {\n mode = "fail"\n }'), "changed", "the restart policy gave up after some attempts; now Nomad waits and tries again"),
         (ebs(plugin='health_timeout = "10s"'), "changed", "health_timeout of 10 s becomes 60 s, which AWS EBS may need"),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "monolith becomes node: AWS EFS is run as node"),
@@ -128,7 +128,7 @@ def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
     }
     assert (
         "changed",
-        "priority differs between the jobs of aws-ebs0; a plugin has one, and it is the node's here",
+        "priority differs between the jobs of aws-ebs0; a plugin has only one, here that of the node",
     ) in said(adoption)
 
 
@@ -160,7 +160,7 @@ def test_a_second_job_of_one_part_is_left_out(adopted, said):
     """Two jobs for the node part of one plugin cannot both be meant."""
     found = said(adopted({"a": ebs(), "b": ebs().replace('job "j"', 'job "k"')}))
 
-    assert ("left out", "job k: job j runs the node of aws-ebs0 already") in found
+    assert ("left out", "job k: job j already runs the node of aws-ebs0") in found
 
 
 PORTWORX = 'image = "docker.io/portworx/oci-monitor:2.13.1"'
@@ -195,7 +195,7 @@ def test_the_usual_job_ids_stand_nowhere(adopted):
     ("texts", "job_id", "why"),
     [
         ({"j": ebs().replace("  }\n}\n", "  }\n" + efs().partition("\n")[2].replace('group "g"', 'group "h"'))}, "j", "it runs several instances of plugins, and a spec has a job for each"),
-        ({"j": ebs().replace('job "j"', 'job "a/b"')}, "a/b", "a spec knows up to 128 letters, digits, '.', '_' and '-', the first a letter or digit"),
+        ({"j": ebs().replace('job "j"', 'job "a/b"')}, "a/b", "a spec allows up to 128 letters, digits, '.', '_' and '-', the first a letter or digit"),
     ],
 )  # fmt: skip
 def test_a_job_that_cannot_be_taken_over_keeps_no_id(adopted, said, texts, job_id, why):
@@ -392,7 +392,7 @@ def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
         (
             "2s",
             5,
-            ["health_timeout of 2 s becomes 5 s, the least that a spec takes", "health_timeout: 2 becomes 5, seconds"],
+            ["health_timeout of 2 s becomes 5 s, the least that a spec allows", "health_timeout: 2 becomes 5, seconds"],
         ),
     ],
 )
@@ -414,7 +414,7 @@ def test_arguments_in_two_words_of_a_known_driver_are_told(adopted, said):
 
     before = "node --endpoint ${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
     after = "node --endpoint=${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
-    why = "which is the same to the driver and a change to Nomad"
+    why = "the same for the driver, a change for Nomad"
     assert ("changed", f"arguments: {before} becomes {after}, {why}") in found
 
 
@@ -463,9 +463,9 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
     assert "hunter2" not in str(adoption)
     found = [told for kind, told in said(adoption) if kind in {"missing", "left out"}]
     assert found == [
-        "template of the task: a secret or a configuration file of the driver belongs into credentials and config",
+        "template of the task: put a secret or a configuration file of the driver into credentials or config",
         "--csi-name=org.democratic-csi.nfs: democratic-csi is run with --csi-name=org.democratic-csi.kowlan",
-        "--logtostderr, which democratic-csi does not take here",
+        "--logtostderr, which democratic-csi does not accept here",
         "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}",
     ]
     assert any(told.startswith("count 2 becomes 1: ") for _, told in said(adoption))

@@ -33,6 +33,6 @@ def test_a_known_name_under_another_program_is_told(adopted, said):
 
     assert (
         "note",
-        "own calls itself ebs.csi.aws.com, as the driver aws-ebs of the catalogue does, and its program has another "
-        "name: write driver: aws-ebs where it takes the same arguments",
+        "own calls itself ebs.csi.aws.com, as the driver aws-ebs of the catalogue does, but its program has another "
+        "name: write driver: aws-ebs if it accepts the same arguments",
     ) in told

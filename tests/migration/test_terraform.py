@@ -319,7 +319,7 @@ def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
     assert adoption.is_complete
     assert (
         "aws_ebs_volume.mysql: note: it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the "
-        "first `pulumi up`, which would make a new, empty one; then remove it from Terraform's state: terraform state rm "
+        "first `pulumi up`, which would create a new, empty one; then remove it from Terraform's state: terraform state rm "
         "'aws_ebs_volume.mysql'"
     ) in said
 
@@ -337,7 +337,7 @@ def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
     assert adoption.is_complete
     assert [line for line in said if ROLE in line] == [
         f"the Terraform state: note: plugin aws-ebs0: a policy of role {ROLE} is in the state; it stays there; "
-        f"iam.role_name: {ROLE} has one made that fits"
+        f"with iam.role_name: {ROLE}, Pulumi creates one that fits"
     ]
 
 
@@ -368,8 +368,11 @@ def test_efs_file_system_of_the_state_is_declared_with_its_parts():
         ({"aws_efs_mount_target": None}, "the state has no mount target of it"),
         ({"aws_efs_access_point": None}, f"the state has no access point {POINT_ID}"),
         ({"aws_efs_access_point": POINT | {"posix_user": []}}, "aws_efs_access_point.shared has not one user"),
-        ({"aws_efs_file_system": FILE_SYSTEM | {"throughput_mode": "provisioned"}}, "throughput_mode provisioned"),
-        ({"aws_efs_file_system": FILE_SYSTEM | {"lifecycle_policy": [{}]}}, "lifecycle_policy has no place in a spec"),
+        (
+            {"aws_efs_file_system": FILE_SYSTEM | {"throughput_mode": "provisioned"}},
+            "a spec cannot express throughput_mode provisioned",
+        ),
+        ({"aws_efs_file_system": FILE_SYSTEM | {"lifecycle_policy": [{}]}}, "a spec cannot express lifecycle_policy"),
         ({"nomad_csi_volume_registration": SHARED | {"external_id": f"{FS_ID}:/a"}}, "the volume is a folder of it"),
     ],
 )

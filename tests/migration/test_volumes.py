@@ -44,17 +44,17 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
 @pytest.mark.parametrize(
     ("text", "kind", "told"),
     [
-        (EXISTING, "missing", "existing.availability_zone of volume v: where it can be attached, which no file says"),
+        (EXISTING, "missing", "existing.availability_zone of volume v: where the volume can be attached; no file contains it"),
         (HEAD + CAPABILITY, "missing", "existing.external_id or create.capacity_min_gib of volume v: the file has neither"),
         (EXISTING + 'capacity_min = "10GiB"\n', "left out", "capacity_min: the volume exists already"),
-        (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: a registration has no use for them"),
+        (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: they have no effect on a registration"),
         (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),
-        (EXISTING + "mount_options {}\nmount_options {}\n", "left out", "all mount_options blocks but the one that Nomad takes"),
-        (EXISTING + "parameters = {\n  encrypted = true\n}\n", "changed", "parameters.encrypted is the text true now; Nomad made 1 of it"),
+        (EXISTING + "mount_options {}\nmount_options {}\n", "left out", "all mount_options blocks except the one that Nomad reads"),
+        (EXISTING + "parameters = {\n  encrypted = true\n}\n", "changed", "parameters.encrypted is now the string true; Nomad converted it to 1"),
         (EXISTING + 'secrets = {\n  password = "x"\n}\n', "left out", "the secrets password: set them as Pulumi config secrets, under secrets of this volume"),
-        (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: hand it over as a Pulumi config secret, under secrets"),
+        (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: pass it as a Pulumi config secret, under secrets"),
         (EXISTING + 'mount_options {\n  mount_flags = ["username=x", "password=hunter2"]\n}\n', "left out", "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"),
-        (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: hand it over as a Pulumi config secret, under secrets"),
+        (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: pass it as a Pulumi config secret, under secrets"),
         ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not show which driver it is"),
     ],
 )  # fmt: skip
@@ -82,7 +82,7 @@ def test_the_path_of_efs_moves_into_the_external_id(adopted, said):
     assert "context" not in volume_of(adoption)
     assert (
         "changed",
-        "context.path is part of the external id now: the driver refuses the key since v3.0.0",
+        "context.path is now part of the external id: the driver refuses the key since v3.0.0",
     ) in said(adoption)
 
 

@@ -220,7 +220,7 @@ TO_VAULT = "put the value into a Nomad variable or Vault, and name it under cred
         ({"driver": "a", "apiKey": "p"}, f"config.apiKey: expected {{from_secret: ITEM}}: what stands here would stand in the job file, got [not shown]; {TO_VAULT}"),
         ({"driver": "a", "x": {"from_secret": "a", "b": 1}}, "config.x: expected {from_secret: ITEM} and nothing beside it, got [not shown]"),
         ({"driver": "a", "x": {"from_secret": 1}}, "config.x: expected {from_secret: ITEM} and nothing beside it, got [not shown]"),
-        ({"driver": "a", "x": {"from_secret": "a-b"}}, "config.x.from_secret: expected an item's name of letters, digits and '_', as Nomad's templates name it with a dot, got 'a-b'"),
+        ({"driver": "a", "x": {"from_secret": "a-b"}}, "config.x.from_secret: expected an item name of letters, digits and '_', as Nomad's templates require after a dot, got 'a-b'"),
     ],
 )  # fmt: skip
 def test_config_that_would_fail_or_give_a_secret_away_is_refused(config, line):
@@ -314,7 +314,7 @@ def test_item_of_an_own_driver_carries_no_template_text(field, item):
     [problem] = problems(driver=driver, aws_region=None, config={"driver": "a"}, **CREDENTIALS)
 
     assert problem.startswith(
-        f"plugins[0].driver.roles.node.{field}.TOKEN: expected an item's name of letters, digits and '_'"
+        f"plugins[0].driver.roles.node.{field}.TOKEN: expected an item name of letters, digits and '_'"
     )
 
 

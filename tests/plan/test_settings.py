@@ -414,7 +414,7 @@ def one(**constraint):
         ({"image": "own/driver:latest"}, "image: expected an image with a tag other than latest, or a digest: or every client may run another version, got 'own/driver:latest'"),
         ({"image": f"own/driver:v1.60.0@{DIGEST}", "image_digest": DIGEST}, "image_digest: expected one, in image or in image_digest, got two digests"),
         ({"image_digest": "sha256:1"}, "image_digest: expected sha256: and 64 hexadecimal digits, got 'sha256:1'"),
-        ({"image_registry": "https://x/"}, "image_registry: expected a registry's host, with a path where it has one, no slash behind, got 'https://x/'"),
+        ({"image_registry": "https://x/"}, "image_registry: expected a registry's host, optionally with a path, without a trailing slash, got 'https://x/'"),
         ({"registry_credentials": {}}, "registry_credentials: expected exactly one of nomad_variable, vault, got none of them"),
         ({"registry_credentials": {"nomad_variable": "a b"}}, "registry_credentials.nomad_variable: expected a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME, got 'a b'"),
         ({"task_driver": {"name": "raw_exec", "client_data_dir": "/d"}}, "task_driver.command: expected a command for raw_exec, got nothing; name the driver's binary on the clients"),

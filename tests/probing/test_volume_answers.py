@@ -52,7 +52,7 @@ def test_what_a_controller_says_of_a_volume_counts(said, code, found):
     [
         (Validated(code="UNAUTHENTICATED", message="who are you"), "needs secrets"),
         (Validated(code="INVALID_ARGUMENT", message="Secrets missing in request"), "needs secrets"),
-        (validation.LATE, "the time for all volumes was over"),
+        (validation.LATE, "the time limit for all volumes was reached"),
     ],
 )
 def test_what_a_job_cannot_ask_is_told_as_not_validated(said, reason):

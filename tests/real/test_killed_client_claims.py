@@ -114,14 +114,14 @@ def test_claim_of_a_killed_client_is_told_kept_and_gone_when_it_is_back(cluster,
             "error",
             "claim-node-down",
             f"job default/user (write, allocation {before}, lost on node c1); the client is down",
-            "start the client again, or make sure that its machine is off: what runs there may still write, then "
-            "`nomad-csi claims --repair default/made`",
+            "start the client again, or make sure that its machine is off: its tasks may still write, then "
+            "release the claim with `nomad-csi claims --repair default/made`",
         ),
         (
             "error",
             "claim-without-controller",
             "no such plugin",
-            "make plugin local healthy before anything else is stopped, drained or repaired",
+            "make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy",
         ),
     ]
     assert is_written_to

@@ -83,7 +83,7 @@ def test_last_client_that_is_killed_leaves_no_zero_of_zero(cluster, plugin):
     assert [str(item) for item in seen.status.findings] == [
         "no-eligible-node: plugin local: expected at least 1 client that may run the plugin, found none of 2 clients "
         "(status down: c1, c2); add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",
-        "plugin-missing: plugin local: expected a plugin known to Nomad, found none of that id; run the plugin's "
+        "plugin-missing: plugin local: expected a plugin known to Nomad, found none with this id; run the plugin's "
         "jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
     ]
     plugin.until(*WHOLE, **two_clients.HOSTPATH)

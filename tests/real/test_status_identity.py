@@ -46,7 +46,7 @@ def test_other_drivers_name_under_the_plugins_id(cluster):
         *(
             (
                 "error",
-                f"provider-differs: {row.format(id='astray')}: {why} it answers as other.csi.example.com; correct the "
+                f"provider-differs: {row.format(id='astray')}: {why} it reports other.csi.example.com; correct the "
                 "image or command, or choose another plugin id",
             )
             for row in ROWS

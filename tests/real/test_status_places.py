@@ -58,7 +58,7 @@ def test_missing_where_the_scheduler_placed_none(cluster):
     assert told(seen) == [
         (
             "error",
-            "node-missing: node instance of plugin half on c2: expected a healthy one, found none (no allocation "
+            "node-missing: node instance of plugin half on c2: expected a healthy instance, found none (no allocation "
             "there); check the allocation on that client with `nomad alloc status`",
         )
     ]
@@ -90,8 +90,8 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
         (
             "warning",
             "volume-out-of-reach: volume default/afar: expected a healthy node instance in "
-            "topology.hostpath.csi/node=c2, found c1; add a client there; an allocation that claims the volume is not "
-            "placed before",
+            "topology.hostpath.csi/node=c2, found c1; add a client there, or move the data with a snapshot "
+            "to a zone that has one",
         )
     ]
 
@@ -127,8 +127,8 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     assert told(seen) == [
         (
             "error",
-            f"instance-duplicate: {row} of plugin twice on {name}: expected one on each client, found job plugin-twice "
-            f"runs another one there (allocation {own[name]}); Nomad knows one of them; run by another job; stop one of "
+            f"instance-duplicate: {row} of plugin twice on {name}: expected one instance on each client, found job plugin-twice "
+            f"runs another instance there (allocation {own[name]}); Nomad lists only one; run by another job; stop one of "
             "the two jobs: a plugin id can run only once on a client",
         )
         for row in ("controller", "node instance")
@@ -141,8 +141,8 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     assert told(by_the_other) == [
         (
             "warning",
-            "job-duplicate: plugin twice: expected job plugin-twice not beside those of the plan, found it runs the plugin "
-            "on c1, c2 too; stop one of the two jobs: a plugin id can run only once on a client, and "
+            "job-duplicate: plugin twice: expected no instances of job plugin-twice on the clients of the plan's jobs, "
+            "found instances on c1, c2; stop one of the two jobs: a plugin id can run only once on a client, and "
             "Nomad calls the instance that started last",
         )
     ]

@@ -45,7 +45,7 @@ EFS = {
     "Constraints[0].LTarget": "distinct_hosts means nothing in a system job",
     "Constraints[0].Operand": "as above",
     "Constraints[0].RTarget": "as above",
-    "TaskGroups[0].Tasks[0].Config.network_mode": "host: or mounts hang when the container is replaced",
+    "TaskGroups[0].Tasks[0].Config.network_mode": "host: otherwise mounts hang when the container is replaced",
     "TaskGroups[0].Tasks[0].Config.volumes": "state of the mounts outlives the container",
     "TaskGroups[0].Tasks[0].Resources.MemoryMB": "said: every mount has a proxy in this task",
 }

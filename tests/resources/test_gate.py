@@ -47,7 +47,7 @@ def test_waits_with_lines_on_change_only(context, heard, plugin_cluster, expecta
     wait(context, expectation, plugin_cluster)
 
     assert heard["status"] == [
-        "0/1 nodes: a: it runs, and has given no healthy answer yet",
+        "0/1 nodes: a: it runs, but has not reported healthy yet",
         f"0/1 nodes: a: Plugin became unhealthy: {DENIED}",
     ]
 
@@ -104,7 +104,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
 
     assert str(caught.value).splitlines() == [
         "plugin aws-ebs0 is not verified healthy after 0.05 s: 0/1 nodes; nothing was registered",
-        "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy one, found Plugin became "
+        "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy instance, found Plugin became "
         f"unhealthy: {DENIED} token=[secret]; check its task events with `nomad alloc status`, then "
         "`nomad alloc logs -stderr`",
         "  on a (allocation alloc-a): Restarting: in 15s",

@@ -186,8 +186,8 @@ def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_
     unverified = {"healthyNodes": 0, "verifiedBy": "-", "status": "starting", "satisfied": False}
     assert outputs == NEWS | VERIFIED | unverified
     reason = (
-        "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy one, found it runs, and has "
-        "given no healthy answer yet; wait; the task has had no errors so far"
+        "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy instance, found it runs, but has "
+        "not reported healthy yet; wait; the task has had no errors so far"
     )
     assert heard == {"warn": [], "status": [f"plugin aws-ebs0 is not healthy now: {reason}"]}
 

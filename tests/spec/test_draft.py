@@ -21,7 +21,7 @@ def test_read_reports_problems_of_all_plugins_and_volumes_at_once():
 
     assert found == [
         "plugins[0].aws_region: expected an AWS region such as us-east-1, got 'useast'",
-        "volumes[0].id: expected letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end, "
+        "volumes[0].id: expected letters, digits, '.', '_' or '-', not '.' or '..', optionally an index like [0] at the end, "
         "got '../x'",
     ]
 

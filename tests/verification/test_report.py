@@ -111,7 +111,7 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "default/mysql  missing  aws-ebs0  vol-1        -\n"
         "\n"
         "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
-        "  expected  a healthy one\n"
+        "  expected  a healthy instance\n"
         "  found     Driver Failure: no image\n"
         "  advice    check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`\n"
         "error  volume-missing  volume default/mysql\n"

@@ -94,8 +94,8 @@ def test_volume_in_the_storage_of_another_one_is_told(context, scripted, externa
     [found] = [item for item in report.findings if item.code == "volume-in-storage-of-another"]
     assert str(found) == (
         "volume-in-storage-of-another: volume default/uploads: expected storage of its own, found fs-0a1b2c3d, which was "
-        "made for volume default/shared; keep default/shared while this data is needed: where it is removed or replaced, "
-        "fs-0a1b2c3d goes"
+        "created for volume default/shared; keep default/shared as long as this data is needed: "
+        "fs-0a1b2c3d goes with it"
     )
 
 

@@ -71,7 +71,7 @@ def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
     [finding] = statuses.judge_volume(WANTED, None, made_by_plugin=True).findings
     [other] = statuses.judge_volume(WANTED, None).findings
 
-    assert (finding.code, finding.expected) == ("volume-missing", "made by its plugin")
+    assert (finding.code, finding.expected) == ("volume-missing", "created by its plugin")
     assert finding.advice == "run `pulumi up`, or `nomad-csi create` with the spec"
     assert other.advice == "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
 
@@ -103,7 +103,7 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
         "spec (`nomad-csi import --cluster` prints it)"
     )
     assert size.advice == (
-        "settle first what is refused; then `pulumi up` or `nomad-csi create --grow` changes it in place"
+        "first resolve the refused differences; then `pulumi up` or `nomad-csi create --grow` changes it in place"
     )
 
 

@@ -11,7 +11,7 @@ GRACE_S = 600.0
 """How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
 
 WITHOUT_CONTROLLER = "claim-without-controller"
-"""Code: a volume is claimed, and nobody is there to detach it."""
+"""Code: a volume is claimed, and no controller can detach it."""
 
 _GONE = frozenset({"terminated", attachments.MISSING})
 _NS_IN_S = 1_000_000_000
@@ -22,7 +22,7 @@ def of_claim(
 ) -> Iterator[findings.Finding]:
     """Yield what is wrong with one claim."""
     subject = f"volume {volume.namespace}/{volume.volume_id}"
-    repair = f"`nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
+    repair = f"release the claim with `nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
     claim = item.claim
     if item.status == "vanished":
         yield findings.finding(
@@ -46,11 +46,11 @@ def of_claim(
             "claim-ended",
             subject,
             severity="error" if is_stuck else "warning",
-            expected=f"a claim that goes within {GRACE_S / 60:g} minutes of its allocation's end",
+            expected=f"a claim that is released within {GRACE_S / 60:g} minutes of its allocation's end",
             found=claim_holders.holder(claim),
             advice=f"look into the logs of the plugin's controller and node task, then {repair}"
             if is_stuck
-            else "wait: Nomad is letting go, or tries again by itself",
+            else "wait: Nomad is releasing the claim, or tries again",
         )
 
 
@@ -60,10 +60,10 @@ def _instance(item: claim_model.ClaimStatus) -> str:
 
 def _when_down(item: claim_model.ClaimStatus) -> str:
     if item.instance_state in _GONE:
-        return "the instance is gone and cannot write any more: start a client in its place, or none"
+        return "the instance is gone and can no longer write: replace the client if you need it"
     if item.instance_state == "stopped":
         return "start the client again, or terminate its instance"
-    return "start the client again, or make sure that its machine is off: what runs there may still write"
+    return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
 def of_plugin(found: claim_model.ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
@@ -84,7 +84,6 @@ def without_controller(
             f"volume {volume.namespace}/{volume.volume_id}",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
-            advice=f"make plugin {volume.plugin_id} healthy before anything else is stopped, drained or repaired",
         )
 
 
@@ -125,5 +124,5 @@ def of_storage(
 def _when_attached(ebs: attachments.AttachedVolume) -> str:
     return (
         "make sure that nothing there has it mounted, then "
-        f"`aws ec2 detach-volume --volume-id {ebs.external_id}`; nothing may claim it before"
+        f"`aws ec2 detach-volume --volume-id {ebs.external_id}`; until then, nothing may claim it"
     )

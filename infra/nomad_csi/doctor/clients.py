@@ -120,8 +120,8 @@ def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -
         yield finding(
             "privileged-refused",
             _subject(task),
-            found=f"job {task.namespace}/{task.job_id} wants privileged = true; /v1/nodes: {PRIVILEGED} is not set on "
-            f"{model.named(refusing)}",
+            found=f"job {task.namespace}/{task.job_id} requires privileged = true; /v1/nodes: {PRIVILEGED} is not set "
+            f"on {model.named(refusing)}",
         )
 
 
@@ -131,8 +131,8 @@ def _folders(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> I
         yield finding(
             "folders-refused",
             _subject(task),
-            found=f"job {task.namespace}/{task.job_id} wants {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is not "
-            f"set on {model.named(refusing)}",
+            found=f"job {task.namespace}/{task.job_id} mounts {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is "
+            f"not set on {model.named(refusing)}",
         )
 
 
@@ -176,8 +176,8 @@ def _mounts(
         hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
         if hidden:
             reason = (
-                f"seen only on the client itself, or once the plugin runs there: {model.named(hidden)}; there, "
-                "`findmnt -o PROPAGATION -T DATA_DIR` has to say shared"
+                f"visible only on the client itself, or once the plugin runs there: {model.named(hidden)}; "
+                "`findmnt -o PROPAGATION -T DATA_DIR` must print shared there"
             )
             yield model.Unchecked(check=f"mount propagation for {_subject(task)}", reason=reason, is_expected=True)
 

@@ -42,7 +42,7 @@ def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, a
     if not _uses_aws(found):
         return found
     if not asks_aws:
-        left_out = model.Unknown(reason="AWS was not to be asked (--no-aws)", is_expected=True)
+        left_out = model.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
         return dataclasses.replace(found, account=left_out)
     if isinstance(region, model.Unknown):
         return dataclasses.replace(found, account=region)

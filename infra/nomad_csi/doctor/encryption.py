@@ -26,8 +26,8 @@ def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
             if not ebs.encrypted and volume.must_be_encrypted == is_wanted
         ]
         if plain:
-            evidence = f"EC2 DescribeVolumes: Encrypted is false of {model.named(plain)}"
-            told = f"{evidence}; the spec has them encrypted" if is_wanted else evidence
+            evidence = f"EC2 DescribeVolumes: Encrypted is false for {model.named(plain)}"
+            told = f"{evidence}; the spec requires encryption" if is_wanted else evidence
             yield finding("not-encrypted", f"{len(plain)} volumes", found=told, severity="error" if is_wanted else None)
 
 
@@ -38,7 +38,7 @@ def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) ->
             by_key[ebs.kms_key_arn].append(volume)
     for arn, volumes in sorted(by_key.items()):
         told = model.named([volume.key for volume in volumes])
-        key = account.keys.get(arn) or model.Unknown(reason="it was not asked for")
+        key = account.keys.get(arn) or model.Unknown(reason="it was not read")
         if isinstance(key, model.Unknown):
             yield model.Unchecked(check=f"key {arn} of {told}", reason=key.reason)
             continue
@@ -65,7 +65,7 @@ def _grants(
             )
             yield finding("key-not-granted", f"key {key.arn}", found=evidence)
         elif may is None:
-            reason = f"{machines.how(role)}: conditions on what is not known here"
+            reason = f"{machines.how(role)}: it has conditions that cannot be evaluated here"
             yield model.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
 
 
@@ -79,6 +79,6 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
         if system is not None and not system.encrypted:
             plain.append(f"{volume.key} ({system.file_system_id})")
     if plain:
-        evidence = f"EFS DescribeFileSystems: Encrypted is false of {model.named(plain)}"
-        fix = "copy the data into a file system that is made with encryption"
+        evidence = f"EFS DescribeFileSystems: Encrypted is false for {model.named(plain)}"
+        fix = "copy the data to a new, encrypted file system"
         yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)

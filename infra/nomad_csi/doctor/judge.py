@@ -37,7 +37,7 @@ def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     if isinstance(found.account, model.Unknown):
         reason = found.account.reason
         yield model.Unchecked(
-            check="instances, roles, storage and what is left over in AWS",
+            check="instances, roles, storage and orphans in AWS",
             reason=reason,
             is_expected=found.account.is_expected,
         )

@@ -20,12 +20,12 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
     registered = {volume.external_id for volume in volumes}
     systems = {parts[0] for volume in volumes if (parts := file_systems.parts(volume.external_id))}
     if isinstance(account.ours, model.Unknown):
-        yield model.Unchecked(check="EBS volumes of ours that are not registered", reason=account.ours.reason)
+        yield model.Unchecked(check="unregistered EBS volumes of this package", reason=account.ours.reason)
     else:
         for external_id in sorted(set(account.ours) - registered):
             yield _unregistered(external_id, account.ours[external_id].tags, "EC2 DescribeVolumes")
     if isinstance(account.file_systems, model.Unknown):
-        yield model.Unchecked(check="file systems of ours that are not registered", reason=account.file_systems.reason)
+        yield model.Unchecked(check="unregistered file systems of this package", reason=account.file_systems.reason)
     else:
         for system_id, system in sorted(account.file_systems.file_systems.items()):
             if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
@@ -66,6 +66,6 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
         elif point_id and seen.access_points.get(point_id) != system_id:
             evidence = (
                 f"{volume.place}: external id {volume.external_id}; EFS DescribeAccessPoints in {account.region}: "
-                f"{point_id} is not of {system_id}"
+                f"{point_id} does not belong to {system_id}"
             )
             yield finding("storage-missing", volume.subject, found=evidence)

@@ -113,7 +113,7 @@ def _roles(
         evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {model.named(by_profile.pop(''))}"
         yield finding("instance-without-role", subject, found=evidence)
     for profile, ids in sorted(by_profile.items()):
-        role = account.roles.get(profile) or model.Unknown(reason="it was not asked for")
+        role = account.roles.get(profile) or model.Unknown(reason="it was not read")
         if isinstance(role, model.Unknown):
             yield model.Unchecked(check=f"what the role of {model.named(ids)} may do", reason=role.reason)
         else:
@@ -130,7 +130,7 @@ def _role(account: model.Account, role: policies.IamRole, subject: str) -> Itera
             found=f"{how(role)}: not allowed: {', '.join(lacking)}",
         )
     if unclear:
-        reason = f"{how(role)}: conditions on what is not known here, of {', '.join(unclear)}"
+        reason = f"{how(role)}: it has conditions that cannot be evaluated here, for {', '.join(unclear)}"
         yield model.Unchecked(check=f"what role {role.name} may do", reason=reason)
     if role.answers is None:
         limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""

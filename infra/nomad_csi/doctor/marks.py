@@ -9,7 +9,7 @@ from nomad_csi.findings import finding
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield marks of volumes that are not registered."""
-    marks, unchecked = model.known(found.marks, "owner marks of registrations")
+    marks, unchecked = model.known(found.marks, "owner records of volumes")
     yield from unchecked
     if marks is None or isinstance(found.volumes, model.Unknown):
         return

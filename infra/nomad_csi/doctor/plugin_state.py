@@ -57,7 +57,7 @@ def _claimed(
 
 
 def _drains(found: model.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[model.Outcome]:
-    claimed, unchecked = model.known(found.claimed, "claims on clients that drain or are not eligible")
+    claimed, unchecked = model.known(found.claimed, "claims on draining or ineligible clients")
     yield from unchecked
     clients = () if isinstance(found.clients, model.Unknown) else found.clients
     yield from drain_findings.check(claimed or (), plugins, clients)

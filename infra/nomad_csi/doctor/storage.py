@@ -92,11 +92,11 @@ def _refused(
         keys = model.named([f"{item.key} ({item.external_id})" for item, _ in untagged if not may[item.external_id]])
         evidence = (
             f"EC2 DescribeVolumes: no {iam.CLUSTER_TAG}=true on {keys}; {machines.how(role)}: ec2:AttachVolume is not "
-            "allowed without"
+            "allowed without it"
         )
         yield finding("policy-tag-missing", f"plugin {plugin_id}", found=evidence, external_ids=tuple(refused))
     unclear = [item.key for item, _ in untagged if may[item.external_id] is None]
     if unclear:
-        reason = f"{machines.how(role)}: conditions on what is not known here"
+        reason = f"{machines.how(role)}: it has conditions that cannot be evaluated here"
         check_name = f"whether role {role.name} may attach {model.named(unclear)}"
         yield model.Unchecked(check=check_name, reason=reason)

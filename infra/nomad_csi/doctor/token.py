@@ -42,7 +42,7 @@ _IN = permissions.alternatives
 
 OPERATIONS = (
     _Operation(
-        name="look (verify, plan, claims, doctor)",
+        name="read (verify, plan, claims, doctor)",
         in_jobs=_IN(("read job", "list jobs")),
         in_volumes=_IN(("read volume", "list volumes")),
         levels=(_PLUGIN, _NODE),
@@ -54,7 +54,7 @@ OPERATIONS = (
     ),
     _Operation(name="stop plugin jobs (pulumi destroy)", in_jobs=_IN(("stop job",))),
     _Operation(name="register volumes (pulumi up, register)", in_volumes=_IN(("write volume",)), levels=(_PLUGIN,)),
-    _Operation(name="mark volumes as a stack's own", on_marks=frozenset({"destroy", "read", "write"})),
+    _Operation(name="write owner records of volumes", on_marks=frozenset({"destroy", "read", "write"})),
     _Operation(name="deregister volumes (pulumi destroy, deregister)", in_volumes=_IN(("deregister volume",))),
     _Operation(name="detach volumes (claims --repair)", in_volumes=_IN(("detach volume",)), levels=(_PLUGIN,)),
 )

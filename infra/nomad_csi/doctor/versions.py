@@ -74,7 +74,7 @@ def _gates(
 ) -> Iterator[model.Outcome]:
     for version in sorted(found):
         if versions.parse(version) is None:
-            reason = f"Nomad names {version!r} as the version of {model.named(found[version])}"
+            reason = f"Nomad reports {version!r} as the version of {model.named(found[version])}"
             yield model.Unchecked(check=f"version gates of {side}", reason=reason)
     met: dict[str, list[str]] = defaultdict(list)
     for version, names in sorted(found.items()):
@@ -91,7 +91,7 @@ def _gates(
 def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[model.Outcome]:
     oldest = gates.releases().oldest
     if old := _older(on_servers, on_clients, oldest):
-        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest Nomad that was tried is {oldest}"
+        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest tested Nomad is {oldest}"
         yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
 
 

@@ -15,10 +15,10 @@ _LINT = f"""\
 # What `nomad-csi lint` looks for
 
 `nomad-csi lint FILE...` reads job files, volume files and IAM policies, in HCL or JSON, and prints these findings \
-with file and line. An *error* does not work, or loses something; a *warning* works until something else happens. \
+with file and line. An *error* does not work, or loses something; a *warning* works until something else changes. \
 Files given together are compared with each other. It exits with 0 when there is no error, 1 when there is one \
-(with `--strict` a warning is enough), 2 when a file cannot be read, 64 when it was typed wrong. What a driver \
-takes stands in [its row](drivers.md)."""
+(with `--strict` a warning is enough), 2 when a file cannot be read, 64 on a usage error. What a driver accepts \
+is in [its row](drivers.md)."""
 
 
 def as_text(condition: Condition) -> str:

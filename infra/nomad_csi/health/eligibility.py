@@ -135,7 +135,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         instances = findings.finding(
             "instances-exceed-nodes",
             subject,
-            expected=f"a client for each of {expectation.nodes} instances, which never share one",
+            expected=f"one client for each of {expectation.nodes} instances",
             found=f"{count} eligible {'client' if count == 1 else 'clients'}",
             advice=f"set monolith.count to {count} or less, or add clients",
         )
@@ -144,7 +144,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         few = findings.finding(
             "controllers-exceed-nodes",
             subject,
-            expected=f"a client for each of {expectation.controllers} controllers, which never share one",
+            expected=f"one client for each of {expectation.controllers} controllers",
             found=f"{count} eligible {'client' if count == 1 else 'clients'}",
             advice=f"set controller.count to {count} or less, or add clients",
         )
@@ -180,7 +180,7 @@ def _filters(expectation: model.PluginExpectation) -> str:
 def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> str:
     """Return which filter removed which clients: ``none of 2 clients (draining: a; status down: b)``."""
     if not found:
-        return "a cluster without clients"
+        return "no clients"
     removed: dict[str, list[str]] = {}
     for node in found:
         removed.setdefault(why_not(expectation, node), []).append(node.name)

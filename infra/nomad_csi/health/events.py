@@ -67,7 +67,7 @@ def has_trouble(allocation: jobs.Allocation) -> bool:
 
 def cause(allocation: jobs.Allocation) -> str:
     """Return why *allocation* has no healthy instance: ``"Driver Failure: failed to pull image"``."""
-    return next(_telling(allocation), "it runs, and has given no healthy answer yet")
+    return next(_telling(allocation), "it runs, but has not reported healthy yet")
 
 
 def _telling(allocation: jobs.Allocation) -> Iterator[str]:

@@ -27,7 +27,7 @@ PROBE_TIMEOUT_S = 5.0
 WORKERS = 8
 """Calls to Nomad at the same time. It refuses the hundredth connection of one address."""
 
-NOWHERE = found.Probed(reached=False, detail="the clients' data_dir is not known, so neither are the sockets")
+NOWHERE = found.Probed(reached=False, detail="the sockets are not known, because the clients' data_dir is not")
 
 
 def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:

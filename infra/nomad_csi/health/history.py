@@ -31,7 +31,9 @@ def restarted(allocation: jobs.Allocation, now_ns: int) -> str:
     age_s = (now_ns - starts[-1]) / _NS
     if (heard and heard[-1] >= starts[-1]) or not -SETTLES_S < age_s < SETTLES_S:
         return ""
-    return f"its task restarted {max(age_s, 0):.0f} s ago, and Nomad has not asked it since; it calls that healthy"
+    return (
+        f"its task restarted {max(age_s, 0):.0f} s ago; Nomad still lists it as healthy, but has not checked it since"
+    )
 
 
 def flapping(allocation: jobs.Allocation, now_ns: int) -> str:
@@ -40,7 +42,7 @@ def flapping(allocation: jobs.Allocation, now_ns: int) -> str:
     if len(falls) < FALLS:
         return ""
     minutes = max((now_ns - falls[0]) / _NS / 60, 1)
-    return f"it was well and fell {len(falls)} times in the last {minutes:.0f} min"
+    return f"it became unhealthy {len(falls)} times in the last {minutes:.0f} min"
 
 
 def _falls(events: tuple[jobs.TaskEvent, ...]) -> list[int]:

@@ -14,7 +14,7 @@ def check(
     severity: findings.Severity = "warning" if tolerated and row.status != "wrong-identity" else "error"
     if row.code == "node-missing":
         shown = f"none ({row.detail})" if row.detail else "none"
-        yield findings.finding(row.code, row.subject, severity=severity, expected="a healthy one", found=shown)
+        yield findings.finding(row.code, row.subject, severity=severity, expected="a healthy instance", found=shown)
     elif row.is_extra:
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
     elif row.code:
@@ -29,12 +29,12 @@ def check(
 def _wanted_of(expectation: model.PluginExpectation, row: instances.InstanceRow) -> str:
     supports = expectation.controller_supports if row.role == "controller" else expectation.node_supports
     known = {
-        "instance-capability-missing": f"one that can {', '.join(supports)}"
+        "instance-capability-missing": f"an instance that supports {', '.join(supports)}"
         if supports
-        else "one that serves its role",
-        "instance-duplicate": "one on each client",
+        else "an instance that serves its role",
+        "instance-duplicate": "one instance on each client",
         "provider-differs": expectation.provider,
         "version-differs": f"version {expectation.version}",
         "instance-zone-differs": "the zone of its client",
     }
-    return known.get(row.code, "a healthy one")
+    return known.get(row.code, "a healthy instance")

@@ -6,7 +6,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.nomad import gates, servers
 from nomad_csi.plan import model
 
-_ADVICE = "upgrade Nomad; `nomad-csi doctor` says what else older versions do"
+_ADVICE = "upgrade Nomad; `nomad-csi doctor` lists other problems of older versions"
 
 
 def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
@@ -63,13 +63,13 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
         if error.kind != "refused":
             raise
         least = minimum_nomad if gates.is_older(oldest, minimum_nomad) else oldest
-        tell(f"{subject} wants Nomad {least} or later, and the servers' versions cannot be seen: {error}")
+        tell(f"{subject} requires Nomad {least} or later, but the servers' versions cannot be seen: {error}")
         return
     if unsupported := _older(found, oldest):
         raise errors.RefusedError(f"{_unsupported(unsupported)}; nothing was changed")
     if old := _older(found, minimum_nomad):
         raise errors.RefusedError(
-            f"{subject} wants Nomad {minimum_nomad} or later on the servers, found {', '.join(old)}; nothing was "
+            f"{subject} requires Nomad {minimum_nomad} or later on the servers, found {', '.join(old)}; nothing was "
             f"changed: {_ADVICE}"
         )
 
@@ -87,7 +87,7 @@ def _unsupported(old: Iterable[str]) -> findings.Finding:
     return findings.finding(
         "nomad-unsupported",
         "servers",
-        expected=f"Nomad {gates.releases().oldest} or later, the oldest that was tried",
+        expected=f"Nomad {gates.releases().oldest} or later, the oldest tested version",
         found=", ".join(old),
     )
 

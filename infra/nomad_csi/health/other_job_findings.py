@@ -25,7 +25,7 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
         if other.unread:
             yield _finding(expectation, other, "job-unread", other.unread)
         elif names := sorted(_shared(plugin_found, other)):
-            yield _finding(expectation, other, "job-duplicate", f"it runs the plugin on {_named(names)} too")
+            yield _finding(expectation, other, "job-duplicate", f"instances on {_named(names)}")
 
 
 def check_before(
@@ -47,7 +47,7 @@ def check_before(
             yield _before(wanted, other, "job-unread", other.unread)
         elif names := sorted(set(_met(wanted, other, there, every_part))):
             owner = f"belongs to stack {other.owner}" if other.owner else "belongs to no stack"
-            yield _before(wanted, other, "job-duplicate", f"it runs the plugin on {_named(names)}, and {owner}")
+            yield _before(wanted, other, "job-duplicate", f"instances on {_named(names)}; the job {owner}")
 
 
 def _met(
@@ -89,7 +89,7 @@ def _before(
         code,
         f"plugin {task.plugin_id}",
         severity="warning" if is_unread else "error",
-        expected=f"to see where {name} runs it" if is_unread else f"{name} not beside {task.namespace}/{task.job_id}",
+        expected=_expected(name, f"job {task.namespace}/{task.job_id}", is_unread),
         found=shown,
         advice="" if is_unread else _ways_out(wanted, other),
     )
@@ -115,9 +115,13 @@ def _finding(expectation: model.PluginExpectation, other: found.OtherJob, code: 
         code,
         f"plugin {expectation.plugin_id}",
         severity="warning",
-        expected=f"to see where {name} runs it" if is_unread else f"{name} not beside those of the plan",
+        expected=_expected(name, "the plan's jobs", is_unread),
         found=shown,
     )
+
+
+def _expected(name: str, wanted: str, is_unread: bool) -> str:
+    return f"to see where {name} runs the plugin" if is_unread else f"no instances of {name} on the clients of {wanted}"
 
 
 def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[str]:

@@ -15,7 +15,7 @@ def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFo
         yield findings.finding(
             "job-missing",
             subject,
-            expected=f"job {job_id} of namespace {expectation.namespace} running",
+            expected=f"running job {job_id} in namespace {expectation.namespace}",
             found="no such job, or a stopped one",
         )
     record = plugin_found.plugin
@@ -24,7 +24,7 @@ def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFo
             "plugin-missing",
             subject,
             expected="a plugin known to Nomad",
-            found="none of that id",
+            found="none with this id",
         )
     elif record.provider not in ("", expectation.provider):
         yield findings.finding(
@@ -55,7 +55,7 @@ def of_controllers(
             f"plugin {expectation.plugin_id}",
             severity="error",
             expected=expected,
-            found=f"{there} that ever answered as healthy",
+            found=f"{there} that ever reported healthy",
         )
     elif healthy > wanted:
         yield findings.finding(
@@ -79,7 +79,7 @@ def of_nodes(
             "instance-missing",
             f"plugin {expectation.plugin_id}",
             expected=f"{least} {'instance' if least == 1 else 'instances'}",
-            found=f"{there} that ever answered as healthy",
+            found=f"{there} that ever reported healthy",
         )
 
 

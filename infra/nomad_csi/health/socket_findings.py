@@ -20,7 +20,7 @@ _SICK = frozenset({"not-ready", "missing", "silent", "error"})
 """Answers that Nomad would call unhealthy; another name or role it does not check."""
 
 _SINCE = (
-    "it fell after Nomad last asked, which it does every 30 s: check its logs, then restart its allocation with "
+    "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its allocation with "
     "`nomad alloc restart {alloc}`"
 )
 _BACK = "Nomad reports it up to 35 s later: check again in a minute, then the log of that client's agent"

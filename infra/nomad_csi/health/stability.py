@@ -75,6 +75,6 @@ def _flapping(loss: plugins.PluginStatus, losses: int) -> findings.Finding:
     return findings.finding(
         "plugin-flapping",
         f"plugin {loss.plugin_id}",
-        expected="healthy all the time",
-        found=f"that it lost its health {times}, the last time: {next(causes, loss.status)}",
+        expected="a plugin that stays healthy",
+        found=f"it became unhealthy {times}, the last time: {next(causes, loss.status)}",
     )

@@ -73,10 +73,10 @@ def _identity(subject: Subject) -> Iterator[Trouble]:
     wanted, said = subject.expectation.provider, subject.csi.provider or subject.instance.provider
     if said and said != wanted:
         by: Literal["nomad", "csi"] = "csi" if subject.csi.provider else "nomad"
-        yield Trouble(code="provider-differs", detail=f"it answers as {foreign.clean(said)}", evidence=by)
+        yield Trouble(code="provider-differs", detail=f"it reports {foreign.clean(said)}", evidence=by)
     if subject.rival is not None:
         other = subject.rival.allocation.alloc_id[:8]
-        detail = f"job {subject.rival.job_id} runs another one there (allocation {other}); Nomad knows one of them"
+        detail = f"job {subject.rival.job_id} runs another instance there (allocation {other}); Nomad lists only one"
         yield Trouble(code="instance-duplicate", detail=detail)
 
 
@@ -87,10 +87,10 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
     if subject.ran and (falls := history.flapping(subject.ran.allocation, subject.now_ns)):
         yield Trouble(code="instance-flapping", detail=falls)
     # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
-    late = "; the instance itself answers as healthy" if subject.csi.healthy else ""
+    late = "; the instance itself reports healthy" if subject.csi.healthy else ""
     said = foreign.clean(instance.health_description) or "unhealthy"
     hung = _SILENCE.search(said) is not None and not subject.csi.healthy
-    yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad says: {said}{late}")
+    yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad reports: {said}{late}")
 
 
 def _own_word(subject: Subject) -> Iterator[Trouble]:
@@ -104,7 +104,7 @@ def _task(subject: Subject) -> Iterator[Trouble]:
         return
     allocation = subject.ran.allocation
     if allocation.client_status != "running":
-        detail = f"Nomad calls it healthy, but its allocation is {allocation.client_status}"
+        detail = f"Nomad lists it as healthy, but its allocation is {allocation.client_status}"
         yield Trouble(code="instance-unhealthy", detail=detail)
     if falls := history.flapping(allocation, subject.now_ns):
         yield Trouble(code="instance-flapping", detail=falls)
@@ -130,7 +130,9 @@ def _fitness(subject: Subject) -> Iterator[Trouble]:
     lacks = sorted(set(wanted) - instance.supports)
     if lacks:
         can = ", ".join(sorted(instance.supports)) or "nothing"
-        yield Trouble(code="instance-capability-missing", detail=f"it does not say {', '.join(lacks)}; it says {can}")
+        yield Trouble(
+            code="instance-capability-missing", detail=f"it does not report {', '.join(lacks)}; it reports {can}"
+        )
     reported = zones.of_segments(instance.segments)
     actual = zones.of_client(subject.client) if subject.client else ""
     if reported and actual and reported != actual:

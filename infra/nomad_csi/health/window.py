@@ -26,7 +26,7 @@ def _replaced(
     there = {now.alloc_id for now in instances.all_of(after.plugin)}
     for alloc_id in dict.fromkeys(item.alloc_id for item in instances.all_of(before.plugin)):
         if alloc_id not in there:
-            yield _unsteady("instance-replaced", subject, f"allocation {alloc_id[:8]} gone", severity=severity)
+            yield _unsteady("instance-replaced", subject, f"allocation {alloc_id[:8]} is gone", severity=severity)
 
 
 def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
@@ -44,6 +44,6 @@ def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity
         code,
         subject,
         severity=severity,
-        expected="the same instances, without a restart, while they were watched",
+        expected="the same instances, without restarts between the checks",
         found=what,
     )

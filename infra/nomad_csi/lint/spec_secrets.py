@@ -9,8 +9,8 @@ from nomad_csi.spec import encrypted
 from nomad_csi.text import secrets
 
 _ADVICE = (
-    "take it out, exchange it, and hand it over with --secrets or NOMAD_CSI_SECRETS; in a stack's config encrypt it: "
-    "pulumi config set --secret --path"
+    "remove it, rotate it, and pass it with --secrets or NOMAD_CSI_SECRETS; in a stack's config, encrypt it with "
+    "`pulumi config set --secret --path`"
 )
 
 
@@ -22,7 +22,7 @@ def check(document: Any, lines_of: Callable[[Iterable[str]], Mapping[str, int]])
     """
     places = tuple(dict.fromkeys(_places(document, "")))
     for path, line in (lines_of(places) if places else {}).items():
-        yield at_line("secret-in-file", line, f"a value in clear at {path}", _ADVICE)
+        yield at_line("secret-in-file", line, f"a plain-text value at {path}", _ADVICE)
 
 
 def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:

@@ -57,7 +57,7 @@ def adopt(
         _report_refusals(whole, found, parts, remarks, files[0].name)
     for file in files:
         if file.policy is not None:
-            text = "an IAM policy belongs to no spec: iam.role_name of the plugin has one made that fits"
+            text = "a spec contains no IAM policies: with iam.role_name of the plugin, Pulumi creates one that fits"
             remarks.add("note", file.name, 1, text)
     order = {file.name: index for index, file in enumerate(files)}
     ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
@@ -176,12 +176,12 @@ def _plugins_of(
             continue
         documents[plugin_id] = {"id": plugin_id, "driver": driver.name}
         text = (
-            f"no file runs the plugin {plugin_id}: the spec has it as the catalogue has {driver.called}; "
-            "give its job files too where it runs already"
+            f"no file runs the plugin {plugin_id}: the spec has {driver.called} as in the catalogue; "
+            "if it already runs, pass its job files too"
         )
         remarks.add("note", file.name, line, text)
         if driver.uses_aws:
-            text = f"aws_region of {plugin_id}: the region of its storage, which no file says"
+            text = f"aws_region of {plugin_id}: the region of its storage; no file contains it"
             remarks.add("missing", file.name, line, text)
         if driver.config_file is not None:
             text = f"config of {plugin_id}: the content of the driver's {driver.config_file.name}"
@@ -239,8 +239,8 @@ def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, 
             known = next((each.name for each in catalogue.DRIVERS.values() if each.provider == provider), None)
             if known:
                 text = (
-                    f"{document['id']} calls itself {provider}, as the driver {known} of the catalogue does, and its "
-                    f"program has another name: write driver: {known} where it takes the same arguments"
+                    f"{document['id']} calls itself {provider}, as the driver {known} of the catalogue does, but its "
+                    f"program has another name: write driver: {known} if it accepts the same arguments"
                 )
                 remarks.add("note", model.CLUSTER, 0, text)
             remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]

@@ -155,9 +155,9 @@ def fill_roles(
             text = f"plugin {plugin['id']}: a policy of role {role} is in the state"
             if takes_over and len(roles) == 1 and "iam" not in plugin:
                 plugin["iam"] = {"role_name": role}
-                fix = "`pulumi up` attaches one of its own to the role; after it, remove the policy from Terraform"
+                fix = "`pulumi up` attaches its own policy to the role; afterwards, remove this one from Terraform"
             else:
-                fix = f"it stays there; iam.role_name: {role} has one made that fits"
+                fix = f"it stays there; with iam.role_name: {role}, Pulumi creates one that fits"
             remarks.add("note", model.TERRAFORM, 0, f"{text}; {fix}")
 
 
@@ -188,7 +188,7 @@ def _take_over(
             volume |= declared
     text = (
         "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
-        "would make a new, empty one; then remove it from Terraform's state: terraform state rm"
+        "would create a new, empty one; then remove it from Terraform's state: terraform state rm"
     )
     parts = [held, *storage.targets(known[0])] if known else [held]
     parts += [storage.of(ACCESS_POINT)[known[1]]] if known and known[1] else []
@@ -199,10 +199,10 @@ def _take_over(
 def _obstacle(given: Attributes) -> str:
     """Return what of the storage a spec cannot say, so that `up` would change or replace it; empty: nothing."""
     if given.get("throughput_mode") == "provisioned":
-        return "throughput_mode provisioned has no place in a spec"
+        return "a spec cannot express throughput_mode provisioned"
     named = ("multi_attach_enabled", "outpost_arn", "availability_zone_name", "lifecycle_policy")
     found = next((name for name in named if given.get(name)), "")
-    return f"{found} has no place in a spec" if found else ""
+    return f"a spec cannot express {found}" if found else ""
 
 
 def _ebs(given: Attributes) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _settings(
     given = held.attributes
     clients = _clients(targets, storage)
     if not clients:
-        text = f"{where}: who reaches its mount targets, which the state does not say"
+        text = f"{where}: which clients may reach its mount targets; the state does not contain it"
         remarks.add("missing", held.address, 0, text)
     places = [
         model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})

@@ -23,7 +23,7 @@ def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]
         planned = _planned(plugin)
         for part in found:
             if not planned:
-                text = f"what is rendered otherwise for {part.plugin.id} is listed when nothing is missing"
+                text = f"differences of the rendered jobs of {part.plugin.id} are listed once nothing is missing"
                 remarks.add("note", part.file, part.job.body.line, text)
             for job in planned:
                 if part.plugin.type == job.role:
@@ -59,8 +59,8 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "node_pool", jobs.text(body, "node_pool") or "the namespace's", planned.node_pool, ""
     yield "datacenters", body.get("datacenters", ["*"]), list(planned.datacenters), ""
     yield "priority", body.get("priority", 50), planned.priority, "above the jobs that cannot run without the plugin"
-    yield "count", _count(part), planned.count, "so that one remains when a client goes"
-    yield "restart", _restart(part), "delay", "or a plugin that failed a few times stays down"
+    yield "count", _count(part), planned.count, "so that one survives the loss of a client"
+    yield "restart", _restart(part), "delay", "otherwise a plugin that failed a few times stays down"
     yield "image", part.task.image, planned.image, ""
     yield ("arguments", *_arguments(part.task.arguments, planned.arguments))
     yield "privileged", config.get("privileged") is True, planned.privileged, ""
@@ -79,10 +79,10 @@ def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str],
     """Return both, and why they differ; word by word where only that differs, which is a change to Nomad."""
     before, after = _joined(given), _joined(planned)
     if before != after:
-        return before, after, "the socket as Nomad gives it"
+        return before, after, "the socket path that Nomad sets"
     if list(given) == list(planned) or "[secret]" in before:
         return before, after, ""
-    return list(given), list(planned), "which is the same to the driver and a change to Nomad"
+    return list(given), list(planned), "the same for the driver, a change for Nomad"
 
 
 def _joined(given: Sequence[str]) -> list[str]:
@@ -105,7 +105,7 @@ def _volumes(config: values.Map) -> list[str]:
 
 
 def _network_why(planned: plans.PluginJob) -> str:
-    return "or mounts hang when the container is replaced" if planned.network_mode == "host" else ""
+    return "otherwise mounts hang when the container is replaced" if planned.network_mode == "host" else ""
 
 
 def _shown(value: Any) -> str:

@@ -43,7 +43,7 @@ def adopt(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mode
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
     text = (
-        f"the image {image} is kept, with the arguments that {driver.called} takes in {driver.version}; "
+        f"the image {image} is kept, with the arguments that {driver.called} accepts in {driver.version}; "
         f"remove image to run {driver.image}"
     )
     remarks.add("note", part.file, line, text)

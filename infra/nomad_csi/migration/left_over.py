@@ -31,14 +31,14 @@ _DEFAULTS = {
 """What Nomad writes into a job that does not say it. Source: ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
 
 _WHY = {
-    "affinity": "a plugin runs on all clients that its constraints let in",
-    "artifact": "the image or the clients must hold what the driver needs",
-    "network": "metrics_port names the one port that a plugin may have",
-    "reschedule": "Nomad's own default stays",
-    "service": "a plugin's health is the CSI plugin's",
-    "template": "a secret or a configuration file of the driver belongs into credentials and config",
-    "user": "the driver's own image says as whom it runs",
-    "vault": "credentials.vault names what the plugin reads",
+    "affinity": "a plugin runs on all clients that meet its constraints",
+    "artifact": "the image or the clients must contain what the driver needs",
+    "network": "a plugin has at most one port, metrics_port",
+    "reschedule": "Nomad's default applies",
+    "service": "Nomad checks the health of CSI plugins itself",
+    "template": "put a secret or a configuration file of the driver into credentials or config",
+    "user": "the driver's image sets the user",
+    "vault": "use credentials.vault for what the plugin reads",
 }
 
 
@@ -69,5 +69,5 @@ def consumers(file: str, job: jobs.JobFile, remarks: model.Remarks) -> None:
     """Add a remark on a job that runs no plugin."""
     used = sorted({request.source for group in job.groups for request in group.volumes})
     what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"
-    text = f"job {job.id} runs no CSI plugin, so that nothing of it belongs into the spec: {what}"
+    text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
     remarks.add("note", file, job.body.line, text)

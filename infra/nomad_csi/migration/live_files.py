@@ -18,7 +18,7 @@ EVERYWHERE = "*"
 """Namespace that stands for all that the token may read."""
 
 SECRETS = (
-    "Nomad shows no secrets of volumes, nor whether there are some: where the driver needs them, "
+    "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
     "set them as Pulumi config secrets, under secrets of the volume"
 )
 
@@ -124,9 +124,9 @@ def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
         try:
             return parsed.parse(job.source, name)
         except errors.SpecError as error:
-            why = f"what it was submitted as cannot be read ({error.problems[0]})"
+            why = f"the submitted job file cannot be read ({error.problems[0]})"
     else:
-        why = "Nomad does not hold what it was submitted as, or holds it with variables"
+        why = "Nomad does not have the submitted job file, or has it with variables"
     remarks.add("note", name, 0, f"{why}; read from the job as Nomad runs it, with Nomad's defaults in it")
     return objects.job_file(name, document)
 
@@ -137,9 +137,9 @@ def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
     payload = volumes.payload(volume.registration())
     if not volume.required_topologies and volume.topologies:
         payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
-        text = "registered without a topology_request: its places are what the plugin says; Nomad ignores added ones"
+        text = "registered without a topology_request: its topologies come from the plugin; Nomad ignores added ones"
         remarks.add("note", name, 0, text)
     if volume.has_mount_flags:
-        text = f"mount_options.mount_flags of {key}: Nomad holds some and shows none; fill them in, or they are dropped"
+        text = f"mount_options.mount_flags of {key}: Nomad has some but hides them; fill them in, or they are dropped"
         remarks.add("missing", name, 0, text)
     return objects.volume_file(name, payload)

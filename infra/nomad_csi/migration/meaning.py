@@ -68,13 +68,13 @@ def _argument(
     if _fills(rendered, argument, found):
         return
     if not name:
-        yield f"the word {argument!a}, which {driver.called} does not take"
+        yield f"the argument {argument!a}, which {driver.called} does not accept"
     elif name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
-        yield f"--{name}, with which {driver.called} does nothing"
+        yield f"--{name}, which has no effect in {driver.called}"
     elif name in role.unfit_flags:
         yield f"--{name}: {role.unfit_flags[name]}"
     elif role.flags is not None and name not in role.flags:
-        yield f"--{name}, which {driver.called} does not take here"
+        yield f"--{name}, which {driver.called} does not accept here"
     elif name in arguments.flags(role.arguments):
         usual = next(item for item in rendered if arguments.flag(item) == name)
         yield f"{argument}: {driver.called} is run with {usual}"
@@ -91,7 +91,7 @@ def _variable(name: str, value: str, role: driver_role.RoleSpec, found: Meaning)
     elif rendered is not None and _fills((rendered,), value, found):
         return
     elif variables.TEMPLATE_START.search(value):
-        yield f"the environment variable {name}, which asks the client for something: a spec holds plain text there"
+        yield f"the environment variable {name}, which Nomad interpolates on the client: a spec has plain text there"
     else:
         found.environment[name] = value
 

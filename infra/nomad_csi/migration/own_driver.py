@@ -12,7 +12,7 @@ from nomad_csi.text import secrets
 
 CONFIG_TAKEN = frozenset({"mount", "mounts"})
 _USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
-"""Nomad's own where a job says none, and the least that a spec takes."""
+"""Nomad's own where a job says none, and the least that a spec allows."""
 
 _NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
 _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
@@ -71,7 +71,7 @@ def health_timeout(roles: Mapping[str, model.Part], remarks: model.Remarks) -> d
     longest = round(max(given, default=_USUAL_HEALTH_TIMEOUT_S))
     if longest < _LEAST_HEALTH_TIMEOUT_S:
         part = next(iter(roles.values()))
-        text = f"health_timeout of {longest} s becomes {_LEAST_HEALTH_TIMEOUT_S} s, the least that a spec takes"
+        text = f"health_timeout of {longest} s becomes {_LEAST_HEALTH_TIMEOUT_S} s, the least that a spec allows"
         remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
     kept = max(longest, _LEAST_HEALTH_TIMEOUT_S)
     return {} if kept == _USUAL_HEALTH_TIMEOUT_S else {"health_timeout_s": kept}

@@ -37,12 +37,12 @@ def constraints(part: model.Part, remarks: model.Remarks) -> tuple[str, list[dic
     for block in _blocks(part):
         if block.get("operator") == "distinct_hosts" or "distinct_hosts" in block:
             if part.job.type == "system":
-                text = "distinct_hosts: a system job runs once on each client already"
+                text = "distinct_hosts: a system job already runs once on each client"
                 remarks.add("left out", part.file, block.line, text)
             continue
         constraint = _constraint(block)
         if constraint is None:
-            text = "a constraint of a kind that a spec has no form for"
+            text = "a constraint that a spec cannot express"
             remarks.add("left out", part.file, block.line, text)
         elif constraint["attribute"] == planned.ZONE_ATTRIBUTE and constraint.get("operator", "=") == "=":
             zone = constraint.get("value", "")
@@ -76,7 +76,7 @@ def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:
         return {}
     block = blocks[0]
     if block.get("mode") != "delay":
-        text = "the restart policy gave the plugin up in the end; now Nomad waits and goes on"
+        text = "the restart policy gave up after some attempts; now Nomad waits and tries again"
         remarks.add("changed", part.file, block.at("mode"), text)
         return {}
     found = _seconds(block, {"interval": "interval_s", "delay": "delay_s"})

@@ -88,7 +88,7 @@ def _by_role(
             text = f"{part.plugin.type or 'no type'} becomes {name}: {driver.called} is run as {known}"
             remarks.add("changed", part.file, part.plugin.body.at("type"), text)
         if name in roles:
-            text = f"job {part.job.id}: job {roles[name].job.id} runs the {name} of {part.plugin.id} already"
+            text = f"job {part.job.id}: job {roles[name].job.id} already runs the {name} of {part.plugin.id}"
             remarks.add("left out", part.file, part.job.body.line, text)
         else:
             roles[name] = part
@@ -128,7 +128,7 @@ def _not_kept(part: model.Part) -> str:
     """Return why the job of *part* cannot be taken over under its own id; empty: it can."""
     if len(list(part.job.plugins())) > 1:
         return "it runs several instances of plugins, and a spec has a job for each"
-    return "" if names.JOB_ID.fullmatch(part.job.id) else f"a spec knows {names.JOB_ID_ALLOWED}"
+    return "" if names.JOB_ID.fullmatch(part.job.id) else f"a spec allows {names.JOB_ID_ALLOWED}"
 
 
 def _same(
@@ -141,7 +141,7 @@ def _same(
     role, value = list(said.items())[-1]
     if any(other != value for other in said.values()):
         part = roles[role]
-        text = f"{key} differs between the jobs of {part.plugin.id}; a plugin has one, and it is the {role}'s here"
+        text = f"{key} differs between the jobs of {part.plugin.id}; a plugin has only one, here that of the {role}"
         remarks.add("changed", part.file, part.job.body.line, text)
     return {key: list(value) if isinstance(value, list) else value}
 
@@ -169,7 +169,7 @@ def _task_driver(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dic
 def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
     name = part.task.driver
     if name not in get_args(plugin_jobs.TaskDriver):
-        text = f"the task driver {name!a}: a spec knows docker, podman, raw_exec and exec"
+        text = f"the task driver {name!a}: a spec allows docker, podman, raw_exec and exec"
         remarks.add("left out", part.file, part.task.body.at("driver"), text)
         return {"name": "docker"}
     document: dict[str, Any] = {"name": name}
@@ -179,7 +179,7 @@ def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]
     if middle:
         document["client_data_dir"] = head
     elif name == "raw_exec" and part.plugin.type != "controller":
-        text = f"task_driver.client_data_dir of {part.plugin.id}: data_dir of the clients, which no file says"
+        text = f"task_driver.client_data_dir of {part.plugin.id}: data_dir of the clients; no file contains it"
         remarks.add("missing", part.file, part.plugin.body.line, text)
     return document
 
@@ -274,7 +274,7 @@ def _complete(
             text = f"no file runs the {wanted_role} of {part.plugin.id}: {job}"
             remarks.add("note", part.file, part.plugin.body.line, text)
     if driver.uses_aws and "aws_region" not in document:
-        text = f"aws_region of {part.plugin.id}: the region of its storage, which no file says"
+        text = f"aws_region of {part.plugin.id}: the region of its storage; no file contains it"
         remarks.add("missing", part.file, part.plugin.body.line, text)
     for name, setting in driver.settings.items():
         if setting.default is None and name not in document.get("config", {}):

@@ -28,8 +28,8 @@ SHOWN = "1."
 
 SOURCE_SUFFIXES = (".tf", ".tf.json")
 NOT_A_STATE = (
-    "is Terraform source, which is not computed here: run `terraform show -json > state.json` beside it, and give "
-    "state.json"
+    "is Terraform source, which is not evaluated here: run `terraform show -json > state.json` in its folder, and "
+    "pass state.json"
 )
 
 HEAD_BYTES = 512

@@ -103,7 +103,7 @@ def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> lis
     blocks = values.blocks(content, "capability")
     legacy = {name: jobs.text(content, name) for name in ("access_mode", "attachment_mode") if name in content}
     if legacy:
-        text = f"{' and '.join(legacy)} at the top, which Nomad drops today, become a capability"
+        text = f"{' and '.join(legacy)} at the top of the file, which current Nomad drops, become a capability"
         remarks.add("changed", file, content.at(next(iter(legacy))), text, code="legacy-modes")
     found = [{name: jobs.text(block, name) for name in ("access_mode", "attachment_mode")} for block in blocks]
     return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
@@ -130,7 +130,7 @@ def _source(
     zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
     if zoned and not zone and not topologies:
         where = f"{next(iter(source))}.availability_zone of volume {content.get('id')}"
-        text = f"{where}: where it can be attached, which no file says"
+        text = f"{where}: where the volume can be attached; no file contains it"
         remarks.add("missing", file, content.line, text, code="topology-missing")
     return source | ({"topologies": topologies} if topologies else {})
 
@@ -146,7 +146,7 @@ def _places(
     request = payload.get("RequestedTopologies", {})
     found = [dict(topology["Segments"]) for topology in request.get("Required", ())]
     if request.get("Preferred"):
-        text = "preferred topologies: a registration has no use for them"
+        text = "preferred topologies: they have no effect on a registration"
         remarks.add("left out", file, content.at("topology_request"), text)
     if driver is not None and len(found) == 1 and set(found[0]) == {driver.topology_key} and all(found[0].values()):
         return next(iter(found[0].values())), []
@@ -176,7 +176,7 @@ def _hide(document: dict[str, Any], content: values.Map, file: str, remarks: mod
     for name in ("context", "parameters"):
         for block in values.blocks(content, name):
             for key in secrets.keys_of(block):
-                text = f"{name}.{key} looks like a secret: hand it over as a Pulumi config secret, under secrets"
+                text = f"{name}.{key} looks like a secret: pass it as a Pulumi config secret, under secrets"
                 remarks.add("left out", file, block.at(key), text)
                 document[name].pop(key, None)
 
@@ -190,7 +190,7 @@ def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> d
             found[key] = payloads.weak_text(value, f"{name}.{key}")
             if isinstance(value, bool):
                 found[key] = str(value).lower()
-                text = f"{name}.{key} is the text {found[key]} now; Nomad made {int(value)} of it"
+                text = f"{name}.{key} is now the string {found[key]}; Nomad converted it to {int(value)}"
                 remarks.add("changed", file, block.at(key), text)
     return found
 
@@ -204,7 +204,7 @@ def _move_path(
     if driver is None or driver.name != "aws-efs" or "path" not in context or ":" in external_id:
         return
     existing["external_id"] = f"{external_id}:{context.pop('path')}"
-    text = "context.path is part of the external id now: the driver refuses the key since v3.0.0"
+    text = "context.path is now part of the external id: the driver refuses the key since v3.0.0"
     remarks.add("changed", file, content.at("context"), text)
 
 
@@ -218,5 +218,5 @@ def _left_out(content: values.Map, file: str, remarks: model.Remarks) -> None:
             remarks.add("left out", file, content.at(name), f"{name}, which Nomad drops too")
     for name in ("mount_options", "topology_request"):
         if len(values.blocks(content, name)) > 1:
-            text = f"all {name} blocks but the one that Nomad takes"
+            text = f"all {name} blocks except the one that Nomad reads"
             remarks.add("left out", file, content.at(name), text)

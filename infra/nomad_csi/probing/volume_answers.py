@@ -11,12 +11,12 @@ from nomad_csi.text import foreign, listing, secrets
 Key = validation.Key
 
 NEEDS_SECRETS = "needs secrets"
-NO_TIME = "the time for all volumes was over"
+NO_TIME = "the time limit for all volumes was reached"
 
 _ASKS_FOR_SECRETS = re.compile(r"\bsecrets?\b", re.IGNORECASE)
 
 _ADVICE = {
-    NEEDS_SECRETS: "a job carries none; on the controller's client: nomad-csi probe SOCKET --plugin ID --secrets FILE",
+    NEEDS_SECRETS: "run `nomad-csi probe SOCKET --plugin ID --secrets FILE` on the controller's client",
     NO_TIME: "raise --timeout-s",
 }
 
@@ -70,16 +70,14 @@ def _silence(answer: validation.Validated) -> str:
 def _finding(volume: volumes.Volume, answer: validation.Validated) -> findings.Finding:
     uses = ", ".join(f"{item.access_mode} {item.attachment_mode}" for item in volume.capabilities)
     missing = answer.code == "NOT_FOUND"
-    advice = "compare its external id with the storage provider" if missing else "register it with what the plugin can"
-    if answer.code and not missing:
-        advice = "ask again; where it needs secrets, name them with --secrets"
+    is_refused = answer.code and not missing
     return findings.finding(
         "volume-unknown" if missing else "volume-unconfirmed",
         f"volume {volume.namespace}/{volume.volume_id}",
         severity="error",
         expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
         found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without output'}"),
-        advice=advice,
+        advice="run the command again; if the controller needs secrets, name them with --secrets" if is_refused else "",
     )
 
 
@@ -92,7 +90,7 @@ def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> It
         yield findings.finding(
             "volume-not-validated",
             f"plugin {plugin_id}",
-            expected="what its controller reports of each volume",
+            expected="an answer of its controller for each volume",
             found=f"{len(names)} of {count} not validated ({named}): {foreign.clean(why)}",
-            advice=_ADVICE.get(why, "check its controllers, then ask again"),
+            advice=_ADVICE.get(why, ""),
         )

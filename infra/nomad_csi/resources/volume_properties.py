@@ -70,7 +70,7 @@ INPUTS: Mapping[str, properties.Property] = {
         required=True,
         replaces=True,
         pattern=names.VOLUME_ID,
-        pattern_says="letters, digits, '.', '_' and '-', with an index such as [0] at the end or none",
+        pattern_says="letters, digits, '.', '_' and '-', optionally with an index such as [0] at the end",
         description="Nomad's id of the volume, unique in its namespace.",
     ),
     "namespace": named_properties.namespace("Nomad namespace of the volume; `default` when omitted."),

@@ -60,9 +60,7 @@ def _network(value: str) -> str:
         _, _, length = value.partition("/")
         int(length)  # AWS takes neither a lone address nor a netmask
     except ValueError:
-        raise ValueError(
-            "an IPv4 network with its prefix length, such as 10.0.0.0/16, and no bits set behind it"
-        ) from None
+        raise ValueError("an IPv4 network with its prefix length, such as 10.0.0.0/16, and no host bits set") from None
     return value
 
 
@@ -79,10 +77,14 @@ Word = Annotated[Text, pydantic.Field(min_length=1)]
 Expression = Annotated[str, pydantic.AfterValidator(_expression)]
 VolumeId = Annotated[
     str,
-    matching(names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', an index like [0] at the end"),
+    matching(
+        names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', optionally an index like [0] at the end"
+    ),
 ]
 VolumeKey = Annotated[str, matching(names.VOLUME_KEY, "NAMESPACE/ID, or ID in the default namespace")]
-PluginId = Annotated[str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', no '.' in front")]
+PluginId = Annotated[
+    str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', not starting with '.'")
+]
 JobId = Annotated[str, matching(names.JOB_ID, names.JOB_ID_ALLOWED)]
 Namespace = Annotated[str, matching(names.NAMESPACE, "letters, digits and '-'")]
 Zone = Annotated[str, matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
@@ -120,7 +122,10 @@ Source: ``google.protobuf.Value.number_value``; ``ParseBytes`` of dustin/go-huma
 Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
 EnvironmentName = Annotated[str, matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 FileName = Annotated[
-    str, matching(re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"), "a file name without folders, no '.' in front")
+    str,
+    matching(
+        re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"), "a file name without directories, not starting with '.'"
+    ),
 ]
 VariablePath = Annotated[
     str,

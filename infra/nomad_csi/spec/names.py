@@ -38,7 +38,7 @@ Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``);
 ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """An item of a Nomad variable or of a secret in Vault: what a template can name with a dot, and nothing else."""
 
-ITEM_ALLOWED = "an item's name of letters, digits and '_', as Nomad's templates name it with a dot"
+ITEM_ALLOWED = "an item name of letters, digits and '_', as Nomad's templates require after a dot"
 
 OWNER = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 """

@@ -79,7 +79,7 @@ Registry = Annotated[
     str,
     base.matching(
         re.compile(r"[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)*"),
-        "a registry's host, with a path where it has one, no slash behind",
+        "a registry's host, optionally with a path, without a trailing slash",
     ),
 ]
 

@@ -78,8 +78,8 @@ def guest(found: guests.Guest) -> findings.Finding:
         "volume-in-storage-of-another",
         f"volume {found.key}",
         expected="storage of its own",
-        found=f"{found.container}, which was made for volume {found.owner}",
-        advice=f"keep {found.owner} while this data is needed: where it is removed or replaced, {found.container} goes",
+        found=f"{found.container}, which was created for volume {found.owner}",
+        advice=f"keep {found.owner} as long as this data is needed: {found.container} goes with it",
     )
 
 
@@ -96,7 +96,7 @@ def _missing(subject: str, *, made_by_plugin: bool) -> findings.Finding:
     return findings.finding(
         "volume-missing",
         subject,
-        expected="made by its plugin" if made_by_plugin else "registered",
+        expected="created by its plugin" if made_by_plugin else "registered",
         found="no such volume",
         advice=CREATE if made_by_plugin else REGISTER,
     )
@@ -144,7 +144,7 @@ def _difference(
     else:
         expected, shown = _text(item.desired), _text(item.actual)
     command = "register" if not made_by_plugin else "create --grow" if item.field == "capacity_min" else "create"
-    first = "settle first what is refused; then " if is_refused else ""
+    first = "first resolve the refused differences; then " if is_refused else ""
     advice = item.fix or f"{first}`pulumi up` or `nomad-csi {command}` changes it in place"
     return findings.finding(
         code,
@@ -176,7 +176,7 @@ def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Fi
         yield findings.finding(
             "volume-unschedulable",
             subject,
-            expected="a volume that Nomad would place an allocation on",
+            expected="a volume that Nomad places allocations for",
             found=f"plugin {actual.plugin_id} without enough healthy instances",
         )
 
@@ -196,7 +196,6 @@ def _out_of_reach(
             severity="warning",
             expected=f"a healthy node instance in {_places(places)}",
             found=", ".join(sorted({row.zone or row.node_name for row in healthy})),
-            advice="add a client there; an allocation that claims the volume is not placed before",
         )
 
 

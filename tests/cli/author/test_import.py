@@ -38,7 +38,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     }
     lines = printed.err.splitlines()
     assert (
-        f"{EFS}:17: changed: network_mode: none becomes host, or mounts hang when the container is replaced (host-network-missing)"
+        f"{EFS}:17: changed: network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
         in lines
     )
     assert f"{EFS}:17: changed: privileged" not in printed.err

@@ -132,9 +132,9 @@ def test_what_nomad_hides_is_named_and_no_value(client, capsys):
     spec, said = imported(capsys, code=1)
 
     assert "mount_options" not in spec["volumes"][0]
-    told = "mount_options.mount_flags of default/shared: Nomad holds some and shows none"
+    told = "mount_options.mount_flags of default/shared: Nomad has some but hides them"
     assert f"volume default/shared: missing: {told}; fill them in, or they are dropped" in said
-    assert sum("shows no secrets of volumes" in line for line in said) == 1
+    assert sum("shows neither the secrets of volumes" in line for line in said) == 1
     assert not [word for word in (SECRET, FLAG, "REDACTED") if word in json.dumps(spec) + "".join(said)]
 
 
@@ -174,7 +174,7 @@ def test_a_job_without_its_source_is_read_as_nomad_runs_it(client, capsys, short
     name = f"job default/{job.job_id}"
     assert [plugin["driver"] for plugin in spec["plugins"]] == ["aws-efs"]
     assert f"{name}: note: it belongs to the stack shop/prod: another stack takes it over with adopt: true only" in said
-    assert any(line.startswith(f"{name}: note: Nomad does not hold what it was submitted as") for line in said)
+    assert any(line.startswith(f"{name}: note: Nomad does not have the submitted job file") for line in said)
 
 
 def test_what_stands_in_a_file_too_is_taken_from_the_file(client, capsys, tmp_path):

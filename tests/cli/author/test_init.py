@@ -64,9 +64,7 @@ def test_a_network_of_clients_has_a_prefix_length(given, folder, capsys):
     assert written(folder) == {}
     system = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": [given]}}
     [problem] = draft.read({"file_systems": {"a": system}}).problems
-    assert str(problem).startswith(
-        f"file_systems.a.clients.cidr_blocks[0]: expected {allowed}, and no bits set behind it"
-    )
+    assert str(problem).startswith(f"file_systems.a.clients.cidr_blocks[0]: expected {allowed}, and no host bits set")
 
 
 def test_a_terminal_is_asked_for_what_is_missing(folder, answer, capsys):

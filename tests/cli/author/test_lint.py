@@ -144,7 +144,7 @@ def test_secrets_in_clear_in_a_committed_spec_are_errors(tmp_path, capsys, is_st
 
     out = capsys.readouterr().out
     assert [line.partition(":")[2].partition(";")[0] for line in out.splitlines()[:-1]] == [
-        f"{first + line}: error: secret-in-file: spec: a value in clear at {place}"
+        f"{first + line}: error: secret-in-file: spec: a plain-text value at {place}"
         for line, place in (
             (2, "classes.fast.secrets.key"),
             (4, "plugins[0].environment.PROXY"),

@@ -157,7 +157,7 @@ def test_stuck_claim_exits_1(run, stick, writes):
 
     assert code == 1
     assert f"default/a  vanished  -       -      write  -      {GHOST}  -" in out
-    assert "advice    `nomad-csi claims --repair default/a`" in out
+    assert "advice    release the claim with `nomad-csi claims --repair default/a`" in out
     assert writes() == []
 
 

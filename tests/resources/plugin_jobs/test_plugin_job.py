@@ -501,9 +501,9 @@ def members(*versions):
 
 
 OLD_SERVERS = {
-    "1.9.3": "job storage/aws-ebs0-node wants Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
-    "changed: upgrade Nomad; `nomad-csi doctor` says what else older versions do",
-    "1.8.3": "nomad-unsupported: servers: expected Nomad 1.8.4 or later, the oldest that was tried, found server-1 with "
+    "1.9.3": "job storage/aws-ebs0-node requires Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
+    "changed: upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
+    "1.8.3": "nomad-unsupported: servers: expected Nomad 1.8.4 or later, the oldest tested version, found server-1 with "
     "1.8.3; upgrade Nomad; nothing was changed",
 }
 
@@ -550,7 +550,7 @@ def test_token_that_may_not_see_the_servers_is_told(context, cluster, heard):
     JOB.create(context, NEWS | {"minimumNomad": "1.9.4"})
 
     [line] = heard["warn"]
-    assert "job storage/aws-ebs0-node wants Nomad 1.9.4 or later, and the servers' versions cannot be seen" in line
+    assert "job storage/aws-ebs0-node requires Nomad 1.9.4 or later, but the servers' versions cannot be seen" in line
 
 
 def test_version_that_is_none_is_refused():
@@ -795,8 +795,8 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, w
         made_in(way, context)
 
     assert str(refused.value) == (
-        "nothing was started; job-duplicate: plugin aws-ebs0: expected job storage/plugin-aws-ebs-nodes not beside "
-        "storage/aws-ebs0-node, found it runs the plugin on a, and belongs to stack shop/prod; take it over (job_ids: "
+        "nothing was started; job-duplicate: plugin aws-ebs0: expected no instances of job storage/plugin-aws-ebs-nodes on "
+        "the clients of job storage/aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: "
         "{node: plugin-aws-ebs-nodes} and adopt: true at the plugin), or stop it while none of the plugin's volumes is "
         "claimed (`nomad job stop -namespace storage plugin-aws-ebs-nodes`)"
     )

@@ -31,5 +31,5 @@ class ValidationQuestion:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-LATE = Validated(code="NOT_ASKED", message="the time for all volumes was over")
+LATE = Validated(code="NOT_ASKED", message="the time limit for all volumes was reached")
 """Of a volume that was not asked for."""
