@@ -80,7 +80,7 @@ def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, tol
     [
         (
             f"config:\n  {KEY}:\n    volumes:\n      - id: a\n        size: 0\n",
-            f"{KEY} in Pulumi.yaml: 2 problems\n  line 5: volumes[0] (a).size: expected 1, got 0\n  line 2: expected more, got x",
+            f"{KEY} in Pulumi.yaml: 2 problems\n  line 2: expected more, got x\n  line 5: volumes[0] (a).size: expected 1, got 0",
         ),
         (
             f"config:\n  {KEY}:\n    volumes: []\n",
@@ -101,4 +101,10 @@ def test_problems_have_the_lines_of_the_file_that_holds_the_spec(tmp_path, text,
     )
     error = errors.SpecError(found, KEY, {"volumes[0]": "a"})
 
-    assert str(stack_config.located(error, {"volumes": [{"id": "a", "size": 0}]}, file, KEY)) == said
+    known = {"volumes": [{"id": "a", "size": 0}]}
+    assert str(stack_config.located(error, known, file, KEY, {})) == said
+    written = tmp_path / "written.yaml"
+    written.write_text(f"# by hand\n\n{text}")
+    is_located = said.startswith(f"{KEY} in")
+    by_hand = str(stack_config.located(error, known, file, KEY, {stack_config.SOURCE: str(written)}))
+    assert ("in written.yaml: 2 problems\n  line 4: expected more, got x" in by_hand) is is_located

@@ -268,3 +268,15 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     )
 
     assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
+
+
+def test_client_in_the_place_whose_instance_is_unhealthy_is_to_be_repaired(held, expected, node, instance, seen):
+    """Another client there would not help."""
+    ill = instance("node", "b", healthy=False, segments={ZONE: "eu-west-1a"})
+    served_by = plugins.compare_plugin(
+        expected(controllers=0), seen(instance("node", "a"), ill), (node("a"), node("b"))
+    )
+
+    [found] = statuses.judge_volume(WANTED, held, served_by).findings
+
+    assert found.advice == "repair the node plugin on b first: its instance there is not healthy"

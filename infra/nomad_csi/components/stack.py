@@ -63,7 +63,7 @@ def declare(config: pulumi.Config) -> None:
     except errors.SpecError as error:
         if error.source != names.STACK_CONFIG_KEY:
             raise
-        raise stack_config.located(error, document, _file(), names.STACK_CONFIG_KEY) from None
+        raise stack_config.located(error, document, _file(), names.STACK_CONFIG_KEY, os.environ) from None
 
 
 def _declare(config: pulumi.Config, document: Any) -> None:
@@ -104,7 +104,11 @@ def _refuse_encrypted(config: pulumi.Config) -> None:
 
 def _document(config: pulumi.Config) -> Any:
     """Return the spec, with a mark in place of each text that the stack's config encrypts."""
-    document, key = config.require_object("storage"), config.full_key("storage")
+    document, key = config.get_object("storage"), config.full_key("storage")
+    if document is None:
+        allowed = f"the spec under {key} in the stack's config"
+        fix = "`nomad-csi init --pulumi python` writes an example; check the spelling of the key"
+        raise errors.SpecError((errors.Problem(path="", got="nothing", allowed=allowed, fix=fix),), key)
     if not pulumi.runtime.is_config_secret(key):
         return document
     return stack_config.marked(document, _file(), key)

@@ -16,6 +16,9 @@ from nomad_csi.spec import draft, encrypted, yaml_text
 OPTION = "PULUMI_OPTION_CONFIG_FILE"
 """Stands for ``--config-file`` of Pulumi's commands, which tell a program nothing of that option itself."""
 
+SOURCE = "NOMAD_CSI_CONFIG_SOURCE"
+"""Names the file that people edit where a tool writes the one that Pulumi reads, as the sandbox does."""
+
 _PROJECT = "Pulumi"
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -53,7 +56,9 @@ def marked(known: Any, path: Path, key: str) -> Any:
     raise errors.SpecError((errors.Problem(path="", got=got, allowed=allowed, fix=fix),), key)
 
 
-def located(error: errors.SpecError, known: Any, path: Path, key: str) -> errors.SpecError:
+def located(
+    error: errors.SpecError, known: Any, path: Path, key: str, environment: Mapping[str, str]
+) -> errors.SpecError:
     """
     Return *error*, of the spec *known* below the config *key*, with its lines in the file *path*.
 
@@ -65,13 +70,14 @@ def located(error: errors.SpecError, known: Any, path: Path, key: str) -> errors
     name = next((name for name in (key, key.partition(":")[2]) if name in held), None)
     if name is None or held[name] != known:
         return error
+    written = Path(environment.get(SOURCE, path))
     places = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
-    lines = yaml_text.lines_of(path.read_text(encoding="utf-8"), places.values())
-    problems = (
+    lines = yaml_text.lines_of(written.read_text(encoding="utf-8"), places.values())
+    problems = tuple(
         dataclasses.replace(problem, path=": ".join(filter(None, (f"line {lines[place]}", problem.path))))
-        for problem, place in places.items()
+        for problem, place in sorted(places.items(), key=lambda item: lines[item[1]])
     )
-    return errors.SpecError(tuple(problems), f"{key} in {path.name}", error.ids)
+    return errors.SpecError(problems, f"{key} in {written.name}", error.ids)
 
 
 def _read(path: Path) -> Mapping[str, Any]:

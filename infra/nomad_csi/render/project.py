@@ -8,8 +8,8 @@ import functools
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jinja2
@@ -112,10 +112,13 @@ class ProjectFile:
     is_shared: bool = False
     """Whether it may exist where there is no project yet."""
 
+    further: Callable[[str], str] = field(default=lambda _: "", compare=False)
+    """Returns what of the storage is to be added to a text that has `sign`."""
+
     def lacking(self, found: str) -> str:
         """Return what to add to the file where it is there and holds *found*."""
         if self.sign:
-            return "" if self.sign in found else self.addition
+            return self.further(found) if self.sign in found else self.addition
         known = found.splitlines()
         return "".join(f"{line}\n" for line in self.addition.splitlines() if line not in known)
 
@@ -223,6 +226,7 @@ def _python(wanted: Wanted) -> Iterator[ProjectFile]:
         text=f"# yaml-language-server: $schema={STACK_SCHEMA}\n{head}config:\n{config}",
         addition=f"config:\n{config}",
         sign=names.STACK_CONFIG_KEY,
+        further=lambda found: _further(wanted, found, "id: {}\n", _spec),
     )
     yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.of_stack_config()))
 
@@ -231,7 +235,13 @@ def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
     config = f"config:\n  aws:region: {wanted.region}\n" if wanted.region else ""
     program = f"{config}{_resources(wanted)}"
     text = f"{_template('Pulumi.yaml.j2', wanted)}{program}"
-    yield ProjectFile(path=wanted.project_file, text=text, addition=program, sign="nomad-csi:index:")
+    yield ProjectFile(
+        path=wanted.project_file,
+        text=text,
+        addition=program,
+        sign="nomad-csi:index:",
+        further=lambda found: _further(wanted, found, "  {}:\n", _resources),
+    )
 
 
 def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
@@ -240,7 +250,22 @@ def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
         yield ProjectFile(path=name, text=_template(f"{name}.j2", wanted))
     program = _program_in_typescript(wanted)
     text = f"// The storage of a Nomad cluster.\n{program}"
-    yield ProjectFile(path=wanted.program, text=text, addition=program, sign='from "nomad-csi"')
+    yield ProjectFile(
+        path=wanted.program,
+        text=text,
+        addition=program,
+        sign='from "nomad-csi"',
+        further=lambda found: _further(wanted, found, '("{}", {{', _program_in_typescript),
+    )
+
+
+def _further(wanted: Wanted, found: str, mark: str, shown: Callable[[Wanted], str]) -> str:
+    """Return what *shown* makes of the storages of which the text *found* has no volume; *mark* is a volume's there."""
+    _, volumes = _items(wanted)
+    missing = [
+        name for name, item in zip(wanted.storages, volumes, strict=True) if mark.format(item.value["id"]) not in found
+    ]
+    return shown(replace(wanted, storages=tuple(missing))) if missing else ""
 
 
 def _spec(wanted: Wanted) -> str:
@@ -396,7 +421,8 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
         return plugin, _Item(comment=comment, value=volume | {"existing": {"external_id": wanted.file_system_id}})
     comment = (
         "A file system for many clients. Pulumi creates it, with a mount target in the default subnet of each zone "
-        "(`subnet_id` names another one) that the clients' network may reach, and an access point to a folder that "
+        f"(`{_camel_name('subnet_id') if wanted.form == 'typescript' else 'subnet_id'}` names another one) that the "
+        "clients' network may reach, and an access point to a folder that "
         "belongs to user 1000; it refuses to delete it (`protect`)."
     )
     storage = {

@@ -80,6 +80,8 @@ _PLAIN = {
     ),
     "mapping values are not allowed": ("a ':' where no key can be", "quote the value, or check the indentation"),
     "could not find expected ':'": ("a line without ':'", "write KEY: VALUE"),
+    "expected ',' or '}'": ("a '{' without its '}'", "close it in the lines above"),
+    "expected ',' or ']'": ("a '[' without its ']'", "close it in the lines above"),
     "found character '\\t'": ("a tab", "indent with spaces"),
 }
 """How what PyYAML says begins -> the same in words of whoever wrote the file, and the fix."""

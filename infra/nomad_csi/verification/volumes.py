@@ -188,7 +188,9 @@ def _out_of_reach(
     places = [place for place in topologies if place]
     if served_by is None or not places:
         return
-    healthy = [row for row in served_by.instances if row.role == "node" and row.status == "healthy"]
+    nodes = [row for row in served_by.instances if row.role == "node"]
+    healthy = [row for row in nodes if row.status == "healthy"]
+    ill = sorted(row.node_name for row in nodes if any(place.items() <= row.segments.items() for place in places))
     if healthy and not any(place.items() <= row.segments.items() for place in places for row in healthy):
         yield findings.finding(
             "volume-out-of-reach",
@@ -196,6 +198,9 @@ def _out_of_reach(
             severity="warning",
             expected=f"a healthy node instance in {_places(places)}",
             found=", ".join(sorted({row.zone or row.node_name for row in healthy})),
+            advice=f"repair the node plugin on {', '.join(ill)} first: its instance there is not healthy"
+            if ill
+            else "",
         )
 
 

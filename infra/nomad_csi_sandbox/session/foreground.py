@@ -15,7 +15,7 @@ def run(
 
     A terminal sends Ctrl-C to this process and to the command. Only the command answers: `subprocess` alone would kill
     it a quarter of a second later, and an engine would have no time to record what it has made.
-    SIGTERM comes to this process alone, and is passed on. *interrupted* is printed once after a Ctrl-C.
+    SIGTERM comes to this process alone, and is passed on. *interrupted* is printed once after a Ctrl-C that ended it.
     """
     came: list[int] = []
     # A handler and not SIG_IGN, which the command would inherit. The command answers.
@@ -25,7 +25,7 @@ def run(
             code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
-    if came and interrupted:
+    if came and interrupted and code:
         print(interrupted, flush=True)
     return code if code >= 0 else 128 - code
 

@@ -32,7 +32,7 @@ What to type next:
   {sandbox} exec -- nomad-csi verify {config} \\
     --stack-output {outputs}
   eval "$({sandbox} env)"    address and token of its Nomad, for the nomad command in this shell
-  {sandbox} down       remove everything but Pulumi.sandbox.yaml, Pulumi.yaml and __main__.py"""
+  {sandbox} down       remove the sandbox; the files of your project stay"""
 
 
 def next_steps(place: folder.Folder) -> str:
@@ -64,8 +64,9 @@ def _whole(session: Session, record: folder.Record) -> Iterator[str]:
     yield "\n".join([parts.describe(record.parts), *(f"  {lowered}" for lowered in session.lowered())])
     found = session.resources()
     yield "\n".join(["Made:", *_made(found)])
-    rendered = (resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile")
-    yield "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)])
+    rendered = [resource for resource in found if resource["type"] == "nomad-csi:index:RenderedFile"]
+    if rendered:
+        yield "\n".join(["Written:", *(f"  {resource['inputs']['path']}" for resource in rendered)])
 
 
 def _made(found: list[dict[str, Any]]) -> list[str]:

@@ -31,10 +31,13 @@ def test_sigterm_is_passed_on_and_the_command_ends_in_its_own_way(tmp_path):
 
 
 def test_interrupt_is_answered_by_the_command_and_said_once(capfd):
-    """However often it comes; a command that was not interrupted has no such line."""
+    """However often it comes; a command that was not interrupted has no such line, nor one that succeeded all the same."""
     ask = "import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); [os.kill(os.getppid(), 2) for _ in 'ab']"
 
-    code = foreground.run([sys.executable, "-c", ask], os.environ, interrupted="interrupted; nothing was changed")
-    foreground.run([sys.executable, "-c", ""], os.environ, interrupted="never")
+    code = foreground.run(
+        [sys.executable, "-c", f"{ask}; exit(3)"], os.environ, interrupted="interrupted; nothing was changed"
+    )
+    for command in ("", ask):
+        foreground.run([sys.executable, "-c", command], os.environ, interrupted="never")
 
-    assert (code, capfd.readouterr().out) == (0, "interrupted; nothing was changed\n")
+    assert (code, capfd.readouterr().out) == (3, "interrupted; nothing was changed\n")

@@ -165,8 +165,8 @@ def _answers(arguments: command.Arguments) -> dict[str, Any]:
 
 
 def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what must be known; where the storage is not, what most people need."""
-    return ("form", "storages", *project.needs(found["form"], found["storages"] or ("ebs",)))
+    """Return what must be known; what a storage needs, once that is."""
+    return ("form", "storages", *project.needs(found["form"], found["storages"]))
 
 
 def _missing(name: str) -> errors.Problem:
@@ -261,13 +261,15 @@ def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:
     steps = project.steps(wanted)
+    root = next((place for place in folder.resolve().parents if (place / ".git").exists()), None)
+    if root is None and not (folder / ".git").exists():
+        steps = (("git init", ""), *steps)
     if folder.resolve() != Path.cwd():
         steps = ((f"cd {shlex.quote(str(folder))}", ""), *steps)
     width = max(len(typed) for typed, about in steps if about)
     print("\nWhat to type next:")
     for typed, about in steps:
         print(f"  {typed:<{width}}  {about}".rstrip())
-    root = next((place for place in folder.resolve().parents if (place / ".git").exists()), None)
     if root and not (folder / ".git").exists():
         below = folder.resolve().relative_to(root)
         print(

@@ -263,6 +263,12 @@ class Group(_Shown, click.Group):
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands; click would cut what they do at the width of a line."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(limit=1000)) for name, each in self.commands.items()])
+
 
 def command(**settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
     """Return the decorator that makes a `Command` of a function."""

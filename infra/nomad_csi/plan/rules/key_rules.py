@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.spec import encrypted
+from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
 MAP_LIMIT_BYTES = 4096
@@ -34,7 +34,9 @@ def check(
             )
         elif not keys.takes(key):
             allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
-            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, code=unknown)
+            close = problems.suggestion(key, keys.allowed or ())
+            fix = f"did you mean {close}?" if close else ""
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, fix=fix, code=unknown)
         elif known is not None and value not in known and value != encrypted.PLACEHOLDER:
             allowed = f"one of {', '.join(sorted(known))} for {driver}"
             got = "[secret]" if is_secret else repr(value)

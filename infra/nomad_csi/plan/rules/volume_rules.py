@@ -266,7 +266,7 @@ def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) 
 
 
 def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    known = {driver.topology_key, *driver.topology_keys}
+    known = {driver.topology_key, *driver.topology_keys} - {None}
     for index, segments in enumerate(volume.topologies):
         where = f"{path}[{index}]"
         if not segments:
@@ -277,8 +277,8 @@ def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> 
             if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
                 allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
                 yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code="segment-form")
-            if driver.topology_key and key not in known:
-                allowed = f"a key that {driver.name} reports: {', '.join(sorted(filter(None, known)))}"
+            if known and key not in known:
+                allowed = f"a key that {driver.name} reports: {', '.join(sorted(map(str, known)))}"
                 yield Problem(path=f"{where}.{key}", got="the key", allowed=allowed, code="topology-key-unknown")
             elif names.is_region(key, value):
                 allowed, code = names.a_zone_of(value), "topology-zone-region"
