@@ -24,7 +24,7 @@ def test_a_registration_reads_as_declared():
     assert volume["inputProperties"]["secrets"] == {
         "type": "object",
         "additionalProperties": {"type": "string"},
-        "description": "CSI secrets. Sent with every registration, shown by none.",
+        "description": "CSI secrets. Sent with every registration, and never shown.",
         "secret": True,
     }
     assert volume["inputProperties"]["namespace"]["default"] == "default"

@@ -16,30 +16,30 @@ class Deletion(TypedDict):
     """How the storage is deleted, with ``on_destroy`` ``delete``."""
 
     endpoint: NotRequired[str]
-    """Where the plugin's controller is reached; ``{alloc_id}`` and ``{node_name}`` stand for a healthy one."""
+    """Where the plugin's controller is reached; ``{alloc_id}`` and ``{node_name}`` are those of a healthy one."""
     aws_region: NotRequired[str]
-    """Where EC2 is asked, and told to delete where there is no ``endpoint``."""
+    """Region of EC2, which is queried, and which deletes the storage if there is no ``endpoint``."""
     accept_unguarded: NotRequired[bool]
-    """Let a plugin delete whose storage does not refuse what is in use. Default: false."""
+    """Allow deletion by a plugin whose storage does not refuse to delete what is in use. Default: false."""
     skip_final_snapshot: NotRequired[bool]
-    """Take no last snapshot before the data goes. Default: false."""
+    """Delete the data without a final snapshot. Default: false."""
 
 
 class CsiVolumeArgs(volume.VolumeArgs):
-    """A volume that the plugin makes; the fields are those of a volume in the spec."""
+    """A volume that the plugin creates; the fields are those of a volume in the spec."""
 
     driver: Any
-    """Name in the driver catalogue, or the description of a driver that is not in it: whose rules hold."""
+    """Name in the driver catalogue, or the description of a driver that is not in it."""
     capacity_min_gib: NotRequired[int]
-    """Least size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` says it."""
+    """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
     capacity_min_bytes: NotRequired[int]
-    """Least size in bytes, in place of ``capacity_min_gib``: for one that is no whole GiB."""
+    """Minimum size in bytes, in place of ``capacity_min_gib``, for sizes that are not whole GiB."""
     capacity_max_gib: NotRequired[int]
-    """Most, in GiB. Default: the plugin's choice."""
+    """Maximum size in GiB. Default: the plugin's choice."""
     capacity_max_bytes: NotRequired[int]
-    """Most, in bytes, in place of ``capacity_max_gib``."""
+    """Maximum size in bytes, in place of ``capacity_max_gib``."""
     availability_zone: NotRequired[str]
-    """Where to make it; required by drivers whose volumes are bound to a zone."""
+    """Zone in which to create the volume; required by drivers whose volumes are bound to a zone."""
     clone_id: NotRequired[str]
     """External id of a volume to copy."""
     snapshot_id: NotRequired[str]
@@ -47,11 +47,11 @@ class CsiVolumeArgs(volume.VolumeArgs):
     on_destroy: NotRequired[str]
     """``keep`` (default) the storage when the volume is removed or replaced, or ``delete`` it with all data."""
     deletion: NotRequired[Deletion]
-    """How it is deleted. Required with ``on_destroy`` ``delete``."""
+    """How the storage is deleted. Required with ``on_destroy`` ``delete``."""
 
 
 class CsiVolume(program.Component):
-    """A volume that the CSI plugin makes through Nomad. Its data is kept when it is removed, unless told otherwise."""
+    """A volume that its plugin creates through Nomad. Data is kept on removal unless ``on_destroy`` is ``delete``."""
 
     external_id: pulumi.Output[str]
     """The id that the plugin gave it."""

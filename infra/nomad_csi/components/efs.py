@@ -25,7 +25,7 @@ class MountTarget(TypedDict):
 
 
 class Clients(TypedDict):
-    """Who may reach the mount targets (TCP 2049); at least one of the two."""
+    """Which clients may reach the mount targets (TCP 2049); at least one of the two."""
 
     cidr_blocks: NotRequired[Sequence[pulumi.Input[str]]]
     """Networks of the Nomad clients."""
@@ -34,10 +34,10 @@ class Clients(TypedDict):
 
 
 class AccessPoint(TypedDict):
-    """The folder of the file system that the volume is, and the user that owns it."""
+    """The folder of the file system that becomes the volume, and the user that owns it."""
 
     path: str
-    """Absolute path of at most 4 folders; made when it does not exist."""
+    """Absolute path of at most 4 folders; created if it does not exist."""
     uid: int
     """POSIX user id."""
     gid: int
@@ -50,18 +50,18 @@ class EfsIam(TypedDict):
     """Who may mount a file system whose volume has the mount flag ``iam``."""
 
     role_name: pulumi.Input[str]
-    """The instance role of the Nomad clients. A policy that lets it mount this volume is attached to it."""
+    """Existing instance role of the Nomad clients. Pulumi attaches a policy to it that allows mounting this volume."""
     required: NotRequired[bool]
-    """Whether everyone who mounts the file system without ``iam`` is refused, also elsewhere. Default: false."""
+    """Whether every mount of the file system without ``iam`` is refused, even outside of Nomad. Default: false."""
 
 
 class FileSystemIam(TypedDict):
     """Who may mount a file system that several volumes share, through any of its access points, with ``iam``."""
 
     role_name: pulumi.Input[str]
-    """The instance role of the Nomad clients. A policy that lets it mount the file system is attached to it."""
+    """Existing instance role of the Nomad clients. Pulumi attaches a policy that allows mounting the file system."""
     required: NotRequired[bool]
-    """Whether everyone who mounts the file system without ``iam`` is refused, also elsewhere. Default: false."""
+    """Whether every mount of the file system without ``iam`` is refused, even outside of Nomad. Default: false."""
     root_access: NotRequired[bool]
     """Whether the user of an access point may be root. Default: false."""
 
@@ -70,40 +70,40 @@ class EfsFileSystemArgs(TypedDict):
     """An EFS file system that several volumes share; the fields are those of a file system in the spec."""
 
     mount_targets: Sequence[MountTarget]
-    """One for each zone whose clients shall mount the volumes."""
+    """One for each zone whose clients mount the volumes."""
     clients: Clients
-    """Who may reach the mount targets."""
+    """Which clients may reach the mount targets."""
     iam: NotRequired[FileSystemIam]
-    """Whom permission to mount is given to. Needs the mount flag ``iam`` of the volumes. Absent: nobody."""
+    """Who gets permission to mount; needs the mount flag ``iam`` of the volumes. Absent: nobody."""
     performance_mode: NotRequired[str]
     """``generalPurpose`` (default) or ``maxIO``."""
     throughput_mode: NotRequired[str]
     """``bursting`` (default) or ``elastic``."""
     encrypted: NotRequired[bool]
-    """Default: true."""
+    """Whether the storage is encrypted at rest. Default: true."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Customer key. Default: the account's EFS key."""
     tags: NotRequired[Mapping[str, str]]
-    """Tags beside those of this package."""
+    """AWS tags, in addition to those for the volume or file system and its owner."""
     protect: NotRequired[bool]
     """Whether Pulumi refuses to delete or replace it. Default: true."""
 
 
 class EfsVolumeArgs(volume.VolumeArgs):
     """
-    A volume of EFS to be made and registered; the fields are those of a volume in the spec.
+    An EFS volume to create and register; the fields are those of a volume in the spec.
 
-    Its file system is made with ``mount_targets`` and ``clients``, or is there already: ``file_system_id``.
+    With ``mount_targets`` and ``clients`` its file system is created; with ``file_system_id`` it exists already.
     """
 
     mount_targets: NotRequired[Sequence[MountTarget]]
-    """One for each zone whose clients shall mount the volume."""
+    """One for each zone whose clients mount the volume."""
     clients: NotRequired[Clients]
-    """Who may reach the mount targets."""
+    """Which clients may reach the mount targets."""
     file_system_id: NotRequired[pulumi.Input[str]]
-    """The file system to make the access point in: ``file_system_id`` of an `EfsFileSystem`, or one made elsewhere."""
+    """File system of the access point: ``file_system_id`` of an `EfsFileSystem`, or one created elsewhere."""
     iam: NotRequired[EfsIam]
-    """Whom permission to mount is given to. Needs the mount flag ``iam``. Absent: nobody."""
+    """Who may mount the volume; needs the mount flag ``iam``. Absent: no permissions are granted."""
     access_point: NotRequired[AccessPoint]
     """Absent: the volume is the root of the file system. Required with ``file_system_id``."""
     performance_mode: NotRequired[str]
@@ -111,11 +111,11 @@ class EfsVolumeArgs(volume.VolumeArgs):
     throughput_mode: NotRequired[str]
     """``bursting`` (default) or ``elastic``."""
     encrypted: NotRequired[bool]
-    """Default: true."""
+    """Whether the storage is encrypted at rest. Default: true."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Customer key. Default: the account's EFS key."""
     tags: NotRequired[Mapping[str, str]]
-    """Tags beside those of this package."""
+    """AWS tags, in addition to those for the volume or file system and its owner."""
 
 
 class EfsFileSystem(program.Component):
@@ -124,7 +124,7 @@ class EfsFileSystem(program.Component):
     file_system_id: pulumi.Output[str]
     """``fs-...``. Pass it to each `EfsVolume` in it."""
     file_system_arn: pulumi.Output[str]
-    """ARN of the file system. Pass it to an `EfsBackups`, and copies are made on a schedule."""
+    """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
 
     def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the file system *name*."""
@@ -150,7 +150,7 @@ class EfsVolume(program.Component):
     external_id: pulumi.Output[str]
     """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
     file_system_arn: pulumi.Output[str]
-    """ARN of the file system. Pass it to an `EfsBackups`, and copies are made on a schedule."""
+    """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
     registration_id: pulumi.Output[str]
     """``namespace/volume_id``, known once the volume is registered."""
 

@@ -12,11 +12,11 @@ class ExistingVolumeArgs(volume.VolumeArgs):
     """A volume that is only registered; the fields are those of a volume in the spec."""
 
     driver: str
-    """Name in the driver catalogue: whose rules hold."""
+    """Name in the driver catalogue."""
     external_id: pulumi.Input[str]
-    """``vol-...``, ``fs-...[:path][::fsap-...]``."""
+    """The storage provider's id of the storage: ``vol-...``, ``fs-...[:path][::fsap-...]``."""
     availability_zone: NotRequired[str]
-    """Zone of an EBS volume or a GCE disk, region of a DigitalOcean volume; required there."""
+    """Zone of an EBS volume or a GCE disk, region of a DigitalOcean volume; required for these."""
 
 
 class ExistingVolume(program.Component):

@@ -7,7 +7,7 @@ import pulumi
 
 
 class Iam(TypedDict):
-    """Whom the plugin's AWS permissions are given to."""
+    """The IAM role that gets the plugin's AWS permissions."""
 
     role_name: pulumi.Input[str]
     """The instance role of the Nomad clients that may run the controller."""
@@ -16,11 +16,11 @@ class Iam(TypedDict):
     kms_key_arns: NotRequired[Sequence[str]]
     """Customer keys of the encrypted volumes that this plugin attaches."""
     volume_ids: NotRequired[Sequence[str]]
-    """Volumes made elsewhere, which may lack the tag that the policy asks for."""
+    """Volumes created elsewhere, which may lack the tag that the policy requires."""
 
 
 class TaskDriver(TypedDict):
-    """How the plugin's process is run on the clients."""
+    """How Nomad runs the plugin's process on the clients."""
 
     name: NotRequired[str]
     """``docker`` (default), ``podman``, ``raw_exec``; ``exec`` for controllers only."""
@@ -40,11 +40,11 @@ class PluginResources(TypedDict):
     memory_mib: NotRequired[int]
     """Default: 256."""
     memory_max_mib: NotRequired[int]
-    """How much it may take where the client has it. Default: no more."""
+    """Memory limit where the scheduler allows oversubscription. Default: ``memory_mib``."""
 
 
 class JobIds(TypedDict):
-    """Ids of the plugin's jobs: for jobs that run already under other names."""
+    """Ids of the plugin's jobs, to take over jobs that already run under other names."""
 
     controller: NotRequired[str]
     """Default: ``plugin-PLUGIN_ID-controller``."""
@@ -62,7 +62,7 @@ class Controller(TypedDict):
     resources: NotRequired[PluginResources]
     """What Nomad reserves for each."""
     task_driver: NotRequired[TaskDriver]
-    """How its process is run."""
+    """How Nomad runs its process."""
 
 
 class Node(TypedDict):
@@ -73,7 +73,7 @@ class Node(TypedDict):
 
 
 class Monolith(TypedDict):
-    """The job of a driver that is controller and node in one, where it differs from the plugin."""
+    """The job of a driver whose process is both controller and node, where it differs from the plugin."""
 
     job_type: NotRequired[str]
     """``system`` or ``service``. Default: the driver's usual, ``system`` for those of the catalogue."""
@@ -84,7 +84,7 @@ class Monolith(TypedDict):
 
 
 class Constraint(TypedDict):
-    """On which clients the plugin may run."""
+    """A condition that clients must meet to run the plugin."""
 
     attribute: str
     """Such as ``${attr.cpu.arch}`` or ``${meta.storage}``."""
@@ -104,7 +104,7 @@ class Vault(TypedDict):
 
 
 class WorkloadIdentity(TypedDict):
-    """An AWS role that the plugin takes on with the identity that Nomad signs for its task."""
+    """An AWS role that the plugin assumes with the identity that Nomad signs for its task."""
 
     role_arn: str
     """Its trust policy names the cluster's OIDC provider."""
@@ -133,7 +133,7 @@ class RegistryCredentials(TypedDict):
 
 
 class Restart(TypedDict):
-    """How a plugin that ends is started again; it is never given up."""
+    """How Nomad restarts a plugin that ends; it never gives up."""
 
     attempts: NotRequired[int]
     """Default: 3."""
@@ -144,7 +144,7 @@ class Restart(TypedDict):
 
 
 class Update(TypedDict):
-    """How a changed job replaces its instances."""
+    """How Nomad replaces the instances of a changed job."""
 
     max_parallel: NotRequired[int]
     """Default: 1."""
@@ -164,7 +164,7 @@ class ExtraArguments(TypedDict):
     node: NotRequired[Sequence[str]]
     """For the node plugin."""
     monolith: NotRequired[Sequence[str]]
-    """For a process that is both."""
+    """For a process that is both controller and node."""
 
 
 class VerifyOnNodes(TypedDict):
@@ -177,22 +177,22 @@ class VerifyOnNodes(TypedDict):
     state_dir: NotRequired[str]
     """The clients' ``state_dir``; required with an image. Default: ``DATA_DIR/client``."""
     timeout_s: NotRequired[float]
-    """How long all clients together may take to answer. Default: 60."""
+    """Seconds that all clients together may take to answer. Default: 60."""
 
 
 class Verify(TypedDict):
     """When the plugin counts as verified."""
 
     evidence: NotRequired[str]
-    """``nomad`` (default) believes Nomad's health, ``csi`` wants the plugin's own answers."""
+    """``nomad`` (default) relies on Nomad's health, ``csi`` requires the plugin's own answers."""
     on_nodes: NotRequired[VerifyOnNodes]
     """With ``csi``: ask by a job on the clients. Default: no job, only sockets that this machine sees."""
     timeout_s: NotRequired[float]
-    """How long to wait. Default: 300."""
+    """Seconds to wait. Default: 300."""
     stable_s: NotRequired[float]
-    """How long every instance that counts must stay healthy. Default: 3."""
+    """Seconds that every counted instance must stay healthy. Default: 3."""
     min_healthy_percent: NotRequired[int]
-    """How many of 100 node instances must be healthy. Default: all."""
+    """Percentage of node instances that must be healthy. Default: all."""
     min_healthy_per_zone: NotRequired[int]
     """How many node instances must be healthy in each zone. Default: all."""
 
@@ -205,7 +205,7 @@ class CsiPluginArgs(TypedDict):
     aws_region: NotRequired[str]
     """Region of the storage, such as ``us-east-1``; required by drivers of AWS."""
     nomad_region: NotRequired[str]
-    """Nomad region of the jobs. Default: the agent's own."""
+    """Nomad region of the jobs. Default: the region of the agent."""
     namespace: NotRequired[str]
     """Nomad namespace of the jobs. Default: ``default``."""
     datacenters: NotRequired[Sequence[str]]
@@ -213,64 +213,64 @@ class CsiPluginArgs(TypedDict):
     node_pool: NotRequired[str]
     """Nomad node pool. Default: ``default``."""
     job_ids: NotRequired[JobIds]
-    """Ids of the jobs, for jobs that run already under other names."""
+    """Ids of the jobs, to take over jobs that already run under other names."""
     availability_zone: NotRequired[str]
-    """Run in this zone only, for one plugin id for each zone. Default: everywhere."""
+    """Run the plugin in this zone only: one plugin id per zone. Default: all zones."""
     constraints: NotRequired[Sequence[Constraint]]
-    """On which clients it may run."""
+    """Conditions that clients must meet to run the plugin."""
     priority: NotRequired[int]
     """Job priority. Default: 80."""
     config: NotRequired[Mapping[str, Any]]
-    """The driver's own configuration. ``{from_secret: ITEM}`` stands for a secret."""
+    """The driver's configuration. ``{from_secret: ITEM}`` inserts a secret."""
     credentials: NotRequired[Credentials]
-    """Where its secrets come from. Default: the instance role, for drivers of AWS."""
+    """Where its secrets come from. Default: drivers of AWS use the instance role."""
     iam: NotRequired[Iam]
-    """Absent: no policy is made."""
+    """The role that gets the plugin's AWS permissions. Absent: no policy is created."""
     controller: NotRequired[Controller]
     """The controller job."""
     node: NotRequired[Node]
     """The node job."""
     monolith: NotRequired[Monolith]
-    """The job of a driver that is both."""
+    """The job of a driver whose process is both controller and node."""
     task_driver: NotRequired[TaskDriver]
-    """How the process is run. Default: ``docker``."""
+    """How Nomad runs the process. Default: ``docker``."""
     host_network: NotRequired[bool]
-    """Whether containers share the client's network. Default: the driver's choice."""
+    """Whether containers share the client's network. Default: the driver's default."""
     image: NotRequired[str]
-    """Container image in place of the catalogue's, with the arguments of the version that its tag says."""
+    """Container image in place of the catalogue's, with the arguments of the version in its tag."""
     arguments_checked: NotRequired[bool]
     """``False``: also run an image of a version whose arguments are not known. Default: ``True``."""
     image_registry: NotRequired[str]
-    """Registry in place of the image's own: a mirror."""
+    """Registry to use in place of the image's registry, such as a mirror."""
     image_digest: NotRequired[str]
     """Digest that the image must have."""
     registry_credentials: NotRequired[RegistryCredentials]
-    """User name and password for the registry."""
+    """The secret with the login for the image's registry."""
     extra_arguments: NotRequired[ExtraArguments]
     """Arguments beyond those of the catalogue."""
     extra_tags: NotRequired[Mapping[str, str]]
-    """Tags that the driver puts on what it makes."""
+    """Tags that the driver sets on the storage that it creates."""
     metrics_port: NotRequired[int]
     """Port of the driver's metrics on each client. Default: none."""
     environment: NotRequired[Mapping[str, str]]
-    """Environment of the plugin's tasks. It stands in the job file: not for secrets."""
+    """Environment variables of the tasks. No secrets: the job file contains them."""
     resources: NotRequired[PluginResources]
     """What Nomad reserves."""
     restart: NotRequired[Restart]
-    """How a plugin that ends is started again."""
+    """How Nomad restarts a plugin that ends."""
     update: NotRequired[Update]
-    """How a changed job replaces its instances. Default: as Nomad does by itself."""
+    """How Nomad replaces the instances of a changed job. Default: Nomad's defaults."""
     log_verbosity: NotRequired[int]
     """klog verbosity, for drivers that have it. Default: 2."""
     log_level: NotRequired[str]
-    """Log level, for drivers that take a word."""
+    """Log level, for drivers with named levels."""
     health_timeout_s: NotRequired[int]
-    """How long Nomad waits for the first healthy answer. Default: the driver's."""
+    """Seconds that Nomad waits for a first healthy answer. Default: the driver's."""
     verify: NotRequired[Verify]
     """When the plugin counts as verified."""
     adopt: NotRequired[bool]
     """Take over jobs of the same ids that differ. Default: false."""
     render_to: NotRequired[str]
-    """Folder, below the provider's root, for the job files. Absent: none are written."""
+    """Folder, below the provider's root, for the job files. Absent: no files are written."""
     templates: NotRequired[str]
-    """Folder with templates of one's own, which go before ours."""
+    """Folder with your own templates, which override the built-in ones."""

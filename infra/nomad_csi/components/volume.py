@@ -25,16 +25,16 @@ class MountOptions(TypedDict):
     """How the file system is mounted."""
 
     fs_type: NotRequired[str]
-    """Such as ``ext4``. Absent: the driver's choice."""
+    """Such as ``ext4``. Absent: the driver's default."""
     mount_flags: NotRequired[Sequence[pulumi.Input[str]]]
-    """Such as ``["noatime"]``. One that is an output, as a secret is, stands in no volume file."""
+    """Such as ``["noatime"]``. Flags that are outputs, such as secrets, are not written to volume files."""
 
 
 class VolumeArgs(TypedDict):
     """What all volumes have in common; the fields are those of a volume in the spec."""
 
     plugin_id: pulumi.Input[str]
-    """The plugin that serves the volume. Pass ``plugin_id`` of a `CsiPlugin`: it is known once that is healthy."""
+    """The plugin that serves the volume. Pass ``plugin_id`` of a `CsiPlugin`: known once the plugin is healthy."""
     volume_id: NotRequired[str]
     """Nomad's id of the volume. Default: the component's name."""
     namespace: NotRequired[str]
@@ -42,27 +42,27 @@ class VolumeArgs(TypedDict):
     name: NotRequired[str]
     """Shown by Nomad. Default: the id."""
     capabilities: NotRequired[Sequence[Capability]]
-    """Default: the driver's usual one."""
+    """Ways in which allocations may use the volume. Default: the driver's."""
     mount_options: NotRequired[MountOptions]
     """How the file system is mounted."""
     topologies: NotRequired[Sequence[Mapping[str, str]]]
-    """Segments of each place where it can be attached, in place of what follows from the availability zone."""
+    """Segments of each place where it can be attached, in place of those of the availability zone."""
     context: NotRequired[Mapping[str, str]]
     """``volume_context`` of every CSI call."""
     parameters: NotRequired[Mapping[str, str]]
-    """Handed to the controller when it validates."""
+    """Passed to the controller when it validates the volume."""
     secrets: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
-    """CSI secrets. Secret in state, in no file."""
+    """CSI secrets. Encrypted in the state, and not written to files."""
     adopt: NotRequired[bool]
-    """Take over a registration of the same id that differs, or is another stack's. Default: false."""
+    """Take over a registration of the same id that differs or belongs to another stack. Default: false."""
     shares_storage: NotRequired[bool]
-    """Another volume id may stand for the same storage; with access modes for several nodes only. Default: false."""
+    """Allow another volume id for the same storage; only with access modes for several nodes. Default: false."""
     protect: NotRequired[bool]
     """Whether the storage is neither deleted nor replaced, and the volume not pointed at other data. Default: true."""
     render_to: NotRequired[str]
-    """Folder, below the provider's root, for the volume file. Absent: none is written."""
+    """Folder, below the provider's root, for the volume file. Absent: no file is written."""
     templates: NotRequired[str]
-    """Folder with templates of one's own, which go before ours."""
+    """Folder with your own templates, which override the built-in ones."""
 
 
 def document(args: Mapping[str, Any], source: str, kind: type[spec.Model]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ INPUTS: Mapping[str, properties.Property] = {
     "provider": properties.Property(
         kind="text",
         required=True,
-        description="The name that every instance must answer, such as `ebs.csi.aws.com`.",
+        description="The name that every instance must report, such as `ebs.csi.aws.com`.",
     ),
     "version": properties.Property(
-        kind="text", description="The version that every instance must answer; any when omitted."
+        kind="text", description="The version that every instance must report; any when omitted."
     ),
     "namespace": named_properties.namespace(
         "Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False
@@ -36,14 +36,14 @@ INPUTS: Mapping[str, properties.Property] = {
         item=properties.Property(
             kind="record",
             type_name="EligibleIf",
-            description="What a client must be.",
+            description="A condition that clients must meet.",
             fields={
                 "attribute": properties.Property(kind="text", required=True, description="A runtime variable."),
                 "operator": properties.Property(kind="text", required=True, description="How to compare."),
                 "value": properties.Property(kind="text", may_be_empty=True, description="What to compare with."),
             },
         ),
-        description="Which clients the plugin's jobs run on besides; all when omitted.",
+        description="Conditions that clients must meet to run the plugin; none when omitted.",
     ),
     "datacenters": properties.Property(
         kind="list",
@@ -64,7 +64,7 @@ INPUTS: Mapping[str, properties.Property] = {
         kind="text",
         default="nomad",
         one_of=("nomad", "csi"),
-        description="`nomad` (default) believes Nomad's health, `csi` wants the instances' own answers.",
+        description="`nomad` (default) relies on Nomad's health, `csi` requires the instances' own answers.",
     ),
     "onNodes": properties.Property(
         compared=False,
@@ -94,7 +94,10 @@ INPUTS: Mapping[str, properties.Property] = {
         },
     ),
     "timeoutS": properties.Property(
-        compared=False, kind="number", default=300, description="Seconds to wait for the proof; 300 when omitted."
+        compared=False,
+        kind="number",
+        default=300,
+        description="Seconds to wait until the plugin is verified; 300 when omitted.",
     ),
     "stableS": properties.Property(
         compared=False,
@@ -103,7 +106,7 @@ INPUTS: Mapping[str, properties.Property] = {
         description="Seconds without a restart before it counts; 3 when omitted.",
     ),
     "minHealthyPercent": properties.Property(
-        kind="number", description="How many of 100 node instances must be healthy; all when omitted."
+        kind="number", description="Percentage of node instances that must be healthy; all when omitted."
     ),
     "minHealthyPerZone": properties.Property(
         kind="number", description="How many node instances must be healthy in each zone; all when omitted."
@@ -111,12 +114,12 @@ INPUTS: Mapping[str, properties.Property] = {
     "controllerSupports": properties.Property(
         kind="list",
         item=properties.Property(kind="text"),
-        description="What each controller must say that it can do, in Nomad's words, such as `AttachDetach`.",
+        description="Capabilities that each controller must report, by Nomad's names, such as `AttachDetach`.",
     ),
     "nodeSupports": properties.Property(
         kind="list",
         item=properties.Property(kind="text"),
-        description="What each node instance must say that it can do, such as `StageVolume`.",
+        description="Capabilities that each node instance must report, such as `StageVolume`.",
     ),
     "driver": properties.Property(
         kind="text", description="Name of the driver in the catalogue, for what explains a failure."

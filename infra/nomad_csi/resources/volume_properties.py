@@ -103,11 +103,11 @@ INPUTS: Mapping[str, properties.Property] = {
         description="Places where the volume can be attached, as the clients report them; anywhere when omitted.",
     ),
     "parameters": properties.Property(
-        kind="map", description="Handed to the controller plugin when it validates the volume."
+        kind="map", description="Passed to the controller plugin when it validates the volume."
     ),
     "context": properties.Property(kind="map", description="`volume_context` of every CSI call."),
     "secrets": properties.Property(
-        kind="map", secret=True, description="CSI secrets. Sent with every registration, shown by none."
+        kind="map", secret=True, description="CSI secrets. Sent with every registration, and never shown."
     ),
     "owner": stack_identity.OWNER,
     "ownerId": stack_identity.OWNER_ID,
@@ -120,7 +120,7 @@ INPUTS: Mapping[str, properties.Property] = {
     "protect": properties.Property(
         compared=False,
         kind="flag",
-        description="Refuse every change by which the volume id would stand for other data.",
+        description="Refuse every change that would make the volume id refer to other data.",
     ),
     "storage": STORAGE,
 }
