@@ -1,5 +1,8 @@
 """What must hold before data is deleted: the user's word, no registration, no attachment."""
 
+import contextlib
+import types
+
 import pytest
 
 from nomad_csi import errors, nomad
@@ -41,9 +44,12 @@ def attached(monkeypatch):
             for item in instance_ids
         )
         seen = attachments.AttachedVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
-        monkeypatch.setattr(
-            attachments, "look", lambda _ids, _region: attachments.ObservedAttachments(volumes={ID: seen})
-        )
+
+        def look(external_ids, aws_region):
+            assert (tuple(external_ids), aws_region) == ((ID,), "us-east-1")
+            return attachments.ObservedAttachments(volumes={ID: seen})
+
+        monkeypatch.setattr(attachments, "look", look)
 
     return script
 
@@ -75,6 +81,37 @@ def test_rejects_what_is_registered(client, listed):
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
         deletion_guards.refuse_unless_free(client, ID, word=ID)
+
+
+def test_all_that_stand_for_the_storage_are_named(client, listed):
+    """As they are written on the command line."""
+    listed(ID, ID)
+
+    with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v0, prod/v1; nothing was deleted: "):
+        deletion_guards.refuse_registered(client, ID)
+
+
+@pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])
+def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, took_s, questions):
+    """It is asked again where the answer took too long, and deletion is refused where it always does."""
+    listed("vol-other")
+    clock = [at for number, duration in enumerate(took_s) for at in (10.0 * number, 10.0 * number + duration)]
+    monkeypatch.setattr(deletion_guards, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
+    is_slow = took_s[-1] > deletion_guards.FRESH_S
+    refused = pytest.raises(errors.RefusedError, match=r"^Nomad takes more than 1 s to list what is registered$")
+
+    with refused if is_slow else contextlib.nullcontext():
+        deletion_guards.refuse_registered_now(client, ID)
+
+    assert len(scripted.sent("GET")) == questions
+
+
+def test_last_answer_of_nomad_refuses_what_is_registered(client, listed):
+    """However fresh it is."""
+    listed(ID)
+
+    with pytest.raises(errors.RefusedError, match="is registered as prod/v0"):
+        deletion_guards.refuse_registered_now(client, ID)
 
 
 def test_the_volume_itself_is_not_another(client, listed):

@@ -1,6 +1,7 @@
 """The last snapshot of a plugin's volume: a name for every driver, waited for under it, and verified usable."""
 
 import datetime as dt
+import hashlib
 import itertools
 import re
 import threading
@@ -219,3 +220,13 @@ def test_wait_ends(monkeypatch, is_cancelled, kind, words):
 
     with pytest.raises(kind, match=words):
         take(wait_s=60.0 if is_cancelled else 0.0, cancelled=cancelled)
+
+
+def test_name_of_a_snapshot_is_of_its_volume_and_no_other_one():
+    """Twelve digits of the id, and sixteen that no earlier snapshot has."""
+    digest = hashlib.sha256(b"vol-1").hexdigest()[:12]
+
+    names = {deletion_snapshot.name_for("vol-1") for _ in range(3)}
+
+    assert len(names) == 3
+    assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)

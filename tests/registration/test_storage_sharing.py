@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.compare import difference
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import batch_register, storage_sharing
 from nomad_csi.resources import sharing_refusal, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -241,3 +242,59 @@ def test_volume_without_guests_is_removed(context, scripted, recorded, declared)
         context.operation.declare(VOLUME.token, "urn-of-uploads", inputs(FOLDER, MULTI) | {"volumeId": "u"} | declared)
 
     VOLUME.delete(context, "prod/second", recorded)
+
+
+class Refusing:
+    """Users of storage of which another volume is one already."""
+
+    def refusal(self, _document):
+        return "taken"
+
+
+CAPABILITY = difference.Difference(field="capability", desired=["a"], actual=["b"])
+CONTEXT = difference.Difference(field="context", desired={}, actual={"a": "b"})
+NAME = difference.Difference(field="name", desired="a", actual="b", effect="refused", why="never")
+TAKEN = difference.Difference(field="external_id", desired=DISK, actual="", effect="refused", why="taken")
+NEW = difference.Comparison(is_new=True)
+
+
+@pytest.mark.parametrize(
+    ("external_id", "compared", "expected"),
+    [
+        (DISK, NEW, difference.Comparison(differences=(TAKEN,))),
+        ("", NEW, NEW),
+        (DISK, difference.Comparison(differences=(CONTEXT, NAME)), difference.Comparison(differences=(CONTEXT, NAME))),
+        (DISK, difference.Comparison(differences=(CAPABILITY, NAME)), difference.Comparison(differences=(TAKEN, NAME))),
+    ],
+)
+def test_sharing_refuses_a_new_use_of_storage(external_id, compared, expected):
+    """A new volume, or another access mode; the other refusals stay, and what would change in place goes."""
+    assert storage_sharing.with_sharing(Refusing(), document(external_id, SINGLE), compared) == expected
+
+
+def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
+    """And the namespace of the one that is found is read again."""
+    scripted = cluster(DISK, SINGLE)
+    users = storage_sharing.Users(context.connect())
+
+    assert users.unlisted == ""
+    assert [users.has(document(DISK, SINGLE, name)) for name in ("second", "third")] == [False, False]
+    assert users.refusal(document(DISK, SINGLE)).startswith(f"{DISK} is registered as bank/first already: ")
+
+    listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
+    assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi"]
+
+
+@pytest.mark.parametrize("known", [{}, {"csi0": "a.example"}, {"csi0": "a.example", "nfs0": "a.example"}])
+def test_same_id_of_plugins_whose_drivers_are_not_known_to_differ_is_one_storage(context, cluster, known):
+    """A plugin that is not there yet has no driver to compare."""
+    scripted = cluster("data", SINGLE, "nfs0")
+    for plugin_id in ("csi0", "nfs0"):
+        found = {"ID": plugin_id, "Provider": known.get(plugin_id), "Controllers": {}, "Nodes": {}}
+        scripted.reply(
+            "GET", f"/v1/plugin/csi/{plugin_id}", *((200, found) if plugin_id in known else (404, "plugin not found"))
+        )
+
+    refused = storage_sharing.Users(context.connect()).refusal(document("data", SINGLE))
+
+    assert refused.startswith("data is registered as bank/first already: ")
