@@ -7,6 +7,7 @@ Tools come from requirements-ci.lock, with hashes, as everything that this proje
 
 import random
 import shutil
+import tempfile
 from pathlib import Path
 
 import nox
@@ -54,7 +55,9 @@ def _tools(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests against the built wheels: what `make check` runs, or what is named after ``--``."""
     _install_wheels(session)
-    session.run("python", "-m", "pytest", *(session.posargs or ("--numprocesses=auto", "--tier=check")))
+    # Not nox's folder for temporary files: sockets in it would have paths that are too long.
+    words = session.posargs or ("--numprocesses=auto", "--tier=check")
+    session.run("python", "-m", "pytest", *words, env={"TMPDIR": tempfile.gettempdir()})
 
 
 @nox.session(python="3.11")

@@ -278,8 +278,11 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     users = storage_sharing.Users(context.connect())
 
     assert users.unlisted == ""
-    assert [users.has(document(DISK, SINGLE, name)) for name in ("second", "third")] == [False, False]
-    assert users.refusal(document(DISK, SINGLE)).startswith(f"{DISK} is registered as bank/first already: ")
+    theirs = dataclasses.replace(document(DISK, SINGLE, "first"), namespace="bank")
+    assert [users.has(item) for item in (theirs, document(DISK, SINGLE))] == [True, False]
+    refused = users.refusal(document(DISK, SINGLE))
+    assert refused.startswith(f"{DISK} is registered as bank/first already: ")
+    assert refused.endswith("; if it is to take the place of that one, deregister that one first")
 
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi"]
@@ -298,3 +301,29 @@ def test_same_id_of_plugins_whose_drivers_are_not_known_to_differ_is_one_storage
     refused = storage_sharing.Users(context.connect()).refusal(document("data", SINGLE))
 
     assert refused.startswith("data is registered as bank/first already: ")
+
+
+def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluster):
+    """The list is a moment old for each of them."""
+    scripted = cluster(DISK, SINGLE)
+    row = {"Namespace": "bank", "PluginID": "csi0", "ExternalID": DISK}
+    before = [row | {"ID": "first"}, row | {"ID": "zero"}]
+    after = [row | {"ID": "first", "ExternalID": "vol-0fedcba9876543210"}, row | {"ID": "zero"}]
+    scripted.replies[("GET", "/v1/volumes")] = [(200, before), (200, after)]
+    held = row | {"ID": "zero", "RequestedCapabilities": [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]}
+    scripted.reply("GET", "/v1/volume/csi/zero", 200, held)
+
+    users = storage_sharing.Users(context.connect())
+
+    assert users.refusal(document(DISK, SINGLE)).startswith(f"{DISK} is registered as bank/zero already: ")
+
+
+def test_volume_that_may_not_be_read_is_shared_where_the_spec_says_so(context, cluster):
+    """Its access modes are not known; another error of Nomad is one."""
+    scripted = cluster(SYSTEM, MULTI)
+    scripted.replies[("GET", OTHER)] = [(403, "Permission denied"), (500, "No cluster leader")]
+    shared = document(SYSTEM, MULTI, shared=True)
+
+    assert storage_sharing.Users(context.connect()).refusal(shared) == ""
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        storage_sharing.Users(context.connect()).refusal(shared)
