@@ -241,6 +241,80 @@ def test_equal_items_with_a_remark_are_counted_among_the_equal():
     assert [line.split()[1] for line in told[1:-1]] == ["default/a"]
 
 
+def with_listed(scripted, *volume_ids, plugin_id="hostpath"):
+    """Let Nomad list volumes."""
+    listed = [{"ID": item, "Namespace": "default", "PluginID": plugin_id} for item in volume_ids]
+    scripted.reply("GET", "/v1/volumes", 200, listed)
+
+
+def last_lines(drawn):
+    """Return what is printed after the sums."""
+    lines = drawn.as_table().splitlines()
+    return lines[next(number for number, line in enumerate(lines) if "would change" in line) + 1 :]
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("owner", ["", "shop/hcl"])
+def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, owner):
+    """It is no change; what belongs to others is not named. One list, and no request for one of the volumes."""
+    with_listed(scripted, "scratch", "data[2]", "other")
+    mark(scripted, "scratch", "shop/hcl")
+    mark(scripted, "data[2]", "shop/hcl")
+    mark(scripted, "other", "bank/prod")
+
+    drawn, _ = draw(owner=owner)
+
+    assert drawn.changes == ()
+    assert last_lines(drawn) == [
+        "registered by owner shop/hcl, and not in the spec: default/data[2]",
+        "  they stay registered; to deregister them (their storage stays): "
+        "nomad-csi deregister 'default/data[2]' --owner shop/hcl",
+    ]
+    assert drawn.as_json()["not_in_spec"] == [{"namespace": "default", "volume_id": "data[2]", "owner": "shop/hcl"}]
+    asked = [path.partition("?")[0] for path, _ in scripted.sent("GET")]
+    assert asked.count("/v1/volumes") == 1
+    assert [path for path in asked if path.startswith("/v1/volume/")] == ["/v1/volume/csi/scratch"]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_a_stack_registered_and_the_spec_lacks_is_left_to_the_stack(draw, scripted):
+    """Its state has them: `deregister` would take them from it."""
+    with_listed(scripted, "data")
+    page = registration_marks.page_of("data")
+    items = {"shop/prod": "data", "~shop/prod#9f86d081884c7d65": "data:5e884898da28"}
+    scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": items})
+
+    assert last_lines(draw(owner="shop/prod")[0]) == [
+        "registered by owner shop/prod, and not in the spec: default/data",
+        "  `pulumi up` of that stack deregisters those that its program no longer declares",
+    ]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_volume_without_an_owner_is_named_where_its_plugin_is_of_the_spec(draw, scripted):
+    """Another spec may have it: so it is said. To a named owner it is nothing."""
+    with_listed(scripted, "scratch", "old")
+
+    assert last_lines(draw()[0]) == [
+        "registered for plugins of the spec, without a known owner, and not in the spec: default/old",
+        "  they stay registered; if they are in no other spec (their storage stays): nomad-csi deregister default/old",
+    ]
+    assert draw(owner="shop/hcl")[0].not_in_spec == ()
+    ask(scripted, ("GET", "/v1/volumes"), (200, [{"ID": "old", "Namespace": "default", "PluginID": "other"}]))
+    assert draw()[0].not_in_spec == ()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_token_that_may_not_list_volumes_is_said(draw, scripted):
+    """Not looked for is not none."""
+    scripted.reply("GET", "/v1/volumes", *FORBIDDEN)
+
+    drawn, _ = draw()
+
+    assert last_lines(drawn) == [planned_changes.UNLISTED]
+    assert drawn.as_json()["not_in_spec"] is None
+
+
 def with_other_job(scripted, kind="node"):
     """Let another job run the plugin on a client."""
     record = {"ID": "hostpath", "NodeJobs": {"default": {"plugin-old": {}, "plugin-hostpath-nodes": {}}}}

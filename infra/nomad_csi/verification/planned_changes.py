@@ -1,6 +1,7 @@
 """What would change, in one picture: jobs by Nomad's own plan, volumes by comparison, files by content. Only reads."""
 
 import dataclasses
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -11,11 +12,12 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.compare import difference, job_type
 from nomad_csi.health import job_conflicts
 from nomad_csi.nomad import jobs, namespaces, plugin_tasks, volume_lookup
+from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.ownership import job_ownership, registration_ownership
-from nomad_csi.plan import model, volumes
+from nomad_csi.plan import model, named_volume, volumes
 from nomad_csi.registration import batch_comparison, batch_namespaces, storage_sharing
 from nomad_csi.render import documents, files
-from nomad_csi.text import table
+from nomad_csi.text import listing, table
 
 Kind = Literal["job", "volume", "file"]
 
@@ -32,6 +34,11 @@ NEW_STORAGE = (
 )
 ITS_STORAGE = "its plugin makes it, or finds what it made for this volume before"
 """What becomes of a volume that its plugin is to make: by a new name, or by the one that its owner record keeps."""
+
+UNLISTED = "volumes that are registered and not in the spec were not listed: the token lacks csi-list-volume"
+
+SHOWN = 20
+"""Volumes of one owner that are named where they are not in the spec."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +65,25 @@ class PlannedChange:
         return self.state not in {EQUAL, NOT_COMPARED}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnplannedVolume(named_volume.NamedVolume):
+    """A registered volume that is not in the spec, and may have been: see `_unplanned`."""
+
+    owner: str
+    """Its owner's label; empty: it has no owner record, or none that the token may read."""
+
+    is_of_stack: bool
+    """Whether a Pulumi stack registered it, and so deregisters it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlannedChanges:
     """All of them."""
 
     items: tuple[PlannedChange, ...]
+
+    not_in_spec: tuple[UnplannedVolume, ...] | None = ()
+    """What is registered beside the spec, and stays so; ``None``: the token may not list volumes."""
 
     @property
     def changes(self) -> tuple[PlannedChange, ...]:
@@ -80,7 +101,16 @@ class PlannedChanges:
             {"kind": item.kind, "name": item.name, "state": item.state, "remarks": list(item.remarks)}
             for item in self.items
         ]
-        return {"changes": len(self.changes), "not_compared": len(self.not_compared), "items": shown}
+        beside = [
+            {"namespace": item.namespace, "volume_id": item.volume_id, "owner": item.owner}
+            for item in self.not_in_spec or ()
+        ]
+        return {
+            "changes": len(self.changes),
+            "not_compared": len(self.not_compared),
+            "items": shown,
+            "not_in_spec": None if self.not_in_spec is None else beside,
+        }
 
     def as_table(self, width: int = WIDTH) -> str:
         """Return the picture as text: a line for each item that is not equal or has a remark, and the sums."""
@@ -94,9 +124,26 @@ class PlannedChanges:
         some = "" if left == equal else f"{left} of them "
         unshown = f"; {equal} equal, {some}not shown" if rows and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
-        return "\n".join(
-            [table.columns([("what", "name", "state", "remarks"), *rows], width), total] if rows else [total]
-        )
+        beside = [UNLISTED] if self.not_in_spec is None else _stay(self.not_in_spec)
+        shown = [table.columns([("what", "name", "state", "remarks"), *rows], width)] if rows else []
+        return "\n".join([*shown, total, *beside])
+
+
+def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
+    """Yield what is registered of each owner and not in the spec, and what deregisters it."""
+    by_owner: dict[tuple[str, bool], list[str]] = {}
+    for item in unplanned:
+        by_owner.setdefault((item.owner, item.is_of_stack), []).append(item.key)
+    for (owner, is_of_stack), keys in by_owner.items():
+        whose = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
+        yield f"registered {whose}, and not in the spec: {listing.shortened(keys, SHOWN)}"
+        command = shlex.join(["nomad-csi", "deregister", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
+        if is_of_stack:
+            yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
+        elif owner:
+            yield f"  they stay registered; to deregister them (their storage stays): {command}"
+        else:
+            yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"
 
 
 def draw(
@@ -127,9 +174,52 @@ def draw(
     """
     requester = registration_ownership.Requester(owner=owner)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
-    items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester))
+    listed = _listed(client, plan)
+    wanted = {volume_lookup.key_of(item.registration) for item in plan.volumes}
+    marks = registration_ownership.of(client).look(wanted | (listed or {}).keys())
+    items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester, marks))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
-    return PlannedChanges(items=(*(_as_placed(item, missing) for item in items), *on_disk))
+    return PlannedChanges(
+        items=(*(_as_placed(item, missing) for item in items), *on_disk),
+        not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, marks, owner)),
+    )
+
+
+def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[volume_lookup.Key, str] | None:
+    """Return the plugins of what is registered in the namespaces of *plan*, or ``None`` where the token may not."""
+    places = {item.registration.namespace for item in plan.volumes} or {client.connection.namespace}
+    try:
+        return {
+            (item.namespace, item.volume_id): item.plugin_id
+            for namespace in sorted(places)
+            for item in nomad_volumes.list_volumes(client, namespace)
+        }
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
+
+
+def _unplanned(
+    plan: model.StoragePlan,
+    listed: Mapping[volume_lookup.Key, str],
+    marks: registration_ownership.VolumeOwners,
+    owner: str,
+) -> Iterator[UnplannedVolume]:
+    """
+    Yield what is *listed*, not in *plan*, and of the same owner: *owner*, or where that is empty who has the plan's.
+
+    Of volumes without a known owner those that have a plugin of the plan.
+    """
+    wanted = {volume_lookup.key_of(item.registration) for item in plan.volumes}
+    plugins = {item.plugin_id for item in plan.plugins} | {item.registration.plugin_id for item in plan.volumes}
+    own = {owner} if owner else {str(marks.owners.get(key, "")) for key in wanted & listed.keys()} or {""}
+    for key in sorted(listed.keys() - wanted):
+        record = marks.owners.get(key)
+        is_ours = record.label in own if record else listed[key] in plugins and ("" in own or key in marks.unread)
+        if is_ours:
+            is_of_stack = bool(record and record.stack_id)
+            yield UnplannedVolume(namespace=key[0], volume_id=key[1], owner=str(record or ""), is_of_stack=is_of_stack)
 
 
 def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
@@ -203,6 +293,7 @@ def _volumes(
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
     requester: registration_ownership.Requester,
+    marks: registration_ownership.VolumeOwners,
 ) -> Iterator[PlannedChange]:
     wanted = {
         volume_lookup.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
@@ -213,7 +304,6 @@ def _volumes(
         key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
         for key, document, compared in batch_comparison.comparisons(client, wanted, made)
     }
-    marks = registration_ownership.of(client).look(wanted)
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key])
         if key in made and seen[key].is_new:
