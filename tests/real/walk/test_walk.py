@@ -12,13 +12,18 @@ SEED = int(os.environ.get("WALK_SEED") or random.randrange(1_000_000))  # noqa: 
 LONGEST = 3
 """Steps of a walk at most: each is two commands of some seconds."""
 
+COMPLETE = 100
+"""Walks that have every kind of step and fault; ``make soak`` takes as many."""
+
 
 @pytest.mark.timeout(600 + 240 * WALKS)
 def test_no_walk_on_the_real_engine_loses_data(real):
     """As on the emulator, of which the real engine is the judge."""
     happened = real.explore(WALKS, SEED, longest=LONGEST)
 
-    assert tracks.missing(happened) == set()
+    assert "done" in {outcome for _, outcome in happened}
+    if WALKS >= COMPLETE:
+        assert tracks.missing(happened) == set()
 
 
 def test_renamed_state_is_as_the_real_command_leaves_it(real):
