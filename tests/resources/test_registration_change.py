@@ -64,6 +64,44 @@ def test_change_is_classified(news, kind, names, storage):
     assert (found.kind, found.properties, found.storage) == (kind, names, storage)
 
 
+def test_change_names_what_differs():
+    """Also what only one side has; what is not sent to Nomad does not count, nor does what neither side has."""
+    owned = {"volumeId": "b", "externalId": VOL_B, "context": None, "adopt": True, "owner": "shop/prod"}
+
+    assert changed(**owned).changed == {"volumeId", "externalId", "context", "owner"}
+    assert changed(pluginId="x", secrets={"password": "new"}, protect=True).changed == {"pluginId", "secrets"}
+    assert registration_change.classify({}, {"volumeId": "b"}) == registration_change.RegistrationChange(
+        kind="replace", changed=frozenset({"volumeId"}), properties=("volumeId",)
+    )
+    assert changed() == registration_change.RegistrationChange(
+        kind="none", old_external_id=VOL_A, new_external_id=VOL_A
+    )
+
+
+@pytest.mark.parametrize("settings", [{"old": ["share"]}, {"new": ["share"]}, {"old": ["tier"], "new": ["share"]}])
+@pytest.mark.parametrize(("before", "after"), [("/a", "/b"), (None, "/b"), ("/a", None)])
+def test_key_that_is_a_setting_on_either_side_says_nothing_of_the_data(settings, before, after):
+    """The driver's settings may come and go with the key itself."""
+    old, new = (
+        OLD
+        | {"context": {"tier": "fast"} | ({"share": share} if share else {})}
+        | {"storage": {"settings": settings[side]} if side in settings else {}}
+        for side, share in (("old", before), ("new", after))
+    )
+
+    found = registration_change.classify(old, new)
+
+    assert (found.changed, found.context_keys, found.storage) == ({"context"}, (), "same")
+
+
+def test_storage_that_is_not_known_yet_says_nothing():
+    """The record may depend on what is made first: what the key means is in doubt, and nothing is said of a deletion."""
+    found = changed(externalId=properties.UNKNOWN, storage=properties.UNKNOWN, context={"encryptInTransit": "a"})
+
+    assert (found.storage, found.new_location, found.is_owned) == ("unknown", "", False)
+    assert found.context_keys == ("tier",)
+
+
 @pytest.mark.parametrize("external_id", ["server#share#folder", "pv-1", "local-ebs://dev/xvdbz"])
 def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
     """Ids of EBS and EFS are unique in AWS; any other id is the plugin's own."""
@@ -98,6 +136,10 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
             {"context": {"tier": "fast", "share": "/b"}},
             f"default/mysql may stand for other data afterwards: context.share changes, and {VOL_A} stays its external "
             "id",
+        ),
+        (
+            {"context": properties.UNKNOWN},
+            f"default/mysql may stand for other data afterwards: context.* changes, and {VOL_A} stays its external id",
         ),
         ({"secrets": {"password": "new"}}, ""),
     ],
@@ -226,6 +268,13 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
         "nothing was changed: its folder is not recorded yet: after an upgrade run `up` once without this change, or "
         "set protect: false on it for one `up` if that is meant"
     )
+
+
+def test_folder_that_is_not_said_any_more_leaves_the_external_id():
+    """What it will be is not known before the access point is made."""
+    found = registration_change.classify(EFS, EFS | {"externalId": properties.UNKNOWN, "storage": {}})
+
+    assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
 
 
 @pytest.mark.parametrize(

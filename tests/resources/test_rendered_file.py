@@ -1,5 +1,6 @@
 """Rendered files are written whole, stay below the root, and never take the place of somebody else's file."""
 
+import errno
 import hashlib
 
 import pytest
@@ -23,7 +24,8 @@ def test_check_rejects_paths_that_are_not_below_the_root(path):
     """A path is relative, has one spelling, and cannot lead out."""
     _, failures = FILE.check({"path": path, "content": "x"})
 
-    assert [failure.path for failure in failures] == ["path"]
+    reason = f"expected {rendered_file.PATH_SAYS}, got {path!r}"
+    assert failures == (resource.Failure(path="path", reason=reason),)
 
 
 def test_check_accepts_empty_and_unknown_content():
@@ -64,26 +66,39 @@ def test_create_refuses_a_file_that_was_edited(context):
     """What somebody wrote below our first line is not lost, and the advice is another one."""
     (context.root / "a.hcl").write_text(OURS + "# mine\n")
 
-    with pytest.raises(errors.RefusedError, match=r"a\.hcl is not overwritten, because it was edited since"):
+    with pytest.raises(errors.RefusedError) as refused:
         FILE.create(context, {"path": "a.hcl", "content": NEW})
+    assert str(refused.value) == (
+        "a.hcl is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, then "
+        "remove the file, or run `pulumi refresh` and check the difference"
+    )
     assert (context.root / "a.hcl").read_text() == OURS + "# mine\n"
 
 
 def test_create_refuses_a_file_of_somebody_else(context):
-    """A file that nomad-csi did not write stays as it is."""
-    (context.root / "a.hcl").write_text("mine")
+    """A file that nomad-csi did not write stays as it is, whether or not it is text."""
+    (context.root / "a.hcl").write_bytes(b"mine \xff")
 
-    with pytest.raises(errors.RefusedError, match=r"a\.hcl is not overwritten, because nomad-csi did not write"):
+    with pytest.raises(errors.RefusedError) as refused:
         FILE.create(context, {"path": "a.hcl", "content": OURS})
-    assert (context.root / "a.hcl").read_text() == "mine"
+    assert str(refused.value) == (
+        "a.hcl is not overwritten, because nomad-csi did not write the file that is there; move it away, or choose "
+        "another path"
+    )
+    assert (context.root / "a.hcl").read_bytes() == b"mine \xff"
 
 
 def test_create_without_a_root_says_where_to_set_it(context):
     """The plugin's working directory is never used in place of a root."""
     without = resource.Context(connect=context.connect)
 
-    with pytest.raises(errors.SpecError, match="set root on the nomad-csi provider, or NOMAD_CSI_ROOT"):
+    with pytest.raises(errors.SpecError) as refused:
         FILE.create(without, {"path": "a.hcl", "content": OURS})
+    assert str(refused.value) == (
+        "the nomad-csi provider: 1 problem\n"
+        "  root: expected the folder that rendered files are written below, got nothing; "
+        "set root on the nomad-csi provider, or NOMAD_CSI_ROOT"
+    )
 
 
 @pytest.mark.parametrize("link", ["out", "out/deeper"])
@@ -113,6 +128,18 @@ def test_create_in_a_file_as_folder_is_an_error(context):
         FILE.create(context, {"path": "a/b.hcl", "content": OURS})
 
 
+def test_disk_that_is_full_is_an_error(context, monkeypatch):
+    """The message has the path, too."""
+
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "write", full)
+
+    with pytest.raises(errors.NomadCsiError, match=r"/a\.hcl: cannot be written: No space left on device$"):
+        FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+
 def test_preview_computes_the_hash_when_it_can():
     """What depends on the hash is known in a preview, unless the text is not."""
     assert FILE.preview({"path": "a", "content": "x"}) == ("a", {"path": "a", "content": "x", "sha256": sha256("x")})
@@ -131,6 +158,13 @@ def test_read_shows_an_edited_file_as_another_content(context):
     assert FILE.diff("a.hcl", inputs, live, {"path": "a.hcl", "content": OURS}).updates == ("content",)
 
 
+def test_file_that_is_imported_has_the_hash_of_its_text(context):
+    """What this stack wrote is not recorded then."""
+    (context.root / "a.hcl").write_text(OURS)
+
+    assert FILE.read(context, "a.hcl", {}, {})[1] == {"path": "a.hcl", "content": OURS, "sha256": sha256(OURS)}
+
+
 def test_read_of_a_removed_file_is_nothing(context):
     """A file removed by hand is made again."""
     assert FILE.read(context, "a.hcl", {"path": "a.hcl", "content": "x"}, {}) is None
@@ -143,6 +177,16 @@ def test_update_replaces_what_it_wrote(context):
     FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
 
     assert (context.root / "a.hcl").read_text() == NEW
+
+
+def test_update_replaces_what_another_run_rendered(context):
+    """The command line writes the same files: the first line says that it was not edited since."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+    (context.root / "a.hcl").write_text(NEW)
+
+    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": OURS})
+
+    assert (context.root / "a.hcl").read_text() == OURS
 
 
 def test_update_repairs_a_file_whose_edit_was_shown(context):
@@ -161,7 +205,7 @@ def test_update_refuses_a_file_whose_edit_nobody_has_seen(context):
     _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
     (context.root / "a.hcl").write_text(OURS + "edited")
 
-    with pytest.raises(errors.RefusedError, match="run `pulumi refresh` and check the difference"):
+    with pytest.raises(errors.RefusedError, match=r"^a\.hcl is .* run `pulumi refresh` and check the difference$"):
         FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
     assert (context.root / "a.hcl").read_text() == OURS + "edited"
 
@@ -199,6 +243,15 @@ def test_delete_removes_the_file_and_the_folders_it_leaves_empty(context):
     FILE.delete(context, "rendered/jobs/a.hcl", outputs)
 
     assert [item.name for item in (context.root / "rendered").iterdir()] == ["keep"]
+
+
+def test_delete_leaves_the_root(context):
+    """Also where nothing else is in it."""
+    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
+
+    FILE.delete(context, "a.hcl", outputs)
+
+    assert list(context.root.iterdir()) == []
 
 
 def test_delete_leaves_an_edited_file_and_warns(context, heard):

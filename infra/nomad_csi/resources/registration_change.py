@@ -71,16 +71,17 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         fixed = volume_comparison.property_names(item for item in compared.differences if item.needs_new_registration)
     changed -= properties.not_compared(volume_properties.INPUTS)
     kind: Kind = "replace" if identity else "register-anew" if fixed else "in-place" if changed else "none"
-    keys = tuple(_locating_keys(old_inputs, news)) if "context" in changed else ()
+    keys = tuple(_locating_keys(old_inputs, news))
+    external_id, before, after = news.get("externalId", ""), _location(old_inputs), _location(news)
     return RegistrationChange(
         kind=kind,
         changed=changed,
         properties=identity or fixed,
-        storage=_storage(old_inputs, news, changed, keys),
+        storage=_storage(changed, external_id, (before, after), keys),
         old_external_id=old_inputs.get("externalId", ""),
-        new_external_id=news.get("externalId", ""),
-        old_location=_known(old_inputs).get("location", ""),
-        new_location=_known(news).get("location", ""),
+        new_external_id=external_id,
+        old_location=before,
+        new_location=after,
         is_owned=bool(_known(news).get("owned")) and not _known(old_inputs).get("part"),
         context_keys=keys,
     )
@@ -157,10 +158,9 @@ def _container(location: str) -> str:
 
 
 def _storage(
-    old_inputs: Mapping[str, Any], news: Mapping[str, Any], changed: frozenset[str], context_keys: tuple[str, ...]
+    changed: frozenset[str], external_id: str, locations: tuple[str, str], context_keys: tuple[str, ...]
 ) -> Storage:
-    external_id = str(news.get("externalId", ""))
-    before, after = (_known(inputs).get("location", "") for inputs in (old_inputs, news))
+    before, after = locations
     if "externalId" in changed and not (before and before == after):
         becomes = after if before and after else external_id
         return "unknown" if becomes == properties.UNKNOWN else "other"
@@ -183,8 +183,13 @@ def _locating_keys(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> It
 
 def _known(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the program says of the storage."""
-    found = inputs.get("storage", {})
+    found = inputs.get("storage")
     return found if isinstance(found, Mapping) else {}
+
+
+def _location(inputs: Mapping[str, Any]) -> str:
+    location: str = _known(inputs).get("location", "")
+    return location
 
 
 def _kept(external_id: str) -> str:

@@ -122,9 +122,7 @@ def _target(context: resource.Context, path: str) -> Path:
 
 def _read(target: Path) -> str | None:
     try:
-        return target.read_bytes().decode("utf-8", errors="replace")
-    except FileNotFoundError:
-        return None
+        return disk.read(target)
     except OSError as error:
         raise errors.NomadCsiError(f"{target}: cannot be read: {error.strerror}") from error
 
