@@ -1,10 +1,12 @@
 """How many volumes go in one request, and how a refused one is taken apart."""
 
 import dataclasses
+import json
 
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_plan
 
@@ -39,6 +41,13 @@ def test_request_stays_below_a_mebibyte():
     found = sizes(10, is_asked=False, context={"share": "x" * 300_000})
 
     assert found == [3, 3, 3, 1]
+
+
+def test_request_may_have_exactly_the_largest_size(monkeypatch):
+    """Each of them begins with nothing."""
+    monkeypatch.setattr(batch_plan, "LARGEST_BYTES", 2 * len(json.dumps(volumes.payload(volume(0)))))
+
+    assert sizes(5, is_asked=False) == [2, 2, 1]
 
 
 def test_volume_larger_than_that_goes_alone():
@@ -93,6 +102,20 @@ def test_id_with_an_index_is_found_in_a_sentence():
     assert [len(part) for part in batch_plan.parts(documents, "volume identity cannot be updated: data[1]")] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    "message", ["volume data-1: refused", "(fs-1::fsap-1) refused", "server#share is refused", "(data-1[0]): refused"]
+)
+def test_id_is_found_between_any_marks(message):
+    """Some are part of an id, and some end it."""
+    documents = (
+        volume(0),
+        volume(1, volume_id="data-1", external_id="fs-1::fsap-1"),
+        volume(2, volume_id="data-1[0]", external_id="server#share"),
+    )
+
+    assert [len(part) for part in batch_plan.parts(documents, message)] == [2, 1]
+
+
 def test_single_volume_has_no_parts():
     """The refusal is its own."""
     assert batch_plan.parts((volume(0),), "whatever") == ()
@@ -124,7 +147,7 @@ def test_refusal_that_holds_for_all_is_not_taken_apart(message, status, kind, ex
     """A thousand volumes of a plugin that is not there need one question."""
     error = errors.NomadApiError("PUT", "/v1/volumes", message, status=status, kind=kind)
 
-    assert batch_plan.is_for_all(error) is expected
+    assert batch_plan.is_for_all(error, took_s=0.0) is expected
 
 
 @pytest.mark.parametrize(("took_s", "expected"), [(batch_plan.QUICK_S, False), (batch_plan.QUICK_S + 0.1, True)])

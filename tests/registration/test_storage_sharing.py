@@ -327,3 +327,23 @@ def test_volume_that_may_not_be_read_is_shared_where_the_spec_says_so(context, c
     assert storage_sharing.Users(context.connect()).refusal(shared) == ""
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         storage_sharing.Users(context.connect()).refusal(shared)
+
+
+def test_volume_that_goes_while_it_is_read_has_no_modes(context, cluster):
+    """It was there in the list of a moment before."""
+    scripted = cluster(SYSTEM, MULTI)
+    scripted.replies[("GET", OTHER)] = [(404, "volume not found")]
+
+    assert storage_sharing.Users(context.connect()).refusal(document(SYSTEM, MULTI, shared=True)) == ""
+
+
+def test_volume_of_this_run_leaves_its_storage_when_it_gets_another(context, scripted):
+    """What it stands for last counts."""
+    users = storage_sharing.Users(context.connect())
+    moved = [document(external_id, SINGLE, "first") for external_id in (DISK, "vol-0fedcba9876543210")]
+
+    assert [users.refusal(item) for item in (*moved, document(DISK, SINGLE))] == ["", "", ""]
+    assert users.refusal(document("vol-0fedcba9876543210", SINGLE)).startswith(
+        "vol-0fedcba9876543210 is registered as prod/first already: "
+    )
+    assert scripted.sent("PUT") == []

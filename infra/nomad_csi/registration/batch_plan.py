@@ -95,15 +95,15 @@ def parts(documents: Documents, message: str) -> tuple[Documents, ...]:
     if len(documents) == 1:
         return ()
     words = set(re.findall(r"[^\s\"'`,;()]+", message)) | set(re.findall(r"[\w.\[\]-]+", message))
-    is_named = [bool(words & {item.volume_id, item.external_id}) for item in documents]
-    if any(is_named) and not all(is_named):
-        rest = tuple(item for item, named in zip(documents, is_named, strict=True) if not named)
-        return (rest, *((item,) for item, named in zip(documents, is_named, strict=True) if named))
+    named = [item for item in documents if words & {item.volume_id, item.external_id}]
+    if 0 < len(named) < len(documents):
+        rest = tuple(item for item in documents if not words & {item.volume_id, item.external_id})
+        return (rest, *((item,) for item in named))
     middle = len(documents) // 2
     return documents[:middle], documents[middle:]
 
 
-def is_for_all(error: errors.NomadApiError, *, took_s: float = 0.0) -> bool:
+def is_for_all(error: errors.NomadApiError, *, took_s: float) -> bool:
     """
     Return whether *error* says the same of every volume of its batch, so that taking it apart tells nothing.
 
