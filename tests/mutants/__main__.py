@@ -68,7 +68,9 @@ def prepare(subject: str, modules: list, tests: list) -> Path:
         "source_paths": [f"src/nomad_csi/{module}" for module in modules],
         "pytest_add_cli_args_test_selection": [f"tests/{test}" for test in tests],
         "also_copy": ["src", "templates"],
-        "timeout_constant": 30.0,
+        "pytest_add_cli_args": ["-p", "no:unraisableexception"],  # it collects garbage twice, half of a short run
+        "timeout_constant": 10.0,
+        "timeout_multiplier": 3.0,
         "track_dependencies": False,
         "use_git_change_detection": False,
     }
