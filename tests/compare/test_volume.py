@@ -398,7 +398,7 @@ NO_PLACES = {"topologies": (), "required_topologies": ()}
 IN_USE_FIX = "stop the jobs that claim it first"
 FOR_LESS = {"capacity_min_bytes": 4 * GIB, "capacity_max_bytes": 5 * GIB}
 TEN = {"capacity_bytes": 10 * GIB, "capacity_min_bytes": 10 * GIB}
-SHRINKS = f"storage never shrinks, and has {10 * GIB} bytes"
+SHRINKS = "storage never shrinks, and has 10GiB"
 AT_LEAST = "ask for at least what it has"
 
 
@@ -490,8 +490,8 @@ AT_LEAST = "ask for at least what it has"
             {"capacity_min_bytes": 2, "capacity_max_bytes": 1},
             {},
             [
-                ("capacity_min", 2, 0, "refused", "capacity_max 1 is less than capacity_min 2", AT_LEAST),
-                ("capacity_max", 1, 0, "refused", "capacity_max 1 is less than capacity_min 2", AT_LEAST),
+                ("capacity_min", 2, 0, "refused", "capacity_max 1B is less than capacity_min 2B", AT_LEAST),
+                ("capacity_max", 1, 0, "refused", "capacity_max 1B is less than capacity_min 2B", AT_LEAST),
             ],
         ),
         (

@@ -197,7 +197,7 @@ def test_size_of_a_made_volume_is_compared(draw, scripted):
 
     [_, _, (_, state, remarks)] = draw()[1]
     assert state == "changes"
-    assert remarks == ("capacity_min: Nomad has 1073741824, wanted 2147483648",)
+    assert remarks == ("capacity_min: Nomad has 1GiB, wanted 2GiB",)
 
 
 @pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])

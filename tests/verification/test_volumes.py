@@ -242,7 +242,7 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
 
     assert lines(status) == [
         ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
-        ("capacity-differs", "capacity min 2147483648", "1073741824"),
+        ("capacity-differs", "capacity min 2GiB", "1GiB"),
     ]
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nomad_csi.text import listing
+
 REDACTED = "[redacted]"
 """Replaces mount flags: Nomad shows that there are some, not which."""
 
@@ -14,6 +16,8 @@ COMPLETE_SPEC = "the registration has what the spec lacks: add it to the spec (`
 
 ID_NOT_COMPARED = "external id not compared (--stack-output)"
 """Said of storage whose id only a stack's outputs tell."""
+
+_SIZES = frozenset({"capacity_min", "capacity_max"})
 
 Effect = Literal["in-place", "kept", "replaced", "refused"]
 """
@@ -66,7 +70,11 @@ class Difference:
         if self.actual and self.desired and isinstance(self.actual, list) and isinstance(self.desired, list):
             text = f"{self.field}: {'; '.join(_moved(self.actual, self.desired))}"
         else:
-            text = f"{self.field}: Nomad has {_shown(self.actual)}, wanted {_shown(self.desired)}"
+            actual, wanted = (
+                listing.size(value) if value and self.field in _SIZES else _shown(value)
+                for value in (self.actual, self.desired)
+            )
+            text = f"{self.field}: Nomad has {actual}, wanted {wanted}"
         return f"{text}; {self.why}" if self.why else text
 
 

@@ -21,7 +21,7 @@ from nomad_csi.compare.difference import (
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import places
 from nomad_csi.plan.registration import VolumeRegistration
-from nomad_csi.text import redaction, secrets
+from nomad_csi.text import listing, redaction, secrets
 
 NEW = Comparison(is_new=True)
 
@@ -187,8 +187,9 @@ class _Rules:
             return
         for name, given, held in changed:
             if 0 < most < max(least, actual.capacity_bytes):
-                shrinks = f"storage never shrinks, and has {actual.capacity_bytes} bytes"
-                why = f"capacity_max {most} is less than capacity_min {least}" if most < least else shrinks
+                shrinks = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
+                asked = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
+                why = asked if most < least else shrinks
                 yield _refused(name, given, held, why, "ask for at least what it has")
             else:
                 yield Difference(field=name, desired=given, actual=held)

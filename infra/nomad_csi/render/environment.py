@@ -13,6 +13,7 @@ import jinja2
 
 from nomad_csi import errors
 from nomad_csi.hcl import quote
+from nomad_csi.text import listing
 
 
 class Quoted(str):
@@ -23,8 +24,6 @@ class Quoted(str):
 
 _MAY_STAND = (Quoted, jinja2.Undefined)
 """An undefined name raises an error of its own, with the name, when it is printed."""
-
-_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 
 
 class UnquotedValueError(errors.NomadCsiError):
@@ -81,12 +80,6 @@ def _lines(values: Iterable[str]) -> Quoted:
     return Quoted("[\n" + "".join(f"{quote.job_string(value)},\n" for value in values) + "]")
 
 
-def _size(count: int) -> str:
-    """Return *count* bytes as a volume file has it, never rounded: ``"10GiB"``, ``"100MiB"``, ``"104857601B"``."""
-    unit, name = next((unit, name) for unit, name in _UNITS if count % unit == 0)
-    return f"{count // unit}{name}"
-
-
 def _duration(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     return f'"{seconds}s"' if rest or minutes <= 1 else f'"{minutes}m"'
@@ -103,7 +96,7 @@ FILTERS = {
     "attribute": lambda text: Quoted(quote.attribute_string(text)),
     "boolean": lambda value: Quoted(quote.boolean(value)),
     "heredoc": lambda text: Quoted(quote.heredoc(text)),
-    "size": lambda count: Quoted(quote.string(_size(count))),
+    "size": lambda count: Quoted(quote.string(listing.size(count))),
     "lines": _lines,
     "seconds": lambda number: Quoted(_duration(number)),
     "volume_text": lambda text: Quoted(quote.string(text)),

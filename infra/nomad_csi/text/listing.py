@@ -1,14 +1,22 @@
-"""Names in a sentence, of which many are too many, and numbers of things."""
+"""Names in a sentence, of which many are too many, numbers of things, and sizes."""
 
 from collections.abc import Sequence
 
 SHOWN = 5
 """Names that a sentence has; the rest is a number."""
 
+_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+
 
 def counted(count: int, noun: str) -> str:
     """Return ``1 client``, ``2 clients``: *noun* is the singular, and takes an s."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def size(count: int) -> str:
+    """Return *count* bytes as a volume file has it, never rounded: ``10GiB``, ``100MiB``, ``104857601B``."""
+    unit, name = next((unit, name) for unit, name in _UNITS if count % unit == 0)
+    return f"{count // unit}{name}"
 
 
 def shortened(names: Sequence[str], limit: int = SHOWN) -> str:

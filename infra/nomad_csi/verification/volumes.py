@@ -9,7 +9,7 @@ from nomad_csi.compare import difference, volume
 from nomad_csi.health import plugins
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import guests, named_volume, registration
-from nomad_csi.text import foreign
+from nomad_csi.text import foreign, listing
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
 
@@ -139,6 +139,8 @@ def _difference(
     )
     if isinstance(item.desired, dict):
         expected, shown = "as planned", ", ".join(_changed_keys(item.desired, item.actual))
+    elif code == "capacity-differs":
+        expected, shown = (listing.size(value) if value else "none" for value in (item.desired, item.actual))
     elif code == "topologies-differs":
         expected, shown = _places(item.desired), _places(item.actual)
     else:

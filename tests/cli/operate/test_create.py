@@ -125,7 +125,7 @@ def test_volume_is_made_once(run, client, spec):
 
     held = volumes.get(client, "default", "a")
     assert first[0] == 0
-    assert f"default/a  created  {held.external_id} ({held.capacity_bytes} bytes)" in first[1]
+    assert f"default/a  created  {held.external_id} (104857601B)" in first[1]
     assert "plugin hostpath0 makes default/a" in first[2]
     assert second == (0, "1 volume: 1 unchanged\n", "")
     assert held.capacity_min_bytes == 100 * MIB + 1
@@ -235,7 +235,7 @@ def test_volume_grows_on_request_alone(create, client, spec):
 
     assert (refused[0], refused[1]["default/a"]["status"], kept) == (1, "refused", 104_857_600)
     assert refused[1]["default/a"]["reason"] == (
-        "it has 104857600 bytes, and 104861696 are wanted; nothing was changed: --grow has it grow"
+        "it has 100MiB, and 102404KiB are wanted; nothing was changed: --grow has it grow"
     )
     assert (grown[0], grown[1]["default/a"]["status"]) == (0, "updated")
     assert grown[1]["default/a"]["external_id"] == before["external_id"]
@@ -246,7 +246,7 @@ def test_volume_grows_on_request_alone(create, client, spec):
     ("item", "size", "told"),
     [
         ({"parameters": {"kind": "fast"}}, {}, 'parameters: Nomad has nothing, wanted {"kind": "fast"}'),
-        ({}, {"capacity_min_bytes": MIB, "capacity_max_bytes": MIB}, "storage never shrinks, and has 104857600 bytes"),
+        ({}, {"capacity_min_bytes": MIB, "capacity_max_bytes": MIB}, "storage never shrinks, and has 100MiB"),
         ({}, {"snapshot_id": "none"}, 'snapshot_id: Nomad has nothing, wanted "none"'),
     ],
 )

@@ -518,7 +518,7 @@ def test_update_grows_the_volume_and_never_makes_one(context, scripted, heard):
     assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 7 * GIB)
     assert body["Volumes"][0]["Context"] == HELD["Context"]  # which older releases erase where it is not sent
     assert (outputs["capacityBytes"], outputs["capacityMinBytes"]) == (7 * GIB, 7 * GIB)
-    assert heard["status"] == ["plugin aws-ebs0 grows prod/scratch to 7516192768 bytes"]
+    assert heard["status"] == ["plugin aws-ebs0 grows prod/scratch to 7GiB"]
 
 
 def test_update_refuses_to_shrink_before_anything_is_sent(context, scripted):

@@ -9,10 +9,9 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
 from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
-from nomad_csi.text import table
+from nomad_csi.text import listing, table
 
 WIDTH = 120
-GIB = 2**30
 
 
 run = command.Group()
@@ -113,7 +112,7 @@ def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
         (
             item.snapshot_id,
             item.external_id,
-            f"{item.size_bytes / GIB:g} GiB" if item.size_bytes else "-",
+            listing.size(item.size_bytes) if item.size_bytes else "-",
             f"{item.created:%Y-%m-%d %H:%M:%S}",
             "ready" if item.is_ready else "not ready",
         )

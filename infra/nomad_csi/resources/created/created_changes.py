@@ -14,6 +14,7 @@ from nomad_csi.registration import secret_safety
 from nomad_csi.resources import sharing_refusal, stack_identity, volume_comparison, volume_document, volume_ownership
 from nomad_csi.resources.created import created_document, created_properties
 from nomad_csi.resources.frame import properties, resource
+from nomad_csi.text import listing
 
 
 def make(
@@ -142,7 +143,7 @@ def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume
     _refuse_shrinking(found, news)
     wanted = created_document.as_stored(volume_document.from_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
-        context.status(f"plugin {news['pluginId']} grows {_name(news)} to {wanted.capacity_min_bytes} bytes")
+        context.status(f"plugin {news['pluginId']} grows {_name(news)} to {listing.size(wanted.capacity_min_bytes)}")
     try:
         warnings = volume_creation.change(
             client, wanted, timeout_s=context.timeout_s or volume_creation.CHANGE_TIMEOUT_S

@@ -19,6 +19,7 @@ from nomad_csi.registration import reply_status, secret_safety
 from nomad_csi.resources import successor_plugin, volume_ownership
 from nomad_csi.resources.created import created_changes, created_document, created_volume, creation_outcome
 from nomad_csi.resources.frame import resource
+from nomad_csi.text import listing
 
 _RESOURCE = created_volume.CreatedVolumeResource()
 
@@ -149,12 +150,12 @@ def _objection(found: volumes.Volume, news: Mapping[str, Any], options: Creation
     if not is_ours and not news.get("adopt"):
         return "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
     if created_changes.refusal_of_shrinking(found.capacity_bytes, news):
-        return f"storage never shrinks, and has {found.capacity_bytes} bytes"
+        return f"storage never shrinks, and has {listing.size(found.capacity_bytes)}"
     least = news.get("capacityMinBytes", 0)
     has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin says how large it made a volume
     if least > has and not options.grows:
-        held = f"it has {has} bytes" if has else "Nomad has no size of it"
-        return f"{held}, and {least} are wanted; nothing was changed: --grow has it grow"
+        held = f"it has {listing.size(has)}" if has else "Nomad has no size of it"
+        return f"{held}, and {listing.size(least)} are wanted; nothing was changed: --grow has it grow"
     return ""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.compare import difference, outcome
+from nomad_csi.text import listing
 
 Status = Literal["new", "changes", "created", "updated", "unchanged", "refused", "failed", "unknown"]
 """
@@ -46,7 +47,7 @@ class CreationOutcome(outcome.VolumeOutcome):
         if self.status == "unchanged":
             return ("", self.reason)
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable else ""
-        size = f" ({self.capacity_bytes} bytes)" if self.capacity_bytes else ""
+        size = f" ({listing.size(self.capacity_bytes)})" if self.capacity_bytes else ""
         remarks = "; ".join(part for part in (self.reason, *self.changes, hidden) if part)
         return (f"{self.external_id}{size}", remarks)
 
