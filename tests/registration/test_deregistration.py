@@ -98,7 +98,7 @@ def test_volume_that_is_gone_is_done(run, scripted):
     """Nothing is sent."""
     scripted.reply("GET", PATH, 404, "volume not found")
 
-    assert run(KEY, KEY) == [("gone", "Nomad has no volume of that id", "")]
+    assert run(KEY, KEY) == [("gone", "not registered in namespace prod", "")]
     assert scripted.sent("DELETE") == []
 
 

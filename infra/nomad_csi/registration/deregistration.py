@@ -107,7 +107,7 @@ class _Run:
         held = []
         for key, volume in volume_lookup.found(self._client, keys):
             if volume is None:
-                self._note(key, "gone", "Nomad has no volume of that id")
+                self._note(key, "gone", f"not registered in namespace {key[0]}")
             else:
                 held.append(volume)
         if self._options.aws_region and held:

@@ -336,7 +336,7 @@ def test_free_volumes_are_deregistered(run, writes):
     assert out.splitlines() == [
         "volume          outcome       remarks",
         "default/a       deregistered  -",
-        "default/nobody  gone          Nomad has no volume of that id",
+        "default/nobody  gone          not registered in namespace default; nothing to do",
         "2 volumes: 1 deregistered, 1 gone; EC2 was not asked whether they are detached (--aws-region)",
     ]
     assert writes() == ["DELETE /v1/volume/csi/a"]
@@ -359,12 +359,31 @@ def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
     tried, listed = run("smoke", "web"), run("snapshot", "list", "web")
 
     assert code == 1
-    assert shown == {"web": ("refused", f"Nomad has no volume of that id; {SET}"), "a": ("deregistered", "")}
+    assert shown == {"web": ("refused", f"not registered in namespace default; {SET}"), "a": ("deregistered", "")}
     assert (deleted, json.loads(kept)["volumes"][0]["reason"]) == (1, f"{SET}; nothing was changed")
     assert repaired[:2] == (1, f"default/web  refused  Nomad has no such volume; {SET}\n")
     assert tried[::2] == (1, f"refused: volume default/web is not registered: {SET}\n")
     assert listed[::2] == (1, f"refused: default/web is not registered; {SET}\n")
     assert writes() == [*before, "DELETE /v1/volume/csi/a"]
+
+
+@pytest.mark.parametrize(
+    ("volume_id", "near"),
+    [("web-dta", "; did you mean web-data-1?"), ("web-data-2", ""), ("unlike", "")],
+    ids=["misspelt", "another of the series", "unlike"],
+)
+def test_volume_that_is_not_registered_is_done_and_a_near_id_is_suggested(run, served, writes, volume_id, near):
+    """It may have been deregistered before; nothing else is touched."""
+    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
+        volumes.register(client, [document("web-data-1")])
+    before = writes()
+
+    code, out, _ = run("deregister", volume_id, "--json")
+
+    [shown] = json.loads(out)["volumes"]
+    assert (code, shown["status"]) == (0, "gone")
+    assert shown["reason"] == f"not registered in namespace default; nothing to do{near}"
+    assert writes() == before
 
 
 def test_deregistration_is_reported_where_sets_cannot_be_read(run, monkeypatch):
@@ -379,7 +398,7 @@ def test_deregistration_is_reported_where_sets_cannot_be_read(run, monkeypatch):
     [done, gone] = json.loads(out)["volumes"]
     assert (code, done["status"], gone["status"]) == (0, "deregistered", "gone")
     assert gone["reason"].startswith(
-        "Nomad has no volume of that id; could not determine whether it is a set: GET /v1/"
+        "not registered in namespace default; nothing to do; could not determine whether it is a set: GET /v1/"
     )
 
 

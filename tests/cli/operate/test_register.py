@@ -267,7 +267,7 @@ def test_volume_that_is_yet_to_be_created_is_named(register, tmp_path):
 
     assert code == 1
     assert out.startswith("volume        outcome  remarks\ndefault/made  absent   its plugin makes it, and has not: ")
-    assert out.endswith("\n0 volumes\n")
+    assert out.endswith("\n0 volumes; 1 volume with `create` is left to `nomad-csi create` or `pulumi up` (1 absent)\n")
 
 
 def test_external_ids_come_from_the_stack(register, held, tmp_path):

@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import re
 import sys
+from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
-from nomad_csi.cli.common import command, confirm, guard, inputs, owners, waits
+from nomad_csi.cli.common import command, confirm, guard, inputs, owners, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.nomad import volume_lookup
 from nomad_csi.registration import deregistration, deregistration_outcome
@@ -15,6 +17,8 @@ FORCE = (
     "them from their instances, and does not touch their data; what still runs there can go on writing. Nomad refuses "
     "it for a volume that an allocation holds which has not ended."
 )
+
+_DIGITS = re.compile(r"[0-9]+")
 
 
 @command.command()
@@ -41,7 +45,7 @@ def run(arguments: command.Arguments) -> int:
         done = deregistration.deregister(
             client, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
         )
-        outcomes = [_without_set(client, item) for item in done]
+        outcomes = [_explained(client, item) for item in done]
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -51,14 +55,22 @@ def run(arguments: command.Arguments) -> int:
     return outcome.exit_code(outcomes)
 
 
-def _without_set(
+def _explained(
     client: nomad.Nomad, item: deregistration_outcome.DeregistrationOutcome
 ) -> deregistration_outcome.DeregistrationOutcome:
-    """Return *item*; refused, where it is gone because it was the id of a set, whose volumes are there."""
+    """Return *item*; where it is gone, refused if it is the id of a set, or with a registered id that is near."""
     if item.status != "gone":
         return item
     try:
-        members = volume_lookup.members(client, item.namespace, item.volume_id)
+        if members := volume_lookup.members(client, item.namespace, item.volume_id):
+            return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
+        near = _near(item.volume_id, (volume_id for _, volume_id in volume_lookup.listed(client, [item.namespace])))
     except errors.NomadApiError as error:
-        return dataclasses.replace(item, reason=f"{item.reason}; could not determine whether it is a set: {error}")
-    return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}") if members else item
+        near = f"could not determine whether it is a set: {error}"
+    reason = "; ".join(filter(None, [item.reason, "nothing to do", near]))
+    return dataclasses.replace(item, reason=reason)
+
+
+def _near(volume_id: str, there: Iterable[str]) -> str:
+    """Return which volume of *there* was likely meant. One that differs by its number alone is another of a series."""
+    return usage.nearest(volume_id, (item for item in there if _DIGITS.sub("", item) != _DIGITS.sub("", volume_id)))

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, erasing, guard, inputs, owners, waits
@@ -9,6 +10,7 @@ from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
 from nomad_csi.resources.created import creation
+from nomad_csi.text import listing
 
 ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or `pulumi up`"
 """What is to be done about a volume that is neither registered nor created."""
@@ -62,9 +64,16 @@ def run(arguments: command.Arguments) -> int:
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
         rest = [(key, "absent", ABSENT) for key in absent]
-        print(
-            outcome.as_text(
-                outcomes, batch_outcome.RegistrationOutcome, rest=rest, note="; dry run" * arguments.dry_run
-            )
-        )
+        note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run
+        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=rest, note=note))
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)
+
+
+def _left_out(made_by_plugin: Sequence[str], absent: Sequence[str]) -> str:
+    """Return how many volumes of the specs plugins make, and with which command; empty where there are none."""
+    if not made_by_plugin:
+        return ""
+    verb = "is" if len(made_by_plugin) == 1 else "are"
+    state = f"{len(absent)} absent" if absent else "all registered"
+    left = f"{listing.counted(len(made_by_plugin), 'volume')} with `create` {verb} left to"
+    return f"; {left} `nomad-csi create` or `pulumi up` ({state})"
