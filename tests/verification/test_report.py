@@ -142,7 +142,7 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     assert sorted(shown) == ["job-missing", "no-eligible-node"]
     assert "so        plugin-missing, controller-missing, volume-unschedulable (volume default/mysql)" in text
     assert text.splitlines()[-1] == (
-        f"1 plugin and 1 volume verified: {len(codes)} errors (3 of them by another one), 0 warnings"
+        f"1 plugin and 1 volume verified: {len(codes)} errors (3 are consequences of other errors), 0 warnings"
     )
 
 

@@ -84,7 +84,8 @@ class VerificationReport:
     def _total(self, following: int) -> str:
         """Return how much was verified and found; *following* is the number of findings that follow from another."""
         errors = len(findings.errors_of(self.findings))
-        caused = f" ({following} of them by another one)" if following else ""
+        noun = "is a consequence of another error" if following == 1 else "are consequences of other errors"
+        caused = f" ({following} {noun})" if following else ""
         plugins, volumes = listing.counted(len(self.plugins), "plugin"), listing.counted(len(self.volumes), "volume")
         found = f"{listing.counted(errors, 'error')}{caused}, {listing.counted(len(self.findings) - errors, 'warning')}"
         return f"{plugins} and {volumes} verified: {found}"

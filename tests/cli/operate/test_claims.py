@@ -355,12 +355,14 @@ def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
     code, out, _ = run("deregister", "web", "a", "--json")
     shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
     deleted, kept, _ = run("delete", "web", "--yes-delete-data", "web", "--json")
+    unconfirmed = run("delete", "web")
     repaired = run("claims", "--repair", "web", "--yes")
     tried, listed = run("smoke", "web"), run("snapshot", "list", "web")
 
     assert code == 1
     assert shown == {"web": ("refused", f"not registered in namespace default; {SET}"), "a": ("deregistered", "")}
     assert (deleted, json.loads(kept)["volumes"][0]["reason"]) == (1, f"{SET}; nothing was changed")
+    assert unconfirmed[::2] == (1, f"refused: {SET}; nothing was changed\n")
     assert repaired[:2] == (1, f"default/web  refused  Nomad has no such volume; {SET}\n")
     assert tried[::2] == (1, f"refused: volume default/web is not registered: {SET}\n")
     assert listed[::2] == (1, f"refused: default/web is not registered; {SET}\n")

@@ -7,6 +7,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import confirm
 from nomad_csi.deletion import deletion, deletion_outcome
+from nomad_csi.nomad import volume_lookup
 from nomad_csi.pulumi_state import deletion_state
 
 STATE = {
@@ -61,6 +62,7 @@ def asked(monkeypatch):
 
     found = Library()
     monkeypatch.setattr(deletion, "delete", found.delete)
+    monkeypatch.setattr(volume_lookup, "members", lambda *_: "")
     return found
 
 

@@ -5,11 +5,12 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, confirm, documents, guard, inputs, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
 from nomad_csi.findings import printing
+from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.pulumi_state import deletion_state
 
 QUESTION = (
@@ -66,18 +67,22 @@ def run(arguments: command.Arguments) -> int:
     """Ask for the word, delete, and print what became of each volume."""
     _check(arguments)
     options = _options(arguments)
-    orders = [
-        deletion_order.DeletionRequest(
-            namespace=namespace,
-            volume_id=volume_id,
-            word=_word(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
-            external_id=arguments.external_id,
-            plugin_id=arguments.plugin,
-        )
-        for namespace, volume_id in dict.fromkeys(arguments.volumes)
-    ]
-    with inputs.connect(arguments) as nomad, guard.waiting("waiting for Nomad"):
-        outcomes = deletion.delete(nomad, orders, options)
+    keys = tuple(dict.fromkeys(arguments.volumes))
+    with inputs.connect(arguments) as client:
+        with guard.waiting("waiting for Nomad"):
+            _refuse_sets(client, (key for key in keys if key not in arguments.yes_delete_data))
+        orders = [
+            deletion_order.DeletionRequest(
+                namespace=namespace,
+                volume_id=volume_id,
+                word=_word(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
+                external_id=arguments.external_id,
+                plugin_id=arguments.plugin,
+            )
+            for namespace, volume_id in keys
+        ]
+        with guard.waiting("waiting for Nomad"):
+            outcomes = deletion.delete(client, orders, options)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes]}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -134,6 +139,14 @@ def _json(path: Path) -> object:
         return json.loads(inputs.text(path))
     except ValueError:
         return None
+
+
+def _refuse_sets(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> None:
+    """Raise `errors.RefusedError` where one of *keys* is the id of a set: before its name is asked for."""
+    for namespace, volume_id in keys:
+        members = volume_lookup.members(client, namespace, volume_id)
+        if members and volumes.get(client, namespace, volume_id) is None:
+            raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def _word(key: str, given: Iterable[str]) -> str:
