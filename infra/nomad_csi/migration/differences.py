@@ -15,6 +15,16 @@ from nomad_csi.text import secrets
 _PLACEHOLDER_REGION = "us-east-1"
 """For a comparison only, where no file says the region."""
 
+_CODES: Mapping[str, str] = {
+    "arguments": "endpoint-written-out",
+    "health_timeout": "health-timeout-short",
+    "image": "image-unpinned",
+    "network_mode": "host-network-missing",
+    "privileged": "privilege-missing",
+    "restart": "restart-gives-up",
+}
+"""By field, the finding of `lint` that is resolved by the change."""
+
 
 def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]], remarks: model.Remarks) -> None:
     """Add a remark for each field of a job that comes out otherwise than it stands in its file."""
@@ -46,7 +56,7 @@ def _compare(part: model.Part, planned: plans.PluginJob, remarks: model.Remarks)
         if before != after:
             body = part.plugin.body if name in {"mount_dir", "health_timeout"} else part.job.body
             text = f"{name}: {_shown(before)} becomes {_shown(after)}{f', {why}' if why else ''}"
-            remarks.add("changed", part.file, _line(part, name, body), text)
+            remarks.add("changed", part.file, _line(part, name, body), text, code=_CODES.get(name, ""))
 
 
 def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, Any, Any, str]]:

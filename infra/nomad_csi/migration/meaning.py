@@ -38,8 +38,9 @@ def of(part: model.Part, role: driver_role.RoleSpec, driver: drivers.DriverSpec,
     for (index, argument), end in zip(joined, ends, strict=True):
         line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
         before = len(found.extra)
+        code = "flag-without-effect" if _is_without_effect(argument, driver) else ""
         for text in _argument(argument, rendered, role, driver, found):
-            remarks.add("left out", part.file, line, text)
+            remarks.add("left out", part.file, line, text, code=code)
         if len(found.extra) > before and role.flags is None:
             found.extra[before:] = part.task.arguments[index:end]
     for name, value in part.task.env.items():
@@ -69,7 +70,7 @@ def _argument(
         return
     if not name:
         yield f"the argument {argument!a}, which {driver.called} does not accept"
-    elif name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+    elif _is_without_effect(argument, driver):
         yield f"--{name}, which has no effect in {driver.called}"
     elif name in role.unfit_flags:
         yield f"--{name}: {role.unfit_flags[name]}"
@@ -80,6 +81,10 @@ def _argument(
         yield f"{argument}: {driver.called} is run with {usual}"
     else:
         found.extra.append(argument)
+
+
+def _is_without_effect(argument: str, driver: drivers.DriverSpec) -> bool:
+    return arguments.flag(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())
 
 
 def _variable(name: str, value: str, role: driver_role.RoleSpec, found: Meaning) -> Iterator[str]:

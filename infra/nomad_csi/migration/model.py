@@ -35,7 +35,7 @@ class Remark:
 
     text: str
     code: str = field(default="", compare=False)
-    """Code of the finding of `lint` that says the same of the file; empty: none does."""
+    """Code of the finding that `lint` has at this place, if any, where the remark says what becomes of it."""
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""

@@ -148,6 +148,10 @@ def test_everything_as_json(capsys):
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
+    assert {item["text"].partition(":")[0]: item["code"] for item in found["remarks"] if item["code"]} == {
+        "restart": "restart-gives-up",
+        "network_mode": "host-network-missing",
+    }
 
 
 def test_broken_files_exit_2_and_nothing_is_imported(tmp_path, capsys):

@@ -79,7 +79,7 @@ def run(arguments: command.Arguments) -> int:
     )
     findings = judge.judge(read)
     if arguments.json:
-        shown = [dataclasses.asdict(remark) for remark in adoption.remarks]
+        shown = [_as_json(remark, findings) for remark in adoption.remarks]
         found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
         print(json.dumps(found, indent=2))
     else:
@@ -111,18 +111,6 @@ def _nothing(arguments: command.Arguments) -> str:
     return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
-SAID_BY: Mapping[str, str] = {
-    "endpoint-written-out": "arguments:",
-    "flag-without-effect": "--",
-    "health-timeout-short": "health_timeout:",
-    "host-network-missing": "network_mode:",
-    "image-unpinned": "image:",
-    "privilege-missing": "privileged:",
-    "restart-gives-up": "restart:",
-}
-"""Codes of findings -> how a remark without code begins that says what becomes of it."""
-
-
 def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
     """Print each thing once, last what keeps the spec from being used, how much that is, and what to type next."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
@@ -141,10 +129,15 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
         print(line, file=sys.stderr)
 
 
+def _as_json(remark: model.Remark, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return *remark* as data, with its code where a finding has that."""
+    code = remark.code if any(_is_of(finding, remark) for finding in findings) else ""
+    return dataclasses.asdict(dataclasses.replace(remark, code=code))
+
+
 def _is_of(finding: Finding, remark: model.Remark) -> bool:
     """Return whether *remark* says what becomes of *finding*."""
-    is_same = finding.code == remark.code or remark.text.startswith(SAID_BY.get(finding.code, "\0"))
-    return is_same and (finding.file, finding.line) == (remark.file, remark.line)
+    return (finding.code, finding.file, finding.line) == (remark.code, remark.file, remark.line)
 
 
 def _grouped(remarks: Sequence[model.Remark], codes: Mapping[model.Remark, Sequence[str]]) -> list[str]:
