@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nomad_csi import nomad
 from nomad_csi.csi import channel, endpoint, snapshots
-from nomad_csi.deletion import deletion, deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
@@ -196,8 +196,8 @@ def _logs(folder):
 class RoundTrip:
     """What became of a volume, and of the one that was made from its last snapshot."""
 
-    first: deletion_outcome.DeletionOutcome
-    second: deletion_outcome.DeletionOutcome
+    first: deletion.DeletionOutcome
+    second: deletion.DeletionOutcome
     again: str
     """What a step says that deletes the first one again."""
 

@@ -6,12 +6,12 @@ import typing
 import pytest
 
 from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.registration import batch_outcome, deregistration_outcome
 
 KINDS = {
     batch_outcome.RegistrationOutcome: batch_outcome.Status,
-    deletion_outcome.DeletionOutcome: deletion_outcome.Status,
+    deletion.DeletionOutcome: deletion.Status,
     deregistration_outcome.DeregistrationOutcome: deregistration_outcome.Status,
 }
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
@@ -69,7 +69,7 @@ def test_text():
 
 def test_json_has_a_key_for_each_field():
     """In plain values; what is empty is there too."""
-    found = deletion_outcome.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
+    found = deletion.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
 
     assert json.loads(json.dumps(found.as_json())) == PLACE | {
         "status": "kept",

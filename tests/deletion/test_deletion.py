@@ -11,7 +11,7 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking, final_snapshot
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deletion import deletion, deletion_guards, deletion_order, deletion_ways
+from nomad_csi.deletion import deletion, deletion_ways
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import cluster_identity, registration_marks, registration_ownership, registration_pages
 from nomad_csi.plan import registration
@@ -149,7 +149,7 @@ def run(running):
 
     def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **options):
         key = f"default/{volume_id}"
-        order = deletion_order.DeletionRequest(
+        order = deletion.DeletionRequest(
             namespace="default",
             volume_id=volume_id,
             word=key if word is None else word,
@@ -157,7 +157,7 @@ def run(running):
             plugin_id=plugin_id,
         )
         options = {"aws_region": REGION, "owner": OWNER} | options
-        [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(**options))
+        [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(**options))
         delete.last = found
         return found.status, found.reason
 
@@ -235,7 +235,7 @@ def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatc
     """Accepted, and observed for a while: done when it is gone."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    monkeypatch.setattr(deletion, "LEAVING_INTERVAL_S", 0.001)
     looks = []
     seen = aws_deletion.look
 
@@ -254,8 +254,8 @@ def test_storage_that_does_not_leave_is_kept(run, running, made, monkeypatch):
     """Whatever was accepted."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(deletion_ways, "LEAVING_S", 0.01)
-    monkeypatch.setattr(deletion_ways, "LEAVING_INTERVAL_S", 0.001)
+    monkeypatch.setattr(deletion, "LEAVING_S", 0.01)
+    monkeypatch.setattr(deletion, "LEAVING_INTERVAL_S", 0.001)
     monkeypatch.setattr(aws_deletion, "delete", lambda *_, **__: None)
 
     assert run(with_snapshot=False) == ("kept", "its deletion was accepted; the storage is still there")
@@ -374,9 +374,9 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     external_id = made()
     running.register("mysql", external_id)
     monkeypatch.setattr(registration_pages.Pages, "read", lambda *_: None)
-    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
 
-    [found] = deletion.delete(running.client, [order], deletion_order.DeletionOptions(aws_region=REGION, owner=OWNER))
+    [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(aws_region=REGION, owner=OWNER))
 
     assert (found.status, exists(ec2, external_id)) == ("refused", True)
     assert found.reason.startswith("volume default/mysql: whose it is was not read: the token lacks variables")
@@ -516,12 +516,10 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         running.register(volume_id, made(f"default/{volume_id}"))
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
     monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
-    orders = [
-        deletion_order.DeletionRequest(namespace="default", volume_id=each, word=f"default/{each}") for each in waited
-    ]
+    orders = [deletion.DeletionRequest(namespace="default", volume_id=each, word=f"default/{each}") for each in waited]
 
     found = deletion.delete(
-        running.client, orders, deletion_order.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
+        running.client, orders, deletion.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
     )
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
@@ -689,7 +687,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
     """AWS may keep it waiting long enough for somebody to register the storage."""
     external_id = made()
     running.register("mysql", external_id)
-    looked = deletion_guards.refuse_registered
+    looked = deletion.refuse_registered
     attempts = []
 
     def look(*arguments, **options):
@@ -698,7 +696,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
             attempts.append(arguments)
             running.register("again", external_id)
 
-    monkeypatch.setattr(deletion_guards, "refuse_registered", look)
+    monkeypatch.setattr(deletion, "refuse_registered", look)
     ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
     try:
         status, reason = run(with_snapshot=False)
@@ -719,7 +717,7 @@ def _throttle(**_):
 def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
     """What was seen long ago may not be so any more."""
     running.register("mysql", made())
-    monkeypatch.setattr(deletion_guards, "FRESH_S", -1.0)
+    monkeypatch.setattr(deletion, "FRESH_S", -1.0)
 
     assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to list what is registered")
 
@@ -821,9 +819,9 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
-    order = deletion_order.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        [found] = deletion.delete(client, [order], deletion_order.DeletionOptions(aws_region=REGION))
+        [found] = deletion.delete(client, [order], deletion.DeletionOptions(aws_region=REGION))
 
     assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
     assert exists(ec2, external_id)

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import attachments
-from nomad_csi.deletion import deletion_guards
+from nomad_csi.deletion import deletion
 from nomad_csi.plan import shared_storage
 
 ID = "vol-0123456789abcdef0"
@@ -59,7 +59,7 @@ def test_free_storage_may_be_deleted(client, listed, attached, scripted):
     listed("vol-other")
     attached()
 
-    deletion_guards.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+    deletion.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
 
     assert scripted.sent("GET") == [("/v1/volumes?namespace=%2A&type=csi", None)]
 
@@ -70,7 +70,7 @@ def test_rejects_without_the_word(client, scripted, word):
     with pytest.raises(
         errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
     ):
-        deletion_guards.refuse_unless_free(client, ID, word=word)
+        deletion.refuse_unless_free(client, ID, word=word)
 
     assert scripted.requests == []
 
@@ -80,7 +80,7 @@ def test_rejects_what_is_registered(client, listed):
     listed("vol-other", ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
-        deletion_guards.refuse_unless_free(client, ID, word=ID)
+        deletion.refuse_unless_free(client, ID, word=ID)
 
 
 def test_all_that_stand_for_the_storage_are_named(client, listed):
@@ -88,7 +88,7 @@ def test_all_that_stand_for_the_storage_are_named(client, listed):
     listed(ID, ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v0, prod/v1; nothing was deleted: "):
-        deletion_guards.refuse_registered(client, ID)
+        deletion.refuse_registered(client, ID)
 
 
 @pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])
@@ -96,12 +96,12 @@ def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, to
     """It is asked again where the answer took too long, and deletion is refused where it always does."""
     listed("vol-other")
     clock = [at for number, duration in enumerate(took_s) for at in (10.0 * number, 10.0 * number + duration)]
-    monkeypatch.setattr(deletion_guards, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
-    is_slow = took_s[-1] > deletion_guards.FRESH_S
+    monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
+    is_slow = took_s[-1] > deletion.FRESH_S
     refused = pytest.raises(errors.RefusedError, match=r"^Nomad takes more than 1 s to list what is registered$")
 
     with refused if is_slow else contextlib.nullcontext():
-        deletion_guards.refuse_registered_now(client, ID)
+        deletion.refuse_registered_now(client, ID)
 
     assert len(scripted.sent("GET")) == questions
 
@@ -111,17 +111,17 @@ def test_last_answer_of_nomad_refuses_what_is_registered(client, listed):
     listed(ID)
 
     with pytest.raises(errors.RefusedError, match="is registered as prod/v0"):
-        deletion_guards.refuse_registered_now(client, ID)
+        deletion.refuse_registered_now(client, ID)
 
 
 def test_the_volume_itself_is_not_another(client, listed):
     """What is about to be deregistered may be there, and nothing besides."""
     listed(ID)
 
-    deletion_guards.refuse_registered(client, ID, apart_from=("prod", "v0"))
+    deletion.refuse_registered(client, ID, apart_from=("prod", "v0"))
 
     with pytest.raises(errors.RefusedError, match="registered as prod/v0"):
-        deletion_guards.refuse_registered(client, ID, apart_from=("default", "v0"))
+        deletion.refuse_registered(client, ID, apart_from=("default", "v0"))
 
 
 def test_rejects_what_is_attached(client, listed, attached):
@@ -130,7 +130,7 @@ def test_rejects_what_is_attached(client, listed, attached):
     attached("i-1")
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
-        deletion_guards.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+        deletion.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
 
 
 def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
@@ -138,7 +138,7 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
     scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")
 
     with pytest.raises(errors.NomadApiError):
-        deletion_guards.refuse_unless_free(client, ID, word=ID)
+        deletion.refuse_unless_free(client, ID, word=ID)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ does for it: claim, attach, write, detach, release. In every second order somebo
 another job on it, as soon as the id is free. ``SOAK_INTERLEAVINGS`` says how many orders are tried, from the number
 ``SOAK_FIRST_INTERLEAVING``; the number of one that fails is in the message, and gives the same order again.
 
-One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `deletion_guards.FRESH_S` at
+One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `deletion.FRESH_S` at
 most, a volume is not claimed, attached, written to and detached again; so nothing is detached in that time.
 """
 
@@ -20,7 +20,7 @@ from botocore import exceptions
 
 from nomad_csi import nomad
 from nomad_csi.aws import asking
-from nomad_csi.deletion import deletion, deletion_guards, deletion_order
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import jobs
 from nomad_csi.ownership import cluster_identity
 from nomad_csi_sandbox.aws import server as moto_server
@@ -197,9 +197,9 @@ def world(tmp_path_factory):
         ec2 = asking.client("ec2", REGION)
         patched.setattr(asking, "client", lambda *_, **__: ec2)
         found = World(made.state, None, ec2)
-        patched.setattr(deletion._Deletion, "_last_look", _looked(found, deletion._Deletion._last_look))
-        patched.setattr(deletion._Deletion, "_deregister", _agreed(found, deletion._Deletion._deregister))
-        patched.setattr(deletion_guards, "FRESH_S", 60.0)
+        patched.setattr(deletion, "refuse_registered_now", _looked(found, deletion.refuse_registered_now))
+        patched.setattr(deletion, "_deregister", _agreed(found, deletion._deregister))
+        patched.setattr(deletion, "FRESH_S", 60.0)
         connection = nomad.Connection(address=serving.url)
         with nomad.Nomad(connection, observe=found.observe) as client:
             jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
@@ -212,8 +212,8 @@ def world(tmp_path_factory):
 def _looked(world, last_look):
     """Return the last look with a step behind it."""
 
-    def look(self):
-        last_look(self)
+    def look(client, external_id):
+        last_look(client, external_id)
         world.step(SEND)
 
     return look
@@ -222,8 +222,8 @@ def _looked(world, last_look):
 def _agreed(world, deregister):
     """Return the deregistration; what was written until then is what the user's word is for."""
 
-    def forget(self):
-        deregister(self)
+    def forget(one):
+        deregister(one)
         world.agreed = world.data
 
     return forget
@@ -233,8 +233,8 @@ def _run(world, seed):
     """Run one order, and return what became of the deletion."""
     comes_back = bool(seed % 2)
     world.begin(seed)
-    order = deletion_order.DeletionRequest(namespace="default", volume_id="v", word="default/v")
-    options = deletion_order.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
+    order = deletion.DeletionRequest(namespace="default", volume_id="v", word="default/v")
+    options = deletion.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
     world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], options)))
     world.schedule.add("job", lambda: world.job("job", "v"))
@@ -281,8 +281,8 @@ def test_orders_repeat(world):
 
 def test_a_deletion_that_does_not_look_is_caught(world, monkeypatch):
     """The test can fail: without the deregistration that Nomad refuses, somebody loses data."""
-    monkeypatch.setattr(deletion._Deletion, "_deregister", lambda _self: None)
-    monkeypatch.setattr(deletion._Deletion, "_last_look", lambda _self: None)
+    monkeypatch.setattr(deletion, "_deregister", lambda _one: None)
+    monkeypatch.setattr(deletion, "refuse_registered_now", lambda *_: None)
 
     def loses(seed):
         _run(world, seed)

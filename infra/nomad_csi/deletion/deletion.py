@@ -1,241 +1,662 @@
 """
-Volumes deleted together with their data: deregistered first, and their storage only then. Call `delete`.
+Volumes deleted together with their data. The module reads in the order in which that happens; call `delete`.
 
-Nomad refuses to deregister what is claimed, and decides that in one step; its own *delete* does not, and is never
-called. After the deregistration nobody can claim the volume unless somebody registers its storage again. That cannot be
-forbidden, so it is looked for right before the end, and the end itself is left to storage that can say no: EC2 refuses
-what is attached. What is written before that is in the last snapshot.
+1. The request, its options, and what becomes of it.
+2. All steps, one below the other (`_steps`).
+3. Which storage is meant, and who would delete it. Only reads.
+4. What must hold: the user's word; proof that this package made the storage, for whoever asks, in this cluster; that it
+   is registered as nothing else; that no instance has it.
+5. The deregistration. Nomad refuses to deregister what is claimed, and decides that in one step; its own *delete* does
+   not, and is never called. After the deregistration nobody can claim the volume unless somebody registers its storage
+   again. That cannot be forbidden, so it is looked for right before the end, and the end itself is left to storage that
+   can say no: EC2 refuses what is attached. What is written before that is in the last snapshot.
+6. The end: the last look, the deletion, and whether the storage is gone.
 
 Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
+How storage is observed, saved and deleted, by AWS or by the controller of its plugin, is in `deletion_ways`.
 """
 
 import dataclasses
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn
 
 from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
 from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.compare import outcome
 from nomad_csi.csi import presence
-from nomad_csi.deletion import (
-    deletion_guards,
-    deletion_order,
-    deletion_outcome,
-    deletion_proof,
-    deletion_snapshot,
-    deletion_target,
-    deletion_ways,
-)
+from nomad_csi.deletion import deletion_ways, last_snapshot
+from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.ownership import cluster_identity, mark_upkeep, registration_ownership
+from nomad_csi.plan import named_volume, shared_storage
+from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
+
+SNAPSHOT_WAIT_S = 3600.0
+"""How long a last snapshot may take, unless somebody says otherwise."""
+
+FRESH_S = 1.0
+"""
+How old the last answer of Nomad may be when the storage is ordered to go. Shorter than it takes to place an allocation,
+attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both Nomad's answer and EC2.
+"""
+
+LAST_LOOKS = 3
+"""Times that Nomad is asked for an answer as fresh as that."""
+
+LEAVING_S = 60.0
+"""How long storage may be observed after its deletion was accepted: EC2 takes a while, and so do storage systems."""
+
+LEAVING_INTERVAL_S = 1.0
+"""Between two observations of it."""
+
+UNOBSERVABLE = "absence cannot be observed with this driver"
+
+
+# 1. The request, its options, and what becomes of it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletionRequest(named_volume.NamedVolume):
+    """One volume whose data is to be deleted."""
+
+    word: str
+    """What the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
+
+    external_id: str = ""
+    """
+    Its storage, named by the user; empty: what is registered, else looked for by its tag, and in ``made``. Wanted where
+    its tags do not say of which cluster it is, and where that cluster does not hold it (`objection`).
+    """
+
+    plugin_id: str = ""
+    """Its plugin, where Nomad does not hold it any more and its controller is to delete it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletionOptions:
+    """How volumes are deleted."""
+
+    wait_s: float = 0.0
+    """How long claims and attachments may take to go, those of all volumes together."""
+
+    aws_region: str = ""
+    """Where EC2 and EFS are asked, for tags and attachments, and told to delete; empty: not."""
+
+    endpoint: str = ""
+    """Where the controller of the plugin listens that is to delete (`controller_endpoint`); empty: the cloud does."""
+
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """CSI secrets for that controller, by ``namespace/volume_id``."""
+
+    with_snapshot: bool = True
+    """Whether a last snapshot is taken between deregistration and deletion, and waited for."""
+
+    snapshot_wait_s: float = SNAPSHOT_WAIT_S
+
+    owner: str = ""
+    """For which stack, ``project/stack``; must be the one that tag and mark name, where they name one."""
+
+    made: Mapping[str, str] = field(default_factory=dict)
+    """What stacks had plugins make, ``{"namespace/volume_id": external_id}``."""
+
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """In which clusters they had it made, as their states say, ``{"namespace/volume_id": cluster}``."""
+
+    accepts_unguarded: bool = False
+    """Whether a plugin may delete whose storage does not refuse what is in use."""
+
+    accepts_unregistered: bool = False
+    """Whether storage may be deleted although nothing shows that it is of this cluster."""
+
+    tell: Callable[[str], None] = lambda _line: None
+    """Told what is waited for."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set it, and nothing more is sent."""
+
+
+Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", "kept", "unknown"]
+"""
+``deleted``: registration and storage are gone; where the driver cannot show absence, the plugin accepted the deletion
+and the reason says so. ``gone``: there was neither. ``claimed``, ``attached``: somebody has
+it. ``refused``: it must not be. ``failed``: not done, and may be another time; after these four all is as it was.
+``kept``: Nomad does not hold it any more, and its storage is there with its data: run again. ``unknown``: Nomad does
+not hold it any more, and its storage was ordered to go without an answer, or could not be looked for: run again.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletionOutcome(outcome.VolumeOutcome):
+    """What became of one volume."""
+
+    DONE = frozenset({"deleted", "gone"})
+    BROKEN = frozenset({"failed", "kept", "unknown"})
+    COLUMNS = ("storage", "last snapshot", "remarks")
+
+    status: Status
+
+    external_id: str = ""
+    """Its storage; empty where that is not known."""
+
+    snapshot_id: str = ""
+    """Its last snapshot; empty where none was taken."""
+
+    snapshot_evidence: str = ""
+    """What shows that a volume can be made from that snapshot, or that its driver could not show it."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its storage, its last snapshot, and the reason with the evidence for that snapshot."""
+        evidence = f"last snapshot: {self.snapshot_evidence}" if self.snapshot_evidence else ""
+        remarks = "; ".join(part for part in (self.reason, evidence) if part)
+        return (self.external_id, self.snapshot_id, remarks)
+
+
+# 2. All steps.
 
 
 def delete(
-    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], options: deletion_order.DeletionOptions
-) -> tuple[deletion_outcome.DeletionOutcome, ...]:
+    client: nomad.Nomad, requests: Iterable[DeletionRequest], options: DeletionOptions
+) -> tuple[DeletionOutcome, ...]:
     """
-    Delete the volumes of *orders* and their data, one after the other, and return an outcome for each.
+    Delete the volumes of *requests* and their data, one after the other, and return an outcome for each.
 
-    Raises `errors.RefusedError`, before anything is asked or sent, where the user's word for one of them is missing.
+    What one has waited for its claims is not left for the next. Raises `errors.RefusedError`, before anything is asked
+    or sent, where the user's word for one of them is missing.
     """
-    wanted = tuple(orders)
-    for order in wanted:
-        deletion_guards.refuse_without_word(order.key, (order.word,))
-    return tuple(_outcomes(client, wanted, options))
-
-
-def _outcomes(
-    client: nomad.Nomad, orders: Iterable[deletion_order.DeletionRequest], options: deletion_order.DeletionOptions
-) -> Iterator[deletion_outcome.DeletionOutcome]:
-    """Yield an outcome for each; what one has waited for its claims is not left for the next."""
-    left_s = options.wait_s
-    for order in orders:
-        deletion = _Deletion(client, order, dataclasses.replace(options, wait_s=left_s))
-        yield deletion.run()
+    wanted, outcomes, left_s = tuple(requests), [], options.wait_s
+    for request in wanted:
+        refuse_without_word(request.key, request.word)
+    for request in wanted:
+        deletion = _Deletion(client=client, request=request, options=dataclasses.replace(options, wait_s=left_s))
+        outcomes.append(_run(deletion))
         left_s = max(left_s - deletion.waited_s, 0.0)
+    return tuple(outcomes)
 
 
-def observe(
-    client: nomad.Nomad, order: deletion_order.DeletionRequest, options: deletion_order.DeletionOptions
-) -> presence.Presence:
+def observe(client: nomad.Nomad, request: DeletionRequest, options: DeletionOptions) -> presence.Presence:
     """
-    Return whether the storage of *order* exists, as far as those can observe it that would delete it. Changes nothing.
+    Return whether the storage of *request* exists, as far as those can observe it that would delete it.
 
-    Raises `errors.NomadCsiError` where that could not be determined.
+    Changes nothing. Raises `errors.NomadCsiError` where that could not be determined.
     """
-    return _Deletion(client, order, options).observe()
+    deletion = _Deletion(client=client, request=request, options=options)
+    deletion.storage = _find(deletion)
+    way = _way(deletion)
+    way.check(with_snapshot=False)
+    return way.observe(deletion.storage.external_id)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Storage:
+    """The storage that a request means, and what is known of it."""
+
+    external_id: str = ""
+    plugin_id: str = ""
+    """Empty where Nomad does not hold the volume, and nobody named its plugin."""
+
+    is_registered: bool = False
+    """Whether Nomad holds it as the volume."""
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """What the cloud says of it; empty where no cloud was asked."""
+
+    cluster: str = ""
+    """The cluster that is asked; empty where it has no id, or the token may not read it."""
+
+    mark: str = ""
+    """The owner mark of the volume in that cluster; empty without one."""
+
+
+@dataclass(kw_only=True)
 class _Deletion:
-    """One volume on its way."""
+    """One volume on its way, and how far it came."""
 
-    def __init__(
-        self, client: nomad.Nomad, order: deletion_order.DeletionRequest, options: deletion_order.DeletionOptions
-    ) -> None:
-        self._client = client
-        self._order = order
-        self._key = (order.namespace, order.volume_id)
-        self._options = options
-        self._requester = registration_ownership.Requester(owner=options.owner)
-        self._external_id = ""
-        self._tags: dict[str, str] = {}
-        self._snapshot = deletion_snapshot.LastSnapshot()
-        self._is_forgotten = False
-        self.waited_s = 0.0
-        """What its deregistration has taken."""
+    client: nomad.Nomad
+    request: DeletionRequest
+    options: DeletionOptions
+    storage: Storage = Storage()
+    snapshot: last_snapshot.LastSnapshot = field(default_factory=last_snapshot.LastSnapshot)
+    waited_s: float = 0.0
+    """What its deregistration has taken."""
 
-    def run(self) -> deletion_outcome.DeletionOutcome:
-        """Go all steps; return how far it came."""
-        try:
-            remark = self._go()
-        except deletion_outcome.StoppedError as stopped:
-            if stopped.status == "gone" and self._is_forgotten:
-                self._let_go()
-            return self._outcome(stopped.status, str(stopped))
-        except errors.RefusedError as refused:
-            return self._outcome("kept" if self._is_forgotten else "refused", str(refused))
-        except errors.NomadCsiError as error:
-            return self._outcome("kept" if self._is_forgotten else "failed", str(error))
-        self._let_go()
-        return self._outcome("deleted", "; ".join(part for part in (remark, self._registered_meanwhile()) if part))
-
-    def observe(self) -> presence.Presence:
-        """Find the storage, and ask whoever would delete it."""
-        way = deletion_target.way(self._client, self._find(), self._options)
-        way.check(with_snapshot=False)
-        return way.observe(self._external_id)
-
-    def _go(self) -> str:
-        """Delete; return what to know of what was deleted."""
-        target = self._find()
-        way = deletion_target.way(self._client, target, self._options)
-        self._tags = deletion_target.tags(self._client, target, self._options)
-        way.check(with_snapshot=self._with_snapshot)
-        self._see_that_it_is_there(way, target)
-        self._verify(is_registered=target.is_registered)
-        own = self._key if target.is_registered else None
-        deletion_guards.refuse_registered(self._client, self._external_id, apart_from=own)
-        if target.is_registered:
-            self._deregister()
-        self._is_forgotten = True
-        self._hold()
-        if self._with_snapshot:
-            timeouts = deletion_snapshot.SnapshotTimeouts(
-                wait_s=self._options.snapshot_wait_s, cancelled=self._options.cancelled, tell=self._options.tell
-            )
-            self._snapshot = way.snapshot(self._external_id, self._tags, timeouts)
-        return self._end(way)
+    is_forgotten: bool = False
+    """Whether Nomad does not hold it any more: what fails from then on leaves storage behind."""
 
     @property
-    def _with_snapshot(self) -> bool:
-        return self._options.with_snapshot and aws_deletion.kind_of(self._external_id) != "access-point"
+    def volume(self) -> tuple[str, str]:
+        """Namespace and id."""
+        return (self.request.namespace, self.request.volume_id)
 
-    def _find(self) -> deletion_target.Target:
-        """Find out which storage is meant, and keep its id for the outcome."""
-        target = deletion_target.find(self._client, self._order, self._options)
-        self._external_id = target.external_id
-        return target
+    @property
+    def requester(self) -> registration_ownership.Requester:
+        """For whom it is deleted."""
+        return registration_ownership.Requester(owner=self.options.owner)
 
-    def _verify(self, *, is_registered: bool) -> None:
-        """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
-        options = self._options
-        seen = deletion_proof.DeletionEvidence(
-            key=self._order.key,
-            external_id=self._external_id,
-            tags=self._tags,
-            made=options.made,
-            recorded_cluster=options.clusters.get(self._order.key, ""),
-            cluster=cluster_identity.of(self._client),
-            is_registered=is_registered,
-            mark=registration_ownership.of(self._client).labels([self._key]).get(self._key, ""),
+
+class _StoppedError(Exception):
+    """A deletion ends here with a status of its own."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def _run(deletion: _Deletion) -> DeletionOutcome:
+    """Go all steps; return how far it came."""
+    status: Status = "deleted"
+    try:
+        reason = _steps(deletion)
+    except _StoppedError as stopped:
+        status, reason = stopped.status, str(stopped)
+    except errors.NomadCsiError as error:
+        untouched: Status = "refused" if isinstance(error, errors.RefusedError) else "failed"
+        status, reason = "kept" if deletion.is_forgotten else untouched, str(error)
+    if deletion.is_forgotten and status in DeletionOutcome.DONE:
+        _release_mark(deletion)
+    if status == "deleted":
+        reason = "; ".join(part for part in (reason, _registered_meanwhile(deletion)) if part)
+    return DeletionOutcome(
+        namespace=deletion.request.namespace,
+        volume_id=deletion.request.volume_id,
+        status=status,
+        external_id=deletion.storage.external_id,
+        snapshot_id=deletion.snapshot.snapshot_id,
+        snapshot_evidence=deletion.snapshot.evidence,
+        reason=reason,
+    )
+
+
+def _steps(deletion: _Deletion) -> str:
+    """Delete, after the user's word; return what to know of what was deleted."""
+    deletion.storage = storage = _find(deletion)
+    way = _way(deletion)
+    deletion.storage = dataclasses.replace(storage, tags=_tags(deletion))
+    # No data goes with an access point.
+    with_snapshot = deletion.options.with_snapshot and aws_deletion.kind_of(storage.external_id) != "access-point"
+    way.check(with_snapshot=with_snapshot)
+    _stop_where_absent(deletion, way)
+    _refuse_unproven(deletion)
+    own = deletion.volume if storage.is_registered else None
+    refuse_registered(deletion.client, storage.external_id, apart_from=own)
+    if storage.is_registered:
+        _deregister(deletion)
+    deletion.is_forgotten = True
+    _hold(deletion)
+    if with_snapshot:
+        deletion.snapshot = _snapshot(deletion, way)
+    return _end(deletion, way)
+
+
+# 3. Which storage is meant, and who would delete it.
+
+
+def _find(deletion: _Deletion) -> Storage:
+    """
+    Return what Nomad holds, else what the user or a stack named, else what is tagged as the volume.
+
+    Never a guess: raises `errors.RefusedError` where that is contradictory or several, and stops where it is nothing.
+    """
+    request = deletion.request
+    volume = volumes.get(deletion.client, *deletion.volume)
+    if volume is None:
+        named = request.external_id or deletion.options.made.get(request.key, "")
+        return Storage(external_id=named or _find_tagged(deletion), plugin_id=request.plugin_id)
+    if request.external_id not in {"", volume.external_id}:
+        raise errors.RefusedError(
+            f"{request.key} stands for {volume.external_id}, not for {request.external_id}; nothing was changed"
         )
-        said = deletion_proof.DeletionConfirmation(
-            owner=options.owner,
-            external_id=self._order.external_id,
-            accepts_unregistered=options.accepts_unregistered,
+    return Storage(external_id=volume.external_id, plugin_id=volume.plugin_id, is_registered=True)
+
+
+def _find_tagged(deletion: _Deletion) -> str:
+    """Return the storage that has the volume in its tag; that of other clusters only where there is no other."""
+    key, region = deletion.request.key, deletion.options.aws_region
+    if not region:
+        _refuse_set(deletion)
+        raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
+    tagged = {item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "") for item in aws_deletion.find(key, region)}
+    here = cluster_identity.of(deletion.client)
+    found = [item for item, of in tagged.items() if not cluster_identity.is_another(of, here)] or list(tagged)
+    if len(found) > 1:
+        raise errors.RefusedError(f"{', '.join(found)} are all tagged as {key}; name one: --external-id")
+    if not found:
+        _refuse_set(deletion)
+        raise _StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
+    return found[0]
+
+
+def _refuse_set(deletion: _Deletion) -> None:
+    """Raise `errors.RefusedError` where the volume, which is not registered, has the id of a set."""
+    if members := volume_lookup.members(deletion.client, *deletion.volume):
+        raise errors.RefusedError(f"{members}; nothing was changed")
+
+
+def _way(deletion: _Deletion) -> deletion_ways.Way:
+    """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
+    options, key, external_id = deletion.options, deletion.request.key, deletion.storage.external_id
+    if options.endpoint:
+        if not deletion.storage.plugin_id:
+            raise errors.RefusedError(f"{key} is not registered; name its plugin: --plugin")
+        return deletion_ways.find_plugin_storage(
+            deletion.client,
+            deletion.storage.plugin_id,
+            options.endpoint,
+            secrets=options.secrets.get(key, {}),
+            accepts_unguarded=options.accepts_unguarded,
         )
-        if why := deletion_proof.objection(seen, said):
-            raise errors.RefusedError(f"{why}; nothing was changed")
-
-    def _see_that_it_is_there(self, way: deletion_ways.Way, target: deletion_target.Target) -> None:
-        if way.observe(self._external_id) != "absent":
-            return
-        if target.is_registered:
-            place = self._options.endpoint or self._options.aws_region
-            deletion_target.say_missing(self._client, target, f"{self._external_id} is not known at {place}")
-        raise deletion_outcome.StoppedError("gone", f"not registered, and {self._external_id} is gone")
-
-    def _deregister(self) -> None:
-        """Have Nomad forget the volume, which it refuses while one claims it."""
-        region = self._options.aws_region
-        options = deregistration.DeregistrationOptions(
-            wait_s=self._options.wait_s, aws_region=region, requester=self._requester, keeps_marks=True
+    if not aws_deletion.kind_of(external_id):
+        raise errors.RefusedError(
+            f"{external_id} is neither an EBS volume nor an access point of EFS; name the controller of its plugin "
+            "(--endpoint), or delete it where it was made; nothing was changed"
         )
-        began = time.monotonic()
-        [done] = deregistration.deregister(
-            self._client, [self._key], options, tell=self._options.tell, cancelled=self._options.cancelled
-        )
-        self.waited_s = time.monotonic() - began
-        if not done.is_done:
-            reason = "; ".join(part for part in (done.reason, done.storage) if part)
-            refusals: dict[str, deletion_outcome.Status] = {"claimed": "claimed", "attached": "attached"}
-            broken: deletion_outcome.Status = "refused" if done.status == "refused" else "failed"
-            raise deletion_outcome.StoppedError(refusals.get(done.status, broken), reason)
+    if not options.aws_region:
+        raise errors.RefusedError(f"{external_id} is in some region of AWS; name it: --aws-region")
+    return deletion_ways.Cloud(aws_region=options.aws_region)
 
-    def _hold(self) -> None:
-        """
-        Keep the id for its stack until the storage is gone.
 
-        No other stack registers it meanwhile, and a second run knows by the mark that the volume was this cluster's.
-        """
-        if self._requester.owner:
-            taken = registration_ownership.of(self._client).take([self._key], self._requester, self._options.tell)
-            if owner := taken.refused.get(self._key):
-                raise errors.RefusedError(f"{registration_ownership.sentence(self._key, owner)} by now")
+def _tags(deletion: _Deletion) -> Mapping[str, str]:
+    """Return the tags of the storage, none where no cloud is asked."""
+    external_id, region = deletion.storage.external_id, deletion.options.aws_region
+    if not (region and aws_deletion.kind_of(external_id)):
+        return {}
+    found = aws_deletion.look(external_id, region)
+    if found is None:
+        _stop_as_missing(deletion, f"{external_id} is not in {region}")
+    return found.tags
 
-    def _let_go(self) -> None:
-        """Remove the mark of what is deleted."""
-        if self._requester.owner:
-            try:
-                mark_upkeep.release(self._client, [self._key], self._requester, self._options.tell)
-            except errors.NomadApiError as error:
-                self._options.tell(f"{error}; the owner mark of {self._order.key} stays")
 
-    def _end(self, way: deletion_ways.Way) -> str:
-        """Look a last time, and delete; return what to know of it."""
-        if self._options.cancelled.is_set():
-            raise errors.CancelledError("cancelled before the storage was deleted")
-        if self._options.aws_region:
-            deletion_guards.refuse_attached(self._external_id, self._options.aws_region)
-        try:
-            way.delete(self._external_id, self._last_look)
-        except (errors.AwsError, errors.CsiError) as error:
-            said, is_accepted = str(error), False
-        else:
-            said, is_accepted = "its deletion was accepted", True
-        return deletion_ways.confirm_absence(
-            way, self._external_id, said, is_accepted=is_accepted, cancelled=self._options.cancelled
+def _stop_where_absent(deletion: _Deletion, way: deletion_ways.Way) -> None:
+    """Stop where those who would delete the storage do not know it: the volume stays registered then."""
+    external_id, options = deletion.storage.external_id, deletion.options
+    if way.observe(external_id) != "absent":
+        return
+    if deletion.storage.is_registered:
+        _stop_as_missing(deletion, f"{external_id} is not known at {options.endpoint or options.aws_region}")
+    raise _StoppedError("gone", f"not registered, and {external_id} is gone")
+
+
+def _stop_as_missing(deletion: _Deletion, what: str) -> NoReturn:
+    """Stop for storage that is not there: done where Nomad does not hold the volume either, else perhaps elsewhere."""
+    if volumes.get(deletion.client, *deletion.volume) is None:
+        raise _StoppedError("gone", f"not registered, and {what}")
+    raise errors.RefusedError(f"{what}: it is elsewhere, or gone and to be deregistered; nothing was changed")
+
+
+# 4. What must hold.
+
+
+def refuse_without_word(subject: str, word: str) -> None:
+    """Raise `errors.RefusedError` unless *word* is *subject*, letter by letter: nobody deletes data by a slip."""
+    if word != subject:
+        raise errors.RefusedError(
+            f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm with --yes-delete-data "
+            f"{subject}, or type it at a terminal"
         )
 
-    def _last_look(self) -> None:
-        """Raise `errors.RefusedError` where somebody has registered the storage again, or Nomad is slow to tell."""
-        deletion_guards.refuse_registered_now(self._client, self._external_id)
 
-    def _registered_meanwhile(self) -> str:
-        """Return what to know of registrations that came between the last look and the end."""
-        try:
-            held = deletion_guards.registered_as(self._client, self._external_id)
-        except errors.NomadApiError as error:
-            return f"could not check whether it was registered again: {error}"
+def _refuse_unproven(deletion: _Deletion) -> None:
+    """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
+    client, volume = deletion.client, deletion.volume
+    seen = dataclasses.replace(
+        deletion.storage,
+        cluster=cluster_identity.of(client),
+        mark=registration_ownership.of(client).labels([volume]).get(volume, ""),
+    )
+    if why := objection(deletion.request, deletion.options, seen):
+        raise errors.RefusedError(f"{why}; nothing was changed")
+
+
+def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
+    """Return why the storage may not be deleted as the volume; empty where it may. Pure."""
+    judges = (_objections_of_origin, _objections_of_owner, _objections_of_cluster)
+    return next((why for judge in judges for why in judge(request, options, storage)), "")
+
+
+def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+    """
+    Yield that nothing verifies that the storage was made through this package.
+
+    That is: the tags that the components write on what they make, or a stack's state, which records what a
+    `CreatedVolume` had its plugin make. A registration alone verifies nothing: anybody's storage can have one.
+    """
+    key, tags = request.key, storage.tags
+    if (tags.get(planned.VOLUME_TAG) == key and tags.get(planned.OWNER_TAG)) or _is_made(request, options, storage):
+        return
+    wanted = {planned.VOLUME_TAG: key, planned.OWNER_TAG: "any owner"}
+    looked = " and ".join(f"{name}={value}" for name, value in wanted.items())
+    found = ", ".join(f"{name}={tags[name]}" for name in wanted if name in tags) or "neither"
+    recorded = f"there {key} is {options.made[key]}" if key in options.made else f"{key} is not there"
+    yield (
+        f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {looked} "
+        f"(found {found}), and for it among the volumes that a stack had made "
+        f"({recorded if options.made else 'no state was given'})"
+    )
+
+
+def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> bool:
+    """Return whether a stack's state records that its plugin made the storage as the volume."""
+    return options.made.get(request.key) == storage.external_id
+
+
+def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+    """Yield whose it is: where a tag or the owner mark names a stack, it is deleted for that stack alone."""
+    key, external_id = request.key, storage.external_id
+    mark, tagged = storage.mark, storage.tags.get(planned.OWNER_TAG, "")
+    if mark and tagged and mark != tagged:
+        yield (
+            f"{key} belongs to stack {mark} by its mark, and {external_id} to stack {tagged} by its tag "
+            f"{planned.OWNER_TAG}: find out whose it is, and set the other right"
+        )
+    for owner, by in ((mark, "its mark"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
+        if owner and owner != options.owner:
+            yield f"{key} belongs to stack {owner} by {by}: delete it there, or act for that stack with --owner {owner}"
+
+
+def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+    """
+    Yield that it is another cluster's, or that too little shows it to be this one's.
+
+    Another cluster may have a volume of the same id, of the same stack, in the same account; storage is named there by
+    the same two tags, and only the cluster's own tag tells them apart.
+    """
+    external_id = storage.external_id
+    recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), options.clusters.get(request.key))
+    named = {cluster for cluster in recorded if cluster}
+    if others := sorted(named - {storage.cluster}):
+        here = f"the one that answers is {storage.cluster}"
+        unknown = "the id of the one that answers is unknown"
+        yield (
+            f"{external_id} is storage of cluster {', '.join(others)}, and {here if storage.cluster else unknown}: "
+            "delete it there"
+        )
+        return
+    is_held = storage.is_registered or bool(storage.mark)
+    if named and is_held:
+        return
+    lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
+    lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its mark"]
+    is_named = request.external_id == external_id or _is_made(request, options, storage)
+    words = [] if is_named else [f"--external-id {external_id}"]
+    words += [] if named or is_held or options.accepts_unregistered else ["--accept-unregistered"]
+    if words:
+        yield (
+            f"{external_id} may be another cluster's: {', and '.join(lacking)}; see that no other has it registered, "
+            f"and say so: {' '.join(words)}"
+        )
+
+
+def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tuple[str, str] | None = None) -> None:
+    """Raise `errors.RefusedError` while Nomad holds *external_id* as another volume than *apart_from*."""
+    held = [key for key in registered_as(client, external_id) if key != apart_from]
+    if held:
         named = ", ".join("/".join(key) for key in held)
-        return f"registered again meanwhile as {named}, without storage: deregister it" if held else ""
-
-    def _outcome(self, status: deletion_outcome.Status, reason: str) -> deletion_outcome.DeletionOutcome:
-        return deletion_outcome.DeletionOutcome(
-            namespace=self._order.namespace,
-            volume_id=self._order.volume_id,
-            status=status,
-            external_id=self._external_id,
-            snapshot_id=self._snapshot.snapshot_id,
-            snapshot_evidence=self._snapshot.evidence,
-            reason=reason,
+        raise errors.RefusedError(
+            f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
         )
+
+
+def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
+    """
+    Return namespace and id of every volume that Nomad holds with this storage, whatever its plugin.
+
+    In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
+    """
+    listed = volumes.list_volumes(client, "*")
+    return tuple(
+        (item.namespace, item.volume_id) for item in listed if shared_storage.is_same(item.external_id, external_id)
+    )
+
+
+def refuse_attached(external_id: str, aws_region: str) -> None:
+    """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not asked for."""
+    seen = attachments.look((external_id,), aws_region).volumes.get(external_id)
+    if seen is not None and seen.attachments:
+        raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")
+
+
+def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_region: str = "") -> None:
+    """
+    Raise `errors.RefusedError` where *external_id* must not be deleted; for programs that delete by other means.
+
+    Args:
+        client: the cluster.
+        external_id: the storage provider's id of the volume.
+        word: what the user typed: the external id once more.
+        aws_region: where EC2 is asked whether an EBS volume is attached; empty: it is not.
+
+    Raises:
+        errors.RefusedError: no word, registered in Nomad, or attached.
+        errors.NomadApiError: Nomad could not be asked. Nothing may be deleted then.
+        errors.AwsError: EC2 could not be asked. Nothing may be deleted then.
+
+    """
+    refuse_without_word(external_id, word)
+    refuse_registered(client, external_id)
+    if aws_region:
+        refuse_attached(external_id, aws_region)
+
+
+# 5. The deregistration, and the last snapshot.
+
+
+def _deregister(deletion: _Deletion) -> None:
+    """Have Nomad forget the volume, which it refuses while one claims it."""
+    given = deletion.options
+    options = deregistration.DeregistrationOptions(
+        wait_s=given.wait_s, aws_region=given.aws_region, requester=deletion.requester, keeps_marks=True
+    )
+    began = time.monotonic()
+    [done] = deregistration.deregister(
+        deletion.client, [deletion.volume], options, tell=given.tell, cancelled=given.cancelled
+    )
+    deletion.waited_s = time.monotonic() - began
+    if not done.is_done:
+        stopped: dict[str, Status] = {"claimed": "claimed", "attached": "attached", "refused": "refused"}
+        reason = "; ".join(part for part in (done.reason, done.storage) if part)
+        raise _StoppedError(stopped.get(done.status, "failed"), reason)
+
+
+def _hold(deletion: _Deletion) -> None:
+    """
+    Keep the id for its stack until the storage is gone.
+
+    No other stack registers it meanwhile, and a second run knows by the mark that the volume was this cluster's.
+    """
+    if deletion.requester.owner:
+        marks = registration_ownership.of(deletion.client)
+        taken = marks.take([deletion.volume], deletion.requester, deletion.options.tell)
+        if owner := taken.refused.get(deletion.volume):
+            raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
+
+
+def _snapshot(deletion: _Deletion, way: deletion_ways.Way) -> last_snapshot.LastSnapshot:
+    """Save what nobody can write any more, and wait until it is safe: only then is the storage deleted."""
+    options, storage = deletion.options, deletion.storage
+    timeouts = last_snapshot.SnapshotTimeouts(
+        wait_s=options.snapshot_wait_s, cancelled=options.cancelled, tell=options.tell
+    )
+    try:
+        return way.snapshot(storage.external_id, storage.tags, timeouts)
+    except deletion_ways.GoneError as gone:
+        raise _StoppedError("gone", f"not registered, and {gone}") from gone
+
+
+# 6. The end.
+
+
+def _end(deletion: _Deletion, way: deletion_ways.Way) -> str:
+    """Look a last time, and delete; return what to know of it."""
+    options, external_id = deletion.options, deletion.storage.external_id
+    if options.cancelled.is_set():
+        raise errors.CancelledError("cancelled before the storage was deleted")
+    if options.aws_region:
+        refuse_attached(external_id, options.aws_region)
+    try:
+        way.delete(external_id, lambda: refuse_registered_now(deletion.client, external_id))
+    except (errors.AwsError, errors.CsiError) as error:
+        said, is_accepted = str(error), False
+    else:
+        said, is_accepted = "its deletion was accepted", True
+    return _confirm_absence(deletion, way, said, is_accepted=is_accepted)
+
+
+def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
+    """
+    Raise `errors.RefusedError` while Nomad holds *external_id*, or where its answer takes longer than `FRESH_S`.
+
+    The last look: somebody may have registered the storage again, and claimed it.
+    """
+    for _ in range(LAST_LOOKS):
+        began = time.monotonic()
+        refuse_registered(client, external_id)
+        if time.monotonic() - began <= FRESH_S:
+            return
+    raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to list what is registered")
+
+
+def _confirm_absence(deletion: _Deletion, way: deletion_ways.Way, said: str, *, is_accepted: bool) -> str:
+    """
+    Observe what became of storage that was ordered to go; *said* is the answer, *is_accepted* whether it was a yes.
+
+    Returns what to know where it is gone as far as that can be observed, empty where it is. Stops where it is not, or
+    where that could not be determined: an answer alone, or its loss, shows neither.
+    """
+    deadline = time.monotonic() + (LEAVING_S if is_accepted else 0.0)
+    while True:
+        try:
+            found = way.observe(deletion.storage.external_id)
+        except (errors.AwsError, errors.CsiError) as error:
+            raise _StoppedError("unknown", f"{said}; not observed afterwards: {error}") from error
+        if found == "absent":
+            return ""
+        if found == "unobservable" and is_accepted:
+            return UNOBSERVABLE
+        if found == "unobservable":
+            raise _StoppedError("unknown", f"{said}; {UNOBSERVABLE}")
+        if time.monotonic() >= deadline or deletion.options.cancelled.wait(LEAVING_INTERVAL_S):
+            raise _StoppedError("kept", f"{said}; the storage is still there")
+
+
+def _release_mark(deletion: _Deletion) -> None:
+    """Remove the mark of what is deleted."""
+    if deletion.requester.owner:
+        tell = deletion.options.tell
+        try:
+            mark_upkeep.release(deletion.client, [deletion.volume], deletion.requester, tell)
+        except errors.NomadApiError as error:
+            tell(f"{error}; the owner mark of {deletion.request.key} stays")
+
+
+def _registered_meanwhile(deletion: _Deletion) -> str:
+    """Return what to know of registrations that came between the last look and the end."""
+    try:
+        held = registered_as(deletion.client, deletion.storage.external_id)
+    except errors.NomadApiError as error:
+        return f"could not check whether it was registered again: {error}"
+    named = ", ".join("/".join(key) for key in held)
+    return f"registered again meanwhile as {named}, without storage: deregister it" if held else ""

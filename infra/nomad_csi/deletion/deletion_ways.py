@@ -1,27 +1,35 @@
 """
-How storage is deleted: by the cloud's own API, or by the controller of its plugin (`deletion_plugin`).
+How storage is deleted: by the cloud's own API (`Cloud`), or by the controller of its plugin (`PluginStorage`).
 
 Nomad's *delete* is none of them: on a volume in use it lets the driver delete the data first, and refuses afterwards.
+
+The storage must be able to refuse. EC2 does, and the EBS driver only asks EC2. Other drivers delete what is mounted:
+csi-driver-nfs always, csi-driver-host-path without ``--check-volume-lifecycle``. Through such a plugin nothing is
+deleted unless the caller accepts that (`PluginStorage.accepts_unguarded`), because Nomad cannot be made to wait between
+the last question and the plugin's answer. What is known of each driver: `drivers.model.DriverDeletion`.
 """
 
-import threading
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion, final_snapshot
-from nomad_csi.csi import presence
-from nomad_csi.deletion import deletion_outcome, deletion_snapshot
+from nomad_csi.csi import channel, controller, endpoint, forward, identity, presence
+from nomad_csi.deletion import last_snapshot
+from nomad_csi.drivers import catalogue, model
+from nomad_csi.nomad import plugins
+from nomad_csi.probing import controller_endpoint
 
-LEAVING_S = 60.0
-"""How long storage may be observed after its deletion was accepted: EC2 takes a while, and so do storage systems."""
+CALL_TIMEOUT_S = 120.0
+"""As long as Nomad gives a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""
 
-LEAVING_INTERVAL_S = 1.0
-"""Between two observations of it."""
+_WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec skip_final_snapshot: true"
 
-UNOBSERVABLE = "absence cannot be observed with this driver"
+
+class GoneError(errors.NomadCsiError):
+    """The storage is gone, as its plugin says."""
 
 
 class Way(Protocol):
@@ -34,9 +42,9 @@ class Way(Protocol):
         """Return whether the storage exists, as far as this can be observed."""
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], timeouts: deletion_snapshot.SnapshotTimeouts
-    ) -> deletion_snapshot.LastSnapshot:
-        """Take a last snapshot, wait until its data is safe, and read it back."""
+        self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
+    ) -> last_snapshot.LastSnapshot:
+        """Take a last snapshot, wait until its data is safe, and read it back. Raises `GoneError`: nothing is there."""
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Delete the storage, which may be gone; *last_look* is called right before it is ordered, and may raise."""
@@ -56,18 +64,16 @@ class Cloud:
         return "absent" if deletion.look(external_id, self.aws_region) is None else "present"
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], timeouts: deletion_snapshot.SnapshotTimeouts
-    ) -> deletion_snapshot.LastSnapshot:
-        """Take it of an EBS volume; of an access point no data is deleted, and none is taken."""
-        if deletion.kind_of(external_id) != "ebs":
-            return deletion_snapshot.LastSnapshot()
+        self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
+    ) -> last_snapshot.LastSnapshot:
+        """Take it of an EBS volume. Raises `errors.AwsError`, also where it is not completed in time."""
         for other in final_snapshot.pending(external_id, self.aws_region):
             self._wait(other, timeouts)
         made = final_snapshot.take(external_id, self.aws_region, tags, timeouts.tell)
         self._wait(made, timeouts)
-        return deletion_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
+        return last_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
-    def _wait(self, snapshot_id: str, timeouts: deletion_snapshot.SnapshotTimeouts) -> None:
+    def _wait(self, snapshot_id: str, timeouts: last_snapshot.SnapshotTimeouts) -> None:
         final_snapshot.wait(
             snapshot_id,
             self.aws_region,
@@ -81,24 +87,118 @@ class Cloud:
         deletion.delete(external_id, self.aws_region, last_look=last_look)
 
 
-def confirm_absence(way: Way, external_id: str, said: str, *, is_accepted: bool, cancelled: threading.Event) -> str:
-    """
-    Observe what became of storage that was ordered to go; *said* is the answer, *is_accepted* whether it was a yes.
+@dataclass(frozen=True, kw_only=True)
+class PluginStorage:
+    """Whatever a CSI plugin made, by its controller."""
 
-    Returns what to know where it is gone as far as that can be observed, empty where it is. Raises
-    `deletion_outcome.StoppedError` where it is not, or where that could not be determined.
-    """
-    deadline = time.monotonic() + (LEAVING_S if is_accepted else 0.0)
-    while True:
-        try:
-            found = way.observe(external_id)
-        except (errors.AwsError, errors.CsiError) as error:
-            raise deletion_outcome.StoppedError("unknown", f"{said}; not observed afterwards: {error}") from error
-        if found == "absent":
-            return ""
-        if found == "unobservable" and is_accepted:
-            return UNOBSERVABLE
-        if found == "unobservable":
-            raise deletion_outcome.StoppedError("unknown", f"{said}; {UNOBSERVABLE}")
-        if time.monotonic() >= deadline or cancelled.wait(LEAVING_INTERVAL_S):
-            raise deletion_outcome.StoppedError("kept", f"{said}; the storage is still there")
+    endpoint: str
+    """``unix:///run/csi.sock``, a path, ``HOST:PORT``, or ``ssh://HOST/run/csi.sock``."""
+
+    provider: str
+    """The name that the plugin must answer: that of the plugin in Nomad."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    accepts_unguarded: bool = False
+    insecure: bool = False
+    """Whether the secrets may go unencrypted to another machine."""
+
+    @property
+    def known(self) -> model.DriverDeletion | None:
+        """What the catalogue says of the driver; ``None`` for a driver that it does not have."""
+        return catalogue.deletion(self.provider)
+
+    def check(self, *, with_snapshot: bool) -> None:
+        """See that it is the right plugin, that it can do what is wanted, and that its storage can refuse."""
+        with self._connected() as connection:
+            if self.secrets:
+                endpoint.refuse_secrets(connection.endpoint, insecure=self.insecure)
+            name = identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S).name
+            rpcs = controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S).rpcs
+        if name != self.provider:
+            raise errors.RefusedError(f"{self.endpoint} is plugin {name}, and the volume is one of {self.provider}")
+        needed = ["CREATE_DELETE_VOLUME", *(["CREATE_DELETE_SNAPSHOT"] if with_snapshot else [])]
+        if lacking := [rpc for rpc in needed if rpc not in rpcs]:
+            fix = f"; {_WITHOUT_SNAPSHOT}" if lacking == ["CREATE_DELETE_SNAPSHOT"] else ""
+            raise errors.RefusedError(f"plugin {name} lacks {', '.join(lacking)}{fix}")
+        if not (self.known and self.known.refuses_in_use) and not self.accepts_unguarded:
+            raise errors.RefusedError(
+                f"the storage of plugin {name} does not refuse to be deleted while it is in use: whoever registers "
+                "and claims it after the last check loses it; make sure that it does not happen, and accept it: "
+                "--accept-unguarded, in a spec accept_unguarded: true"
+            )
+
+    def observe(self, external_id: str) -> presence.Presence:
+        """Ask whether the storage exists, as its driver can answer it. Raises `errors.CsiError`: out of reach."""
+        question = presence.PresenceQuestion(
+            volume_id=external_id,
+            absence=self.known.absence if self.known else "",
+            gone=self._gone,
+            secrets=self.secrets,
+            timeout_s=CALL_TIMEOUT_S,
+        )
+        with self._connected() as connection:
+            return presence.observe(connection, question)
+
+    def snapshot(
+        self, external_id: str, _tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
+    ) -> last_snapshot.LastSnapshot:
+        """Take it by CSI. Raises `GoneError` where the driver says that the storage is gone."""
+        with self._connected() as connection:
+            source = last_snapshot.Source(
+                external_id=external_id,
+                provider=self.provider,
+                known=self.known,
+                rpcs=controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S).rpcs,
+                secrets=self.secrets,
+                timeout_s=CALL_TIMEOUT_S,
+            )
+            try:
+                return last_snapshot.take(connection, source, timeouts)
+            except errors.CsiError as error:
+                if not presence.says_gone(error, self._gone):
+                    raise
+                raise GoneError(f"{external_id} is gone, as its plugin says: {error.message}") from error
+
+    def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
+        """Have the plugin delete it; what is gone is no error. Raises `errors.CsiError`."""
+        with self._connected() as connection:
+            identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S)  # connected, so that nothing is waited for
+            last_look()
+            try:
+                controller.delete_volume(
+                    connection, volume_id=external_id, secrets=self.secrets, timeout_s=CALL_TIMEOUT_S
+                )
+            except errors.CsiError as error:
+                if not presence.says_gone(error, self._gone):
+                    raise
+
+    @property
+    def _gone(self) -> tuple[str, ...]:
+        return self.known.gone if self.known else ()
+
+    @contextmanager
+    def _connected(self) -> Iterator[channel.CsiConnection]:
+        with forward.reached(self.endpoint) as reached:
+            where = endpoint.parse(reached.local)
+            endpoint.check(where)
+            with channel.connect(where, attempt_s=CALL_TIMEOUT_S, insecure=self.insecure) as connection:
+                try:
+                    yield connection
+                except errors.CsiError as error:
+                    raise reached.renamed(error) from error
+
+
+def find_plugin_storage(
+    client: nomad.Nomad, plugin_id: str, given: str, *, secrets: Mapping[str, str], accepts_unguarded: bool
+) -> PluginStorage:
+    """Return the way through the controller of the plugin, at the endpoint *given*. Raises `errors.RefusedError`."""
+    plugin = plugins.get(client, plugin_id)
+    if plugin is None or not plugin.provider:
+        raise errors.RefusedError(f"Nomad has seen no plugin {plugin_id}: run its job first")
+    return PluginStorage(
+        endpoint=controller_endpoint.find(client, plugin, given),
+        provider=plugin.provider,
+        secrets=secrets,
+        accepts_unguarded=accepts_unguarded,
+        insecure=client.connection.insecure_http,
+    )

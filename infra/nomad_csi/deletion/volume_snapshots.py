@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import deletion_guards
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import snapshots, volume_lookup, volumes
 
 INTERVAL_S = 1.0
@@ -71,10 +71,5 @@ def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, word: str) 
     Raises `errors.RefusedError` without the word, and `errors.NomadApiError`. One that is gone is no error, so after an
     ambiguous answer it may be deleted again.
     """
-    refuse_without_word(snapshot_id, word)
+    deletion.refuse_without_word(snapshot_id, word)
     snapshots.delete(client, plugin_id, snapshot_id)
-
-
-def refuse_without_word(snapshot_id: str, word: str) -> None:
-    """Raise `errors.RefusedError` where *word* is not the id of the snapshot."""
-    deletion_guards.refuse_without_word(snapshot_id, (word,))

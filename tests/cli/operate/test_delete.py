@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import confirm
-from nomad_csi.deletion import deletion, deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import volume_lookup
 from nomad_csi.pulumi_state import deletion_state
 
@@ -50,7 +50,7 @@ def asked(monkeypatch):
         def delete(self, _client, orders, options):
             self.orders, self.options = tuple(orders), options
             return tuple(
-                deletion_outcome.DeletionOutcome(
+                deletion.DeletionOutcome(
                     namespace=order.namespace,
                     volume_id=order.volume_id,
                     status=self.status,

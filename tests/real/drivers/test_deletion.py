@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from nomad_csi.csi import presence
-from nomad_csi.deletion import deletion_plugin, deletion_snapshot
+from nomad_csi.deletion import deletion_ways, last_snapshot
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import plugin_deletion
@@ -154,7 +154,7 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
     """The external id in the name: the snapshot is made, and its id is refused. Now the storage is kept then."""
     with plugin_deletion.running(nfs) as world:
         made = world.make()
-        monkeypatch.setattr(deletion_snapshot, "name_for", lambda external_id: f"final-{external_id}-1")
+        monkeypatch.setattr(last_snapshot, "name_for", lambda external_id: f"final-{external_id}-1")
         found = world.delete(made)
         is_kept = world.driver.files(made["externalId"]).is_dir()
         monkeypatch.undo()
@@ -167,13 +167,13 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
 
 def test_csi_driver_nfs_that_archives_is_finished_by_the_next_run(monkeypatch):
     """onDelete: archive is not idempotent in the driver: renamed once, it fails; that is no failure of the deletion."""
-    deleted = deletion_plugin.controller.delete_volume
+    deleted = deletion_ways.controller.delete_volume
 
     def twice(connection, **request):
         deleted(connection, **request)
         deleted(connection, **request | {"volume_id": request["volume_id"].replace("#archive", "#Archive")})
 
-    monkeypatch.setattr(deletion_plugin.controller, "delete_volume", twice)
+    monkeypatch.setattr(deletion_ways.controller, "delete_volume", twice)
     with plugin_deletion.running(nfs) as world:
         made = world.make(parameters={"server": "nas.example.net", "share": "/pool", "onDelete": "archive"})
         found = world.delete(made)

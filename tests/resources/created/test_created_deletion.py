@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion import deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.resources.created import created_deletion, created_volume
 from nomad_csi.resources.frame import resource
 
@@ -166,7 +166,7 @@ def test_without_the_word_nothing_can_be_ordered():
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
-    outcome = deletion_outcome.DeletionOutcome(
+    outcome = deletion.DeletionOutcome(
         namespace="prod",
         volume_id="scratch",
         status=status,

@@ -8,7 +8,7 @@ from pathlib import Path
 from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, confirm, documents, guard, inputs, usage, waits
 from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.findings import printing
 from nomad_csi.nomad import volume_lookup, volumes
 from nomad_csi.pulumi_state import deletion_state
@@ -59,7 +59,7 @@ NEXT = (
     "let a plugin delete whose storage does not refuse what is in use; make sure that it is not registered meanwhile",
 )
 @command.option("--skip-final-snapshot", "take no last snapshot of the data before it goes")
-@waits.seconds("snapshot-timeout", default=deletion_order.SNAPSHOT_WAIT_S)
+@waits.seconds("snapshot-timeout", default=deletion.SNAPSHOT_WAIT_S)
 @waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
 @command.as_json()
 @inputs.nomad_connection
@@ -72,7 +72,7 @@ def run(arguments: command.Arguments) -> int:
         with guard.waiting("waiting for Nomad"):
             _refuse_sets(client, (key for key in keys if key not in arguments.yes_delete_data))
         orders = [
-            deletion_order.DeletionRequest(
+            deletion.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
                 word=_word(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
@@ -87,7 +87,7 @@ def run(arguments: command.Arguments) -> int:
         shown = {"volumes": [item.as_json() for item in outcomes]}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        print(outcome.as_text(outcomes, deletion_outcome.DeletionOutcome))
+        print(outcome.as_text(outcomes, deletion.DeletionOutcome))
         if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
             print(printing.fitted(NEXT.format(volumes=deleted)))
     return outcome.exit_code(outcomes)
@@ -106,14 +106,14 @@ def _check(arguments: command.Arguments) -> None:
     usage.refuse(problems)
 
 
-def _options(arguments: command.Arguments) -> deletion_order.DeletionOptions:
+def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
     made: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for path in arguments.state:
         state = _json(path)
         made |= deletion_state.made(state, str(path))
         clusters |= deletion_state.clusters(state, str(path))
-    return deletion_order.DeletionOptions(
+    return deletion.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
         endpoint=arguments.endpoint,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
-from nomad_csi.deletion import volume_snapshots
+from nomad_csi.deletion import deletion, volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
 
@@ -82,7 +82,7 @@ def delete(arguments: command.Arguments) -> int:
     """Ask for the word for each, and only then delete."""
     words = {item: _word(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
     for item, word in words.items():
-        volume_snapshots.refuse_without_word(item, word)
+        deletion.refuse_without_word(item, word)
     with inputs.connect(arguments) as nomad:
         for item, word in words.items():
             volume_snapshots.delete(nomad, arguments.plugin, item, word=word)

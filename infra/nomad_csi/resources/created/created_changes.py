@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
-from nomad_csi.deletion import deletion_guards
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import namespaces, volume_creation, volume_lookup, volumes
 from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
 from nomad_csi.plan import created_names
@@ -86,7 +86,7 @@ def _registered_besides(
     """Return the refusal of *made*, where its storage is another volume's, too."""
     key, name = (made.namespace, made.volume_id), f"{made.namespace}/{made.volume_id}"
     try:
-        held = deletion_guards.registered_as(client, made.external_id)
+        held = deletion.registered_as(client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None

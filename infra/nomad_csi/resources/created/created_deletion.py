@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import deletion, deletion_order, deletion_outcome
+from nomad_csi.deletion import deletion
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources import volume_ownership, volume_removal
@@ -58,25 +58,25 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
-def order(recorded: Mapping[str, Any]) -> deletion_order.DeletionRequest:
+def order(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
     """Return the order to delete the volume *recorded*; its word is what was recorded."""
     namespace, volume_id = recorded["namespace"], recorded["volumeId"]
     word = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
-    return deletion_order.DeletionRequest(
+    return deletion.DeletionRequest(
         namespace=namespace, volume_id=volume_id, word=word, plugin_id=str(recorded.get("pluginId", ""))
     )
 
 
-def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_order.DeletionOptions:
+def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.DeletionOptions:
     """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
     how, key = recorded.get("deletion", {}), order(recorded).key
-    return deletion_order.DeletionOptions(
+    return deletion.DeletionOptions(
         wait_s=volume_removal.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),
         secrets={key: recorded.get("secrets", {})},
         with_snapshot=not how.get("skipFinalSnapshot", False),
-        snapshot_wait_s=context.timeout_s or deletion_order.SNAPSHOT_WAIT_S,
+        snapshot_wait_s=context.timeout_s or deletion.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
         made={key: recorded[created_properties.MADE]},
         clusters={key: str(recorded.get("cluster", ""))},
@@ -142,7 +142,7 @@ def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
 
 
-def sentence(outcome: deletion_outcome.DeletionOutcome) -> str:
+def sentence(outcome: deletion.DeletionOutcome) -> str:
     """Return *outcome* as a sentence that says what is left, and what to do."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
     evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""

@@ -11,7 +11,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import snapshots
-from nomad_csi.deletion import deletion_snapshot
+from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
 
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
@@ -49,19 +49,19 @@ class Driver:
 
 
 def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, cancelled=None, told=None):
-    source = deletion_snapshot.Source(
+    source = last_snapshot.Source(
         external_id=VOLUME, provider=provider, known=catalogue.deletion(provider), rpcs=rpcs, timeout_s=2.0
     )
-    timeouts = deletion_snapshot.SnapshotTimeouts(
+    timeouts = last_snapshot.SnapshotTimeouts(
         wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
     )
-    return deletion_snapshot.take(CONNECTION, source, timeouts)
+    return last_snapshot.take(CONNECTION, source, timeouts)
 
 
 @pytest.mark.parametrize("external_id", IDS)
 def test_name_has_plain_characters_whatever_the_external_id(external_id):
     """A letter first, then lower-case letters, digits and hyphens; at most 63; another one each time."""
-    one, other = (deletion_snapshot.name_for(external_id) for _ in range(2))
+    one, other = (last_snapshot.name_for(external_id) for _ in range(2))
 
     assert PLAIN.fullmatch(one)
     assert one != other
@@ -83,7 +83,7 @@ def test_name_has_plain_characters_whatever_the_external_id(external_id):
 def test_name_is_within_the_limits_of_every_driver(driver, allowed):
     """Those of the catalogue, as expressions."""
     assert catalogue.DRIVERS[driver].deletion.snapshot_name
-    assert all(re.fullmatch(allowed, deletion_snapshot.name_for(external_id)) for external_id in IDS)
+    assert all(re.fullmatch(allowed, last_snapshot.name_for(external_id)) for external_id in IDS)
 
 
 def test_every_driver_with_limits_has_a_row_above():
@@ -95,14 +95,14 @@ def test_every_driver_with_limits_has_a_row_above():
 
 def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
     """Three questions, one name; then it is listed by its id."""
-    monkeypatch.setattr(deletion_snapshot, "READY_INTERVAL_S", 0.001)
+    monkeypatch.setattr(last_snapshot, "READY_INTERVAL_S", 0.001)
     driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot(), listed=[snapshot()])
     told = []
 
     found = take(told=told)
 
     *created, listed = driver.asked
-    assert found == deletion_snapshot.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
+    assert found == last_snapshot.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
     assert len(created) == 3
     assert len({request["name"] for request in created}) == 1
     assert listed == {"list": "snap-1"}
@@ -212,7 +212,7 @@ def test_snapshots_of_zfs_are_ordered_detached(monkeypatch):
 )
 def test_wait_ends(monkeypatch, is_cancelled, kind, words):
     """By the operator, or by time."""
-    monkeypatch.setattr(deletion_snapshot, "READY_INTERVAL_S", 0.001)
+    monkeypatch.setattr(last_snapshot, "READY_INTERVAL_S", 0.001)
     Driver(monkeypatch, snapshot(ready=False))
     cancelled = threading.Event()
     if is_cancelled:
@@ -226,7 +226,7 @@ def test_name_of_a_snapshot_is_of_its_volume_and_no_other_one():
     """Twelve digits of the id, and sixteen that no earlier snapshot has."""
     digest = hashlib.sha256(b"vol-1").hexdigest()[:12]
 
-    names = {deletion_snapshot.name_for("vol-1") for _ in range(3)}
+    names = {last_snapshot.name_for("vol-1") for _ in range(3)}
 
     assert len(names) == 3
     assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)

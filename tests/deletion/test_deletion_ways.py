@@ -11,7 +11,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
-from nomad_csi.deletion import deletion_plugin, deletion_snapshot
+from nomad_csi.deletion import deletion_ways, last_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
@@ -48,7 +48,7 @@ def made(connection):
 @pytest.fixture
 def way(socket):
     """Write a way through it: ``way(provider="other")``."""
-    return lambda **fields: deletion_plugin.PluginStorage(**{"endpoint": socket, "provider": NAME} | fields)
+    return lambda **fields: deletion_ways.PluginStorage(**{"endpoint": socket, "provider": NAME} | fields)
 
 
 def looked():
@@ -57,7 +57,7 @@ def looked():
 
 def timeouts(wait_s=5.0):
     """Wait so long for a snapshot."""
-    return deletion_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
+    return last_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
 
 
 def test_plugin_deletes_what_it_made(way, made):
