@@ -133,6 +133,14 @@ def test_rejects_what_is_attached(client, listed, attached):
         deletion.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
 
 
+def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
+    """Storage that is no EBS volume needs no credentials of AWS."""
+    listed("vol-other")
+    monkeypatch.setattr(attachments, "look", lambda *_: pytest.fail("EC2 was asked"))
+
+    deletion.refuse_unless_free(client, ID, word=ID)
+
+
 def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
     """No answer is no permission."""
     scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")

@@ -16,6 +16,7 @@ from nomad_csi.drivers import catalogue
 
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
 VOLUME = "vol-1"
+SECRETS = {"key": "hunter2"}
 PLAIN = re.compile(r"[a-z][a-z0-9-]{0,61}[a-z0-9]")
 IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zones/z/disks/d", "a" * 500, "Ä b", "")
 
@@ -39,18 +40,26 @@ class Driver:
         monkeypatch.setattr(snapshots, "create_snapshot", self.create)
         monkeypatch.setattr(snapshots, "list_snapshots", self.list)
 
-    def create(self, _connection, **request):
+    def create(self, connection, **request):
+        assert connection is CONNECTION
         self.asked.append(request)
         return next(self.answers)
 
-    def list(self, _connection, *, snapshot_id, **_):
-        self.asked.append({"list": snapshot_id})
+    def list(self, connection, **request):
+        assert connection is CONNECTION
+        self.asked.append({"list": request.pop("snapshot_id")})
+        assert request == {"secrets": SECRETS, "timeout_s": 2.0}
         return snapshots.SnapshotPage(snapshots=tuple(self.listed), next_token="")
 
 
 def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, cancelled=None, told=None):
     source = last_snapshot.Source(
-        external_id=VOLUME, provider=provider, known=catalogue.deletion(provider), rpcs=rpcs, timeout_s=2.0
+        external_id=VOLUME,
+        provider=provider,
+        known=catalogue.deletion(provider),
+        rpcs=rpcs,
+        secrets=SECRETS,
+        timeout_s=2.0,
     )
     timeouts = last_snapshot.SnapshotTimeouts(
         wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
@@ -109,6 +118,17 @@ def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
     assert told == ["snapshot snap-1 is not ready"] * 2
 
 
+def test_snapshot_is_asked_for_with_name_volume_and_secrets(monkeypatch):
+    """A driver that needs them finds them in the request."""
+    monkeypatch.setattr(last_snapshot, "name_for", lambda external_id: f"final-{external_id}")
+    driver = Driver(monkeypatch, snapshot(), listed=[snapshot()])
+
+    take()
+
+    asked = {name: driver.asked[0][name] for name in ("source_volume_id", "name", "secrets")}
+    assert asked == {"source_volume_id": VOLUME, "name": f"final-{VOLUME}", "secrets": SECRETS}
+
+
 def test_driver_that_copies_while_it_is_asked_has_all_the_time(monkeypatch):
     """csi-driver-nfs packs an archive within the call: not the two seconds of other calls."""
     driver = Driver(monkeypatch, snapshot(), listed=[snapshot()])
@@ -125,13 +145,14 @@ def test_driver_that_copies_while_it_is_asked_has_all_the_time(monkeypatch):
         ((snapshot("snap-2"),), "got no such snapshot"),
         ((snapshot(ready=False),), "got snap-1 of vol-1, not ready"),
         ((snapshot(volume="vol-2"),), "got snap-1 of vol-2, ready"),
+        ((snapshot(), snapshot(volume="vol-2")), "got snap-1 of vol-1, ready, snap-1 of vol-2, ready"),
     ],
 )
 def test_rejects_a_snapshot_that_is_not_read_back(monkeypatch, listed, words):
     """It was answered; that is not enough to delete its volume."""
     Driver(monkeypatch, snapshot(), listed=listed)
 
-    with pytest.raises(errors.CsiError, match=words):
+    with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
         take()
 
 
@@ -183,7 +204,7 @@ def test_archive_is_not_written_again_to_be_read_back(monkeypatch):
         (
             "org.democratic-csi.zfs",
             snapshot("orders@final-1"),
-            "is a part of volume vol-1 and would be deleted with it",
+            "is a part of volume vol-1 and would be deleted with it: copy the data, then delete without a last snapshot$",
         ),
         ("org.democratic-csi.syno", snapshot("/lun/1-2/3-4"), "is a part of volume vol-1 and would be deleted with it"),
     ],
@@ -192,7 +213,7 @@ def test_rejects_a_snapshot_that_could_not_be_restored(monkeypatch, provider, ma
     """Before its volume is deleted."""
     Driver(monkeypatch, made)
 
-    with pytest.raises(errors.CsiError, match=words):
+    with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
         take(provider, rpcs=())
 
 
@@ -208,7 +229,10 @@ def test_snapshots_of_zfs_are_ordered_detached(monkeypatch):
 
 @pytest.mark.parametrize(
     ("is_cancelled", "kind", "words"),
-    [(True, errors.CancelledError, "cancelled while"), (False, errors.CsiError, "is not ready")],
+    [
+        (True, errors.CancelledError, "cancelled while"),
+        (False, errors.CsiError, r"^/csi\.sock: snapshot snap-1 is not r"),
+    ],
 )
 def test_wait_ends(monkeypatch, is_cancelled, kind, words):
     """By the operator, or by time."""
@@ -220,6 +244,17 @@ def test_wait_ends(monkeypatch, is_cancelled, kind, words):
 
     with pytest.raises(kind, match=words):
         take(wait_s=60.0 if is_cancelled else 0.0, cancelled=cancelled)
+
+
+def test_time_is_over_at_its_end(monkeypatch):
+    """Not one question later."""
+    monkeypatch.setattr(last_snapshot, "time", SimpleNamespace(monotonic=lambda: 10.0))
+    Driver(monkeypatch, snapshot(ready=False))
+    cancelled = threading.Event()
+    cancelled.set()
+
+    with pytest.raises(errors.CsiError, match="is not ready"):
+        take(wait_s=0.0, cancelled=cancelled)
 
 
 def test_name_of_a_snapshot_is_of_its_volume_and_no_other_one():

@@ -1,8 +1,8 @@
 """
 Break the code on purpose, and see whether a test notices.
 
-A subject (`table.yaml`) is a few modules and their own tests. mutmut makes small changes of every function in them and
-runs the tests that reach each; changes that no test notices are survivors. Each must stand in `survivors.yaml` with a
+A subject (`table.yaml`) is a few modules and their own tests, and the functions of them that these tests are for, where
+that is not all. mutmut makes small changes of each function and runs the tests that reach it; changes that no test notices are survivors. Each must stand in `survivors.yaml` with a
 reason; one that is not there fails the run, and so does an entry that a test notices by now.
 
 Changes that mutmut does not make (constants, steps left out) are written by hand in `by_hand.yaml`: each of them once
@@ -10,6 +10,7 @@ went unnoticed. The subject ``by-hand`` makes them one by one.
 """
 
 import dataclasses
+import fnmatch
 import json
 import os
 import shutil
@@ -91,10 +92,12 @@ def mutmut(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def outcomes(folder: Path) -> Iterator[tuple[str, int | None]]:
-    """Yield the name of each mutant, and the exit code of its tests."""
+def outcomes(folder: Path, chosen: list) -> Iterator[tuple[str, int | None]]:
+    """Yield the name of each mutant that is among the *chosen* ones, and the exit code of its tests."""
     for file in sorted((folder / "mutants" / "src").rglob("*.meta")):
-        yield from json.loads(file.read_text())["exit_code_by_key"].items()
+        for name, code in json.loads(file.read_text())["exit_code_by_key"].items():
+            if any(fnmatch.fnmatch(name, pattern) for pattern in chosen):
+                yield name, code
 
 
 DIFFS = """
@@ -135,8 +138,9 @@ def run(subject: str) -> bool:
     """Run *subject*; return whether all is as listed and enough was noticed."""
     [entry] = [item for item in entries("table.yaml") if item["subject"] == subject]
     folder = prepare(subject, entry["modules"], entry["tests"])
-    mutmut(folder, "run", "--max-children", str(os.cpu_count()))
-    codes = dict(outcomes(folder))
+    chosen = [f"nomad_csi.{function}__mutmut_*" for function in entry.get("functions", ["*"])]
+    mutmut(folder, "run", "--max-children", str(os.cpu_count()), *chosen)
+    codes = dict(outcomes(folder, chosen))
     decided = {name: code for name, code in codes.items() if code not in UNDECIDED}
     survivors = [name for name, code in decided.items() if code in SURVIVED | UNREACHED]
     noticed = len(decided) - len(survivors)

@@ -446,7 +446,8 @@ def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storag
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
     """Yield whose it is: where a tag or the owner mark names a stack, it is deleted for that stack alone."""
     key, external_id = request.key, storage.external_id
-    mark, tagged = storage.mark, storage.tags.get(planned.OWNER_TAG, "")
+    mark = storage.mark
+    tagged = storage.tags.get(planned.OWNER_TAG, "")
     if mark and tagged and mark != tagged:
         yield (
             f"{key} belongs to stack {mark} by its mark, and {external_id} to stack {tagged} by its tag "
