@@ -486,12 +486,17 @@ def test_preview_refuses_storage_to_be_made_for_what_the_stack_holds(ours):
 
 @pytest.mark.parametrize("owner", [{}, {"owner": OWNED}], ids=["registered by hand", "of a state that was lost"])
 def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
-    """The file for ``pulumi import`` is made by a preview; it warns."""
+    """The file for ``pulumi import`` is made by a preview; it warns, and does not say that the volume is taken over."""
     RESOURCE.create(ours.context, {name: value for name, value in NEWS.items() if name != "owner"} | owner)
 
     RESOURCE.preflight(ours.context, {}, NEWS | TO_BE_MADE | {"ownerId": STACK_ID})
 
-    assert f"{NEW_STORAGE}; `up` is refused, unless the volume is imported first" in ours.told
+    refused = (
+        f"{NEW_STORAGE}; `up` is refused, unless the volume is imported first; after `nomad-csi eject`, remove it from "
+        "the program"
+    )
+    assert ours.told.count(refused) == 1
+    assert [line for line in ours.told if "takes it over" in line] == []
 
 
 @pytest.mark.parametrize("when", ["preview", "up"])

@@ -14,6 +14,7 @@ from nomad_csi.resources.frame import resource
 Requester = registration_ownership.Requester
 Hold = registration_ownership.Hold
 OwnerRecord = registration_ownership.OwnerRecord
+_AFTER_EJECT = "after `nomad-csi eject`, remove it from the program"
 _OF_OWNER = ("owner", "ownerId")
 State = tuple[resource.Properties, resource.Properties]
 """Inputs and outputs."""
@@ -89,7 +90,7 @@ def refused_where_held(context: resource.Context, client: nomad.Nomad, news: Map
         owner = registration_ownership.of(client).seen(_key(news))
         if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
             raise
-        context.warn(f"{error}; `up` is refused, unless the volume is imported first")
+        context.warn(f"{error}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 
 
 def mark(

@@ -70,7 +70,7 @@ class VolumeRegistrationResource:
                 volume_ownership.refuse_others(client, news, {})
                 with volume_ownership.refused_where_held(context, client, news):
                     volume_changes.refuse_taken(client, news)
-                volume_ownership.say_take_over(context, client, news)
+                    volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
                 successor.refuse_gone_storage(context, client, news)
                 sharing_refusal.refuse_new(context, client, news)

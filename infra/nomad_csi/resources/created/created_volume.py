@@ -99,7 +99,7 @@ class CreatedVolumeResource:
                 volume_ownership.refuse_others(client, news, {})
                 with volume_ownership.refused_where_held(context, client, news):
                     created_changes.refuse_taken(client, news)
-                volume_ownership.say_take_over(context, client, news)
+                    volume_ownership.say_take_over(context, client, news)
                 successor.warn_of_missing_plugin(context, client, news)
             successor.warn_out_of_reach(context, client, news)
 
