@@ -25,11 +25,11 @@ for, and both names are the field's own word.
 
 
 def names(*, of_components):
-    """Return the names of all classes of the package, but for what protoc wrote."""
+    """Return the names of all classes of the package, in stubs too, but for what protoc wrote."""
     return Counter(
         node.name
-        for path in PACKAGE.rglob("*.py")
-        if "v1" not in path.parts and ("components" in path.parts) is of_components
+        for path in PACKAGE.rglob("*.py*")
+        if path.suffix in {".py", ".pyi"} and "v1" not in path.parts and ("components" in path.parts) is of_components
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     )

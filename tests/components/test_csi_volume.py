@@ -203,21 +203,21 @@ def test_every_field_of_the_spec_is_an_argument():
     A former id (``moved_from``) is an alias there, and a file system that a spec names (``file_system``) an
     `EfsFileSystem`, whose id is given. Of schedules, EBS volumes alone name theirs: file systems are named by their schedule (`EfsBackups`).
     """
-    from nomad_csi.components import created, ebs, efs, existing, plugin_args  # noqa: PLC0415  # of this test only
+    from nomad_csi.components import argument_classes  # noqa: PLC0415  # of this test only
 
     def names(kind):
         return kind.__required_keys__ | kind.__optional_keys__
 
     own = {"render_to", "templates"}
-    assert names(plugin_args.CsiPluginArgs) == (set(plugin.PluginSpec.model_fields) - {"id"}) | own
+    assert names(argument_classes.CsiPluginArgs) == (set(plugin.PluginSpec.model_fields) - {"id"}) | own
     common = (
         set(volume.VolumeSpec.model_fields) - {"id", "moved_from", "snapshots", *volume.SOURCES} | own | {"volume_id"}
     )
-    assert names(ebs.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields) | {"snapshots"}
-    assert names(efs.EfsVolumeArgs) == (common | set(volume.EfsSpec.model_fields)) - {"file_system"}
-    registered = names(existing.ExistingVolumeArgs) | {"protect"}
+    assert names(argument_classes.EbsVolumeArgs) == common | set(volume.EbsSpec.model_fields) | {"snapshots"}
+    assert names(argument_classes.EfsVolumeArgs) == (common | set(volume.EfsSpec.model_fields)) - {"file_system"}
+    registered = names(argument_classes.ExistingVolumeArgs) | {"protect"}
     assert registered == common | set(volume.ExistingSpec.model_fields) | {"driver"}
-    assert names(created.CsiVolumeArgs) == common | set(volume.CreateSpec.model_fields) | {"driver"}
+    assert names(argument_classes.CsiVolumeArgs) == common | set(volume.CreateSpec.model_fields) | {"driver"}
 
 
 def test_a_plugin_id_of_a_healthy_plugin_may_come_late(cloud):

@@ -13,6 +13,7 @@ from nomad_csi.provider import hosting
 from nomad_csi.resources import volume_properties
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.plugin_jobs import plugin_job_properties
+from tests import argument_stub
 
 GOLDEN = Path(__file__).with_name("schema.json")
 FREE = ("description", "version")
@@ -56,6 +57,11 @@ def test_required_inputs_are_those_without_a_default(package):
         "nomad-csi:index:EfsVolume": ["pluginId"],
         "nomad-csi:index:ExistingVolume": ["driver", "externalId", "pluginId"],
     }
+
+
+def test_stub_has_the_classes_that_are_made():
+    """Type checkers and editors know each argument: whoever changes a model writes the stub again."""
+    assert argument_stub.STUB.read_text() == argument_stub.written()
 
 
 def test_everything_has_a_description(package):

@@ -40,7 +40,7 @@ Values that other resources may decide, or that are secret: their type, and a va
 ``secret`` is one of the secrets. A mount flag that is an output is one of those that stand in no file.
 """
 
-_PLACES = {
+PLACES = {
     "plugin_id": "plugin_id",
     "secrets": "secrets",
     "secrets.*": "secret",
@@ -183,9 +183,12 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
 
 def _of_component(problem: errors.Problem) -> errors.Problem:
     """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-    path = problem.path.removeprefix(".")
-    part = next((part for part in _PARTS if path.startswith(part)), "")
-    return dataclasses.replace(problem, path=path.removeprefix(part))
+    return dataclasses.replace(problem, path=argument(problem.path.removeprefix(".")))
+
+
+def argument(path: str) -> str:
+    """Return the argument whose value stands at *path* in the spec's document."""
+    return path.removeprefix(next((part for part in _PARTS if path.startswith(part)), ""))
 
 
 def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:
@@ -217,8 +220,8 @@ def _plain(value: Any, path: str, found: list[errors.Problem]) -> Any:
     """Return *value*, which stands at *path*, with a placeholder for each output."""
     if isinstance(value, pulumi.Output):
         place = re.sub(r"^secrets\..*", "secrets.*", re.sub(r"\[\d+\]", "[]", path))
-        if place in _PLACES:
-            return _LATE[_PLACES[place]][1]
+        if place in PLACES:
+            return _LATE[PLACES[place]][1]
         allowed = "a value that is known when the program runs, not an output"
         found.append(errors.Problem(path=path, got="an output", allowed=allowed))
         return None

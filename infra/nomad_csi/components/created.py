@@ -2,52 +2,15 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import pulumi
 
 from nomad_csi.components import arguments, program, resources, volume
+from nomad_csi.components.argument_classes import CsiVolumeArgs
 from nomad_csi.plan import model, registration
 from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
-
-
-class Deletion(TypedDict):
-    """How the storage is deleted, with ``on_destroy`` ``delete``."""
-
-    endpoint: NotRequired[str]
-    """Where the plugin's controller is reached; ``{alloc_id}`` and ``{node_name}`` are those of a healthy one."""
-    aws_region: NotRequired[str]
-    """Region of EC2, which is queried, and which deletes the storage if there is no ``endpoint``."""
-    accept_unguarded: NotRequired[bool]
-    """Allow deletion by a plugin whose storage does not refuse to delete what is in use. Default: false."""
-    skip_final_snapshot: NotRequired[bool]
-    """Delete the data without a final snapshot. Default: false."""
-
-
-class CsiVolumeArgs(volume.VolumeArgs):
-    """A volume that the plugin creates; the fields are those of a volume in the spec."""
-
-    driver: Any
-    """Name in the driver catalogue, or the description of a driver that is not in it."""
-    capacity_min_gib: NotRequired[int]
-    """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
-    capacity_min_bytes: NotRequired[int]
-    """Minimum size in bytes, in place of ``capacity_min_gib``, for sizes that are not whole GiB."""
-    capacity_max_gib: NotRequired[int]
-    """Maximum size in GiB. Default: the plugin's choice."""
-    capacity_max_bytes: NotRequired[int]
-    """Maximum size in bytes, in place of ``capacity_max_gib``."""
-    availability_zone: NotRequired[str]
-    """Zone in which to create the volume; required by drivers whose volumes are bound to a zone."""
-    clone_id: NotRequired[str]
-    """External id of a volume to copy."""
-    snapshot_id: NotRequired[str]
-    """External id of a snapshot to start from."""
-    on_destroy: NotRequired[str]
-    """``keep`` (default) the storage when the volume is removed or replaced, or ``delete`` it with all data."""
-    deletion: NotRequired[Deletion]
-    """How the storage is deleted. Required with ``on_destroy`` ``delete``."""
 
 
 class CsiVolume(program.Component):

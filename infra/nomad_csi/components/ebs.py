@@ -1,37 +1,14 @@
 """The component of an EBS volume."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, cluster, identity, program, volume
+from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model, snapshots
 from nomad_csi.spec import model as spec
-
-
-class EbsVolumeArgs(volume.VolumeArgs):
-    """An EBS volume to create and register; the fields are those of a volume in the spec."""
-
-    availability_zone: str
-    """Zone name, such as ``us-east-1a``. Only clients in this zone can attach the volume."""
-    size_gib: int
-    """Size in GiB (2**30 bytes). It can grow but not shrink."""
-    volume_type: NotRequired[str]
-    """EBS volume type. Default: ``gp3``."""
-    iops: NotRequired[int]
-    """Provisioned I/O operations per second. Default: the baseline of the type."""
-    throughput_mib_per_s: NotRequired[int]
-    """Provisioned throughput in MiB/s, gp3 only. Default: 125."""
-    encrypted: NotRequired[bool]
-    """Whether the storage is encrypted at rest. Default: true."""
-    kms_key_arn: NotRequired[pulumi.Input[str]]
-    """Customer key. Default: the account's EBS key."""
-    tags: NotRequired[Mapping[str, str]]
-    """AWS tags, in addition to those for the volume and its owner."""
-    snapshots: NotRequired[Sequence[pulumi.Input[str]]]
-    """Snapshot schedules of the volume. Pass ``schedule`` of each `EbsSnapshots` of this stack."""
 
 
 class EbsVolume(program.Component):

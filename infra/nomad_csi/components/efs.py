@@ -1,121 +1,19 @@
 """The components of EFS: a volume, with a file system of its own or in another one; and a file system for several."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from collections.abc import Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, attachment, cluster, identity, program, volume
+from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import replacement, volumes
 from nomad_csi.spec import model as spec
 
 NFS_PORT = 2049
-
-
-class MountTarget(TypedDict):
-    """Where the file system can be mounted from."""
-
-    availability_zone: str
-    """Zone name; at most one mount target in each zone."""
-    subnet_id: NotRequired[pulumi.Input[str]]
-    """Subnet of the mount target. Default: the default subnet of the zone."""
-
-
-class Clients(TypedDict):
-    """Which clients may reach the mount targets (TCP 2049); at least one of the two."""
-
-    cidr_blocks: NotRequired[Sequence[pulumi.Input[str]]]
-    """Networks of the Nomad clients."""
-    security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
-    """Security groups of the Nomad clients."""
-
-
-class AccessPoint(TypedDict):
-    """The folder of the file system that becomes the volume, and the user that owns it."""
-
-    path: str
-    """Absolute path of at most 4 folders; created if it does not exist."""
-    uid: int
-    """POSIX user id."""
-    gid: int
-    """POSIX group id."""
-    permissions: NotRequired[str]
-    """Octal permissions. Default: ``0755``."""
-
-
-class EfsIam(TypedDict):
-    """Who may mount a file system whose volume has the mount flag ``iam``."""
-
-    role_name: pulumi.Input[str]
-    """Existing instance role of the Nomad clients. Pulumi attaches a policy to it that allows mounting this volume."""
-    required: NotRequired[bool]
-    """Whether every mount of the file system without ``iam`` is refused, even outside of Nomad. Default: false."""
-
-
-class FileSystemIam(TypedDict):
-    """Who may mount a file system that several volumes share, through any of its access points, with ``iam``."""
-
-    role_name: pulumi.Input[str]
-    """Existing instance role of the Nomad clients. Pulumi attaches a policy that allows mounting the file system."""
-    required: NotRequired[bool]
-    """Whether every mount of the file system without ``iam`` is refused, even outside of Nomad. Default: false."""
-    root_access: NotRequired[bool]
-    """Whether the user of an access point may be root. Default: false."""
-
-
-class EfsFileSystemArgs(TypedDict):
-    """An EFS file system that several volumes share; the fields are those of a file system in the spec."""
-
-    mount_targets: Sequence[MountTarget]
-    """One for each zone whose clients mount the volumes."""
-    clients: Clients
-    """Which clients may reach the mount targets."""
-    iam: NotRequired[FileSystemIam]
-    """Who gets permission to mount; needs the mount flag ``iam`` of the volumes. Absent: nobody."""
-    performance_mode: NotRequired[str]
-    """``generalPurpose`` (default) or ``maxIO``."""
-    throughput_mode: NotRequired[str]
-    """``bursting`` (default) or ``elastic``."""
-    encrypted: NotRequired[bool]
-    """Whether the storage is encrypted at rest. Default: true."""
-    kms_key_arn: NotRequired[pulumi.Input[str]]
-    """Customer key. Default: the account's EFS key."""
-    tags: NotRequired[Mapping[str, str]]
-    """AWS tags, in addition to those for the volume or file system and its owner."""
-    protect: NotRequired[bool]
-    """Whether Pulumi refuses to delete or replace it. Default: true."""
-
-
-class EfsVolumeArgs(volume.VolumeArgs):
-    """
-    An EFS volume to create and register; the fields are those of a volume in the spec.
-
-    With ``mount_targets`` and ``clients`` its file system is created; with ``file_system_id`` it exists already.
-    """
-
-    mount_targets: NotRequired[Sequence[MountTarget]]
-    """One for each zone whose clients mount the volume."""
-    clients: NotRequired[Clients]
-    """Which clients may reach the mount targets."""
-    file_system_id: NotRequired[pulumi.Input[str]]
-    """File system of the access point: ``file_system_id`` of an `EfsFileSystem`, or one created elsewhere."""
-    iam: NotRequired[EfsIam]
-    """Who may mount the volume; needs the mount flag ``iam``. Absent: no permissions are granted."""
-    access_point: NotRequired[AccessPoint]
-    """Absent: the volume is the root of the file system. Required with ``file_system_id``."""
-    performance_mode: NotRequired[str]
-    """``generalPurpose`` (default) or ``maxIO``."""
-    throughput_mode: NotRequired[str]
-    """``bursting`` (default) or ``elastic``."""
-    encrypted: NotRequired[bool]
-    """Whether the storage is encrypted at rest. Default: true."""
-    kms_key_arn: NotRequired[pulumi.Input[str]]
-    """Customer key. Default: the account's EFS key."""
-    tags: NotRequired[Mapping[str, str]]
-    """AWS tags, in addition to those for the volume or file system and its owner."""
 
 
 class EfsFileSystem(program.Component):

@@ -1,22 +1,10 @@
 """The component of a volume whose storage exists already."""
 
-from typing import NotRequired
-
 import pulumi
 
 from nomad_csi.components import arguments, program, volume
+from nomad_csi.components.argument_classes import ExistingVolumeArgs
 from nomad_csi.spec import model as spec
-
-
-class ExistingVolumeArgs(volume.VolumeArgs):
-    """A volume that is only registered; the fields are those of a volume in the spec."""
-
-    driver: str
-    """Name in the driver catalogue."""
-    external_id: pulumi.Input[str]
-    """The storage provider's id of the storage: ``vol-...``, ``fs-...[:path][::fsap-...]``."""
-    availability_zone: NotRequired[str]
-    """Zone of an EBS volume or a GCE disk, region of a DigitalOcean volume; required for these."""
 
 
 class ExistingVolume(program.Component):

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from nomad_csi.components import argument_classes as args_of
 from nomad_csi.components import created, ebs, efs, existing
-from nomad_csi.components import plugin_args as plugins
 from nomad_csi.plan import plugin_plans
 from nomad_csi.spec import model as spec
 
@@ -33,7 +33,7 @@ class Files:
 
 def plugin_args(
     written: Mapping[str, Any], served: Iterable[spec.VolumeSpec], *, files: Files
-) -> plugins.CsiPluginArgs:
+) -> args_of.CsiPluginArgs:
     """Return the arguments of the plugin *written*, whose policy must also do for the volumes *served*."""
     args = {key: value for key, value in written.items() if key != "id"}
     if args.get("iam"):
@@ -42,17 +42,17 @@ def plugin_args(
             "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *plugin_plans.kms_key_arns(served)],
             "volume_ids": [*args["iam"].get("volume_ids", ()), *plugin_plans.existing_volume_ids(served)],
         }
-    return cast("plugins.CsiPluginArgs", args | files.arguments)
+    return cast("args_of.CsiPluginArgs", args | files.arguments)
 
 
-VolumeArgs = created.CsiVolumeArgs | ebs.EbsVolumeArgs | efs.EfsVolumeArgs | existing.ExistingVolumeArgs
+VolumeArgs = args_of.CsiVolumeArgs | args_of.EbsVolumeArgs | args_of.EfsVolumeArgs | args_of.ExistingVolumeArgs
 VolumeComponent = created.CsiVolume | ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
 
 
-def file_system_args(written: Mapping[str, Any], *, protect: bool) -> efs.EfsFileSystemArgs:
+def file_system_args(written: Mapping[str, Any], *, protect: bool) -> args_of.EfsFileSystemArgs:
     """Return the arguments of the file system *written*, which is protected as it says, or as *protect* does."""
     args = {key: value for key, value in written.items() if key not in {"snapshots", "moved_from"}}
-    return cast("efs.EfsFileSystemArgs", {"protect": protect} | args)
+    return cast("args_of.EfsFileSystemArgs", {"protect": protect} | args)
 
 
 def volume_component(

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, attachment, identity, program, resources
-from nomad_csi.components.plugin_args import CsiPluginArgs, Iam
+from nomad_csi.components.argument_classes import CsiPluginArgs, Iam
 from nomad_csi.plan import model, probe_job
 from nomad_csi.render import documents
 

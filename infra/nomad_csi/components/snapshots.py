@@ -2,46 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, attachment, program
+from nomad_csi.components.argument_classes import EbsSnapshotsArgs, EfsBackupsArgs
 from nomad_csi.plan import snapshots
 from nomad_csi.spec import model as spec
-
-
-class EbsSnapshotsArgs(TypedDict):
-    """When snapshots of EBS volumes are taken, and how many are kept; fields as in a schedule of the spec."""
-
-    every_hours: NotRequired[int]
-    """1, 2, 3, 4, 6, 8, 12 or 24. Default: 24."""
-    at: NotRequired[str]
-    """``HH:MM`` in UTC; AWS starts within the following hour. Default: ``03:00``."""
-    keep: NotRequired[int]
-    """Snapshots of each volume, 1 to 1,000. This or ``keep_days``."""
-    keep_days: NotRequired[int]
-    """Days after which a snapshot is deleted, 1 to 36,500."""
-    kms_key_arns: NotRequired[Sequence[pulumi.Input[str]]]
-    """Customer keys of the volumes, which the role is allowed to use."""
-
-
-class EfsBackupsArgs(TypedDict):
-    """When EFS file systems are backed up, and how long the backups are kept."""
-
-    file_system_arns: Sequence[pulumi.Input[str]]
-    """File systems to back up, at most 500: ``file_system_arn`` of each `EfsVolume`."""
-    keep_days: int
-    """Days after which a backup is deleted, 1 to 36,500."""
-    every_hours: NotRequired[int]
-    """1, 2, 3, 4, 6, 8, 12 or 24. Default: 24."""
-    at: NotRequired[str]
-    """``HH:MM`` in UTC; AWS starts within the following hours. Default: ``03:00``."""
-    kms_key_arn: NotRequired[pulumi.Input[str]]
-    """Customer key of the vault. Default: the account's key for AWS Backup."""
-    protect: NotRequired[bool]
-    """Whether Pulumi refuses to delete the vault, which AWS also refuses while backups are in it. Default: true."""
 
 
 class EbsSnapshots(program.Component):

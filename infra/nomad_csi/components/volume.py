@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import pulumi
 
@@ -10,59 +10,6 @@ from nomad_csi.components import arguments, identity, resources
 from nomad_csi.plan import model, volume_forms, volumes
 from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
-
-
-class Capability(TypedDict):
-    """One way in which allocations may use the volume."""
-
-    access_mode: str
-    """One of Nomad's five access modes, such as ``single-node-writer``."""
-    attachment_mode: NotRequired[str]
-    """``file-system`` (default) or ``block-device``."""
-
-
-class MountOptions(TypedDict):
-    """How the file system is mounted."""
-
-    fs_type: NotRequired[str]
-    """Such as ``ext4``. Absent: the driver's default."""
-    mount_flags: NotRequired[Sequence[pulumi.Input[str]]]
-    """Such as ``["noatime"]``. Flags that are outputs, such as secrets, are not written to volume files."""
-
-
-class VolumeArgs(TypedDict):
-    """What all volumes have in common; the fields are those of a volume in the spec."""
-
-    plugin_id: pulumi.Input[str]
-    """The plugin that serves the volume. Pass ``plugin_id`` of a `CsiPlugin`: known once the plugin is healthy."""
-    volume_id: NotRequired[str]
-    """Nomad's id of the volume. Default: the component's name."""
-    namespace: NotRequired[str]
-    """Nomad namespace of the volume. Default: ``default``."""
-    name: NotRequired[str]
-    """Shown by Nomad. Default: the id."""
-    capabilities: NotRequired[Sequence[Capability]]
-    """Ways in which allocations may use the volume. Default: the driver's."""
-    mount_options: NotRequired[MountOptions]
-    """How the file system is mounted."""
-    topologies: NotRequired[Sequence[Mapping[str, str]]]
-    """Segments of each place where it can be attached, in place of those of the availability zone."""
-    context: NotRequired[Mapping[str, str]]
-    """``volume_context`` of every CSI call."""
-    parameters: NotRequired[Mapping[str, str]]
-    """Passed to the controller when it validates the volume."""
-    secrets: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
-    """CSI secrets. Encrypted in the state, and not written to files."""
-    adopt: NotRequired[bool]
-    """Take over a registration of the same id that differs or belongs to another stack. Default: false."""
-    shares_storage: NotRequired[bool]
-    """Allow another volume id for the same storage; only with access modes for several nodes. Default: false."""
-    protect: NotRequired[bool]
-    """Whether the storage is neither deleted nor replaced, and the volume not pointed at other data. Default: true."""
-    render_to: NotRequired[str]
-    """Folder, below the provider's root, for the volume file. Absent: no file is written."""
-    templates: NotRequired[str]
-    """Folder with your own templates, which override the built-in ones."""
 
 
 def document(args: Mapping[str, Any], source: str, kind: type[spec.Model]) -> dict[str, Any]:

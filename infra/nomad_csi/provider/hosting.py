@@ -78,21 +78,12 @@ class _Components(component.ComponentProvider):
         return component_inputs.arguments(inputs, component_def, self._type_defs)
 
     def described(self) -> dict[str, Any]:
-        """
-        Return the schema, with the descriptions of what the volumes' arguments inherit.
-
-        Pulumi's analyzer looks for them in the class itself only, and before Python 3.12 a ``TypedDict`` does not tell
-        what it inherits from; so the class they have in common is named here.
-        """
-        from nomad_csi.components import volume  # noqa: PLC0415  # with the components, see `Hosted`
+        """Return the schema, with the texts of arguments: Pulumi's analyzer looks for them in sources of classes."""
+        from nomad_csi.components import derived_arguments  # noqa: PLC0415  # with the components, see `Hosted`
 
         package: dict[str, Any] = json.loads(self.schema or "{}")
-        texts = {
-            util.camel_case(name): self.analyzer.get_docstring(volume.VolumeArgs, name)
-            for name in volume.VolumeArgs.__annotations__
-        }
-        for item in package["resources"].values():
-            arguments = item["inputProperties"]
-            for name in texts if texts.keys() <= arguments.keys() else ():
-                arguments[name].setdefault("description", texts[name])
+        for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
+            for token, item in package[part].items():
+                for name, text in derived_arguments.TEXTS[token.rpartition(":")[2] + suffix].items():
+                    item[keys][util.camel_case(name)]["description"] = text
         return package

@@ -48,6 +48,8 @@ class RegistryCredentialsSpec(base.Model):
     """The secret with the login for the image's registry, in its items ``username`` and ``password``."""
 
     nomad_variable: base.VariablePath | None = None
+    """Path of a Nomad variable in the plugin's namespace."""
+
     vault: VaultSpec | None = None
 
     @pydantic.model_validator(mode="after")

@@ -14,7 +14,7 @@ OWN = "(description)"
 
 
 class IamSpec(base.Model):
-    """The IAM role that gets the plugin's AWS permissions."""
+    """The IAM role that gets the plugin's AWS permissions. Absent: no policy is created."""
 
     role_name: base.RoleName
     """Existing instance role of the Nomad clients that may run the controller. Pulumi attaches a policy to it."""
@@ -23,10 +23,10 @@ class IamSpec(base.Model):
     """Also allow the driver to create, expand, snapshot and delete volumes, as Nomad's ``volume create`` needs."""
 
     kms_key_arns: tuple[base.KmsKeyArn, ...] = ()
-    """Customer keys of volumes that are not in this spec. Keys of volumes in the spec are added automatically."""
+    """Customer keys of volumes that the plugin attaches. Keys of volumes in the same spec are added automatically."""
 
     volume_ids: tuple[base.EbsVolumeId, ...] = ()
-    """EBS volumes created elsewhere that may lack the tag required by the policy. Those in the spec are added."""
+    """EBS volumes created elsewhere that may lack the tag required by the policy. Those in the same spec are added."""
 
 
 class OnNodesSpec(base.Model):

@@ -67,7 +67,7 @@ def _table(part: Mapping[str, Any], parts: Mapping[str, Any]) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for key, value in part["properties"].items():
         default = "required" if key in required else _default(value)
-        yield f"| `{key}` | {_cell(_type(value))} | {_cell(default)} | {_cell(_meaning(value, parts))} |"
+        yield f"| `{key}` | {_cell(_type(value))} | {_cell(default)} | {_cell(meaning(value, parts))} |"
     yield ""
 
 
@@ -95,7 +95,7 @@ def _type(value: Mapping[str, Any]) -> str:
         return f"list of {_type(value['items'])}"
     if value.get("type") == "object":
         return _map(value)
-    return _WORDS.get(value.get("type", ""), "anything") + _bounds(value)
+    return _WORDS.get(value.get("type", ""), "anything") + bounds(value)
 
 
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
@@ -114,7 +114,8 @@ def _map(value: Mapping[str, Any]) -> str:
     return "mapping" if isinstance(inner, bool) else f"mapping of names to {_type(inner)}"
 
 
-def _bounds(value: Mapping[str, Any]) -> str:
+def bounds(value: Mapping[str, Any]) -> str:
+    """Return the bounds of a number behind a comma; empty: there are none."""
     low = value.get("minimum", value.get("exclusiveMinimum"))
     high = value.get("maximum")
     if low is not None and high is not None:
@@ -122,7 +123,7 @@ def _bounds(value: Mapping[str, Any]) -> str:
     return f", at least {low}" if low is not None else ""
 
 
-def _meaning(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+def meaning(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
     """Return what a key is for; where it says nothing itself, what the model does that its value is."""
     choices = (value, *value.get("anyOf", ()), value.get("items", {}))
     told = value.get("description", "")

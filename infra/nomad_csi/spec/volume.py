@@ -61,6 +61,8 @@ class MountTargetSpec(base.Model):
     """Where the file system can be mounted from: one per Availability Zone."""
 
     availability_zone: base.Zone
+    """Zone of the mount target."""
+
     subnet_id: base.SubnetId | None = None
     """Subnet of the mount target; the default subnet of the zone when absent."""
 
@@ -72,6 +74,7 @@ class EfsClientsSpec(base.Model):
     """Networks of the Nomad clients."""
 
     security_group_ids: tuple[base.SecurityGroupId, ...] = ()
+    """Security groups of the Nomad clients."""
 
 
 class AccessPointSpec(base.Model):
@@ -87,6 +90,7 @@ class AccessPointSpec(base.Model):
     """Group id of that user."""
 
     permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
+    """Permissions of the folder, if EFS creates it."""
 
 
 class EfsIamSpec(base.Model):
@@ -118,6 +122,8 @@ class EfsSettings(base.Model):
     """Whether the storage is encrypted at rest."""
 
     kms_key_arn: base.KmsKeyArn | None = None
+    """Customer key; absent: the account's default EFS key."""
+
     tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
     """AWS tags, in addition to those for the volume or file system and its owner."""
 
@@ -167,7 +173,7 @@ class EfsSpec(EfsSettings):
     """Who may mount the volume; needs the mount flag ``iam``. Absent: no permissions are granted."""
 
     access_point: AccessPointSpec | None = None
-    """Absent: the volume is the root of the file system. Required with ``file_system`` and ``file_system_id``."""
+    """Absent: the volume is the root of the file system. Required if the file system is not this volume's own."""
 
     @property
     def makes_file_system(self) -> bool:
@@ -292,6 +298,8 @@ class VolumeSpec(base.Model):
 
     id: base.VolumeId
     namespace: base.Namespace = "default"
+    """Nomad namespace of the volume."""
+
     name: base.Text | None = None
     """Name that Nomad shows; absent: the id. It cannot be changed after the first registration."""
 
@@ -311,7 +319,7 @@ class VolumeSpec(base.Model):
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
 
     parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
-    """Parameters: keys and values that Nomad passes to the driver when it creates the volume."""
+    """Parameters: keys and values that Nomad passes to the driver when it creates or validates the volume."""
 
     secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
     """CSI secrets. They are encrypted in the state and never written to a file."""
@@ -320,7 +328,7 @@ class VolumeSpec(base.Model):
     """Schedules of this spec by which AWS copies the storage; ``ebs`` and ``efs`` only."""
 
     shares_storage: bool = False
-    """Whether another volume id may refer to the same storage, in this spec or in the cluster. Only with access modes
+    """Whether another volume id may refer to the same storage, here or elsewhere in the cluster. Only with access modes
     for several nodes. ``false``: two volumes with the same external id are refused."""
 
     protect: bool | None = None

@@ -1,0 +1,102 @@
+"""From the models of the spec to classes of arguments: the types that a program may give, and what they mean."""
+
+import inspect
+import json
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+import pulumi
+import pydantic
+
+from nomad_csi.components import arguments as places
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import reference
+
+CLASSES: dict[str, Any] = {}
+"""The classes by their names, each behind those of its fields."""
+
+TEXTS: dict[str, dict[str, str]] = {}
+"""What each field of a class means, by the names of both: Python keeps no docstring of a key."""
+
+_NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
+"""Classes that are not called as their model."""
+
+_OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
+"""Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
+
+_OUTPUTS = frozenset({*map(places.argument, places.PLACES), "kms_key_arns[]", "file_system_arns[]"})
+"""Where a value may be an output."""
+
+
+class _Field(typing.NamedTuple):
+    """What the spec says of an argument."""
+
+    annotation: Any
+    required: bool
+    text: str
+
+
+def _fields(model: type[pydantic.BaseModel]) -> dict[str, _Field]:
+    schema = model.model_json_schema()
+    return {
+        key: _Field(item.annotation, item.is_required(), _text(schema["properties"][key], schema.get("$defs", {})))
+        for key, item in model.model_fields.items()
+    }
+
+
+def _text(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+    """Return what a key of the JSON schema means, its allowed values and its default."""
+    choices = (value, *value.get("anyOf", ()))
+    text = " ".join(reference.meaning(value, parts).split())
+    for item in choices:
+        if not all(str(name) in text for name in item.get("enum", ())):
+            text += f" One of {', '.join(map(str, item['enum']))}."
+        if "minimum" in item and "maximum" in item:
+            text += f" {item['minimum']} to {item['maximum']}."
+    default = value.get("default")
+    given = default if isinstance(default, str) else json.dumps(default)
+    return f"{text} Default: ``{given}``." if isinstance(default, str | int | float) and given else text
+
+
+def arguments(own: type[spec.Model], *of_spec: type[spec.Model], without: Sequence[str] = ()) -> Any:
+    """Return the class with the fields of models *of_spec*, and those of a component's *own* model."""
+    declared: dict[str, _Field] = {}
+    for model in of_spec:
+        declared |= {key: item for key, item in _fields(model).items() if key not in {*_OF_A_SPEC, *without}}
+    return _class(f"{own.__name__.lstrip('_')}Args", own, declared | _fields(own), "")
+
+
+def _class(name: str, model: type[pydantic.BaseModel], declared: Mapping[str, _Field], place: str) -> Any:
+    """Return the class *name* with the fields *declared*, whose values stand at *place* of the arguments."""
+    keys = {key: _type(item.annotation, f"{place}{key}") for key, item in declared.items()}
+    optional = {key: kind if declared[key].required else NotRequired[kind] for key, kind in keys.items()}
+    made: Any = TypedDict(name, optional)  # type: ignore[misc]  # the stub says what it has
+    made.__doc__ = inspect.getdoc(model)
+    TEXTS[name] = {key: item.text for key, item in declared.items()}
+    return CLASSES.setdefault(name, made)
+
+
+def _type(annotation: Any, place: str) -> Any:
+    """Return the type of what a program gives at *place*, where the spec has a value of *annotation*."""
+    kind = _plain(annotation, place)
+    may_be_output: Any = pulumi.Input
+    return may_be_output[kind] if place in _OUTPUTS else kind
+
+
+def _plain(annotation: Any, place: str) -> Any:
+    origin, of = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Literal:
+        return type(of[0])
+    if origin is tuple:
+        return Sequence[_type(of[0], f"{place}[]")]  # type: ignore[misc]  # a type that is made here
+    if origin is dict:
+        return Mapping[str, _type(of[1], f"{place}.*")]  # type: ignore[misc]  # as above
+    if of:  # with constraints, or with None for what may be absent
+        return _plain(of[0], place)
+    if annotation is pydantic.SecretStr:
+        return str
+    if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
+        name = annotation.__name__.removesuffix("Spec")
+        return _class(_NAMES.get(name, name), annotation, _fields(annotation), f"{place}.")
+    return annotation
