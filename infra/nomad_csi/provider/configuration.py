@@ -20,36 +20,24 @@ ROOT_ENVIRONMENT = "NOMAD_CSI_ROOT"
 _ABSOLUTE = re.compile(r"/.*")
 
 DECLARED: Mapping[str, properties.Property] = {
-    "address": properties.Property(
-        kind="text", description="Nomad's address, such as `https://nomad.example.net:4646`; else `NOMAD_ADDR`."
+    "address": properties.text("Nomad's address, such as `https://nomad.example.net:4646`; else `NOMAD_ADDR`."),
+    "token": properties.text("Nomad ACL token; else `NOMAD_TOKEN`.", secret=True),
+    "namespace": properties.text("Nomad namespace where a request has none; else `NOMAD_NAMESPACE`."),
+    "region": properties.text("Nomad region; else `NOMAD_REGION`."),
+    "caCert": properties.text("File of the CA certificate; else `NOMAD_CACERT`."),
+    "caPath": properties.text("Folder of CA certificates; else `NOMAD_CAPATH`."),
+    "clientCert": properties.text("File of our certificate; else `NOMAD_CLIENT_CERT`."),
+    "clientKey": properties.text("File of its key; else `NOMAD_CLIENT_KEY`."),
+    "tlsServerName": properties.text("Name that the server's certificate must have; else `NOMAD_TLS_SERVER_NAME`."),
+    "tlsSkipVerify": properties.flag("Accept any server certificate; else `NOMAD_SKIP_VERIFY`."),
+    "httpAuth": properties.text("`user:password` of a proxy in front of Nomad; else `NOMAD_HTTP_AUTH`.", secret=True),
+    "insecureHttp": properties.flag(
+        "Send token and CSI secrets unencrypted to other machines too; else `NOMAD_CSI_INSECURE_HTTP`."
     ),
-    "token": properties.Property(kind="text", secret=True, description="Nomad ACL token; else `NOMAD_TOKEN`."),
-    "namespace": properties.Property(
-        kind="text", description="Nomad namespace where a request has none; else `NOMAD_NAMESPACE`."
-    ),
-    "region": properties.Property(kind="text", description="Nomad region; else `NOMAD_REGION`."),
-    "caCert": properties.Property(kind="text", description="File of the CA certificate; else `NOMAD_CACERT`."),
-    "caPath": properties.Property(kind="text", description="Folder of CA certificates; else `NOMAD_CAPATH`."),
-    "clientCert": properties.Property(kind="text", description="File of our certificate; else `NOMAD_CLIENT_CERT`."),
-    "clientKey": properties.Property(kind="text", description="File of its key; else `NOMAD_CLIENT_KEY`."),
-    "tlsServerName": properties.Property(
-        kind="text", description="Name that the server's certificate must have; else `NOMAD_TLS_SERVER_NAME`."
-    ),
-    "tlsSkipVerify": properties.Property(
-        kind="flag", description="Accept any server certificate; else `NOMAD_SKIP_VERIFY`."
-    ),
-    "httpAuth": properties.Property(
-        kind="text", secret=True, description="`user:password` of a proxy in front of Nomad; else `NOMAD_HTTP_AUTH`."
-    ),
-    "insecureHttp": properties.Property(
-        kind="flag",
-        description="Send token and CSI secrets unencrypted to other machines too; else `NOMAD_CSI_INSECURE_HTTP`.",
-    ),
-    "root": properties.Property(
-        kind="text",
+    "root": properties.text(
+        f"Folder that rendered files are written below; else `{ROOT_ENVIRONMENT}`.",
         pattern=_ABSOLUTE,
         pattern_says="an absolute path",
-        description=f"Folder that rendered files are written below; else `{ROOT_ENVIRONMENT}`.",
     ),
 }
 

@@ -11,9 +11,7 @@ from nomad_csi.resources.frame import properties, resource
 
 PACKAGE = "nomad-csi"
 
-_SANDBOX = properties.Property(
-    kind="text", description="The sandbox that the object was made in; absent outside of one."
-)
+_SANDBOX = properties.text("The sandbox that the object was made in; absent outside of one.")
 _LANGUAGES = {
     "python": {"packageName": "nomad_csi"},
     "nodejs": {"packageName": PACKAGE},
@@ -78,7 +76,7 @@ def _property(item: properties.Property, types: dict[str, Any]) -> dict[str, Any
 def _type(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
     match item.kind:
         case "list":
-            return {"type": "array", "items": _type(item.item or properties.Property(kind="text"), types)}
+            return {"type": "array", "items": _type(item.item or properties.text(), types)}
         case "map":
             return {"type": "object", "additionalProperties": {"type": "string"}}
         case "record":

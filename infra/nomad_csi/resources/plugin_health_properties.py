@@ -10,148 +10,87 @@ from nomad_csi.resources.frame import named_properties, properties, resource
 
 INPUTS: Mapping[str, properties.Property] = {
     "pluginId": named_properties.plugin_id("Id of the CSI plugin."),
-    "provider": properties.Property(
-        kind="text",
-        required=True,
-        description="The name that every instance must report, such as `ebs.csi.aws.com`.",
-    ),
-    "version": properties.Property(
-        kind="text", description="The version that every instance must report; any when omitted."
-    ),
+    "provider": properties.text("The name that every instance must report, such as `ebs.csi.aws.com`.", required=True),
+    "version": properties.text("The version that every instance must report; any when omitted."),
     "namespace": named_properties.namespace(
         "Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False
     ),
-    "controllers": properties.Property(
-        kind="number", default=0, description="Controllers that must be healthy; 0 when omitted."
-    ),
-    "monolith": properties.Property(
-        kind="flag", description="Whether each node instance is a controller too; no when omitted."
-    ),
-    "nodes": properties.Property(
-        kind="number",
-        description="Node instances of a service job; one on every eligible client when omitted.",
-    ),
-    "constraints": properties.Property(
-        kind="list",
-        item=properties.Property(
-            kind="record",
+    "controllers": properties.number("Controllers that must be healthy; 0 when omitted.", default=0),
+    "monolith": properties.flag("Whether each node instance is a controller too; no when omitted."),
+    "nodes": properties.number("Node instances of a service job; one on every eligible client when omitted."),
+    "constraints": properties.items(
+        "Conditions that clients must meet to run the plugin; none when omitted.",
+        item=properties.record(
+            "A condition that clients must meet.",
             type_name="EligibleIf",
-            description="A condition that clients must meet.",
             fields={
-                "attribute": properties.Property(kind="text", required=True, description="A runtime variable."),
-                "operator": properties.Property(kind="text", required=True, description="How to compare."),
-                "value": properties.Property(kind="text", may_be_empty=True, description="What to compare with."),
+                "attribute": properties.text("A runtime variable.", required=True),
+                "operator": properties.text("How to compare.", required=True),
+                "value": properties.text("What to compare with.", may_be_empty=True),
             },
         ),
-        description="Conditions that clients must meet to run the plugin; none when omitted.",
     ),
-    "datacenters": properties.Property(
-        kind="list",
-        default=["*"],
-        item=properties.Property(kind="text"),
-        description="Nomad datacenters of the plugin's jobs, with `*` for any text; all when omitted.",
+    "datacenters": properties.texts(
+        "Nomad datacenters of the plugin's jobs, with `*` for any text; all when omitted.", default=["*"]
     ),
-    "nodePool": properties.Property(
-        kind="text", default="default", description="Node pool of the plugin's jobs; `default` when omitted."
-    ),
-    "taskDriver": properties.Property(
-        kind="text", default="docker", description="Task driver of the plugin's jobs; `docker` when omitted."
-    ),
-    "clientDataDir": properties.Property(
-        kind="text", description="`data_dir` of the Nomad clients: where the plugin's sockets are."
-    ),
-    "evidence": properties.Property(
-        kind="text",
+    "nodePool": properties.text("Node pool of the plugin's jobs; `default` when omitted.", default="default"),
+    "taskDriver": properties.text("Task driver of the plugin's jobs; `docker` when omitted.", default="docker"),
+    "clientDataDir": properties.text("`data_dir` of the Nomad clients: where the plugin's sockets are."),
+    "evidence": properties.text(
+        "`nomad` (default) relies on Nomad's health, `csi` requires the instances' own answers.",
         default="nomad",
         one_of=("nomad", "csi"),
-        description="`nomad` (default) relies on Nomad's health, `csi` requires the instances' own answers.",
     ),
-    "onNodes": properties.Property(
-        compared=False,
-        kind="record",
-        type_name="AskedOnNodes",
-        description="With `csi`: ask by a job on the clients, which runs once there and is removed. Without it, only "
+    "onNodes": properties.record(
+        "With `csi`: ask by a job on the clients, which runs once there and is removed. Without it, only "
         "sockets that the provider's machine sees are asked.",
+        compared=False,
+        type_name="AskedOnNodes",
         fields={
-            "command": properties.Property(
-                kind="text",
-                default="nomad-csi",
-                description="The program, on the clients or in the image; `nomad-csi` when omitted.",
+            "command": properties.text(
+                "The program, on the clients or in the image; `nomad-csi` when omitted.", default="nomad-csi"
             ),
-            "image": properties.Property(
-                kind="text",
-                description="Image with that program, for Docker; `raw_exec` when omitted, which needs it installed.",
+            "image": properties.text(
+                "Image with that program, for Docker; `raw_exec` when omitted, which needs it installed."
             ),
-            "stateDir": properties.Property(
-                kind="text",
-                description="`state_dir` of the Nomad clients; required with an image, else found by itself.",
+            "stateDir": properties.text(
+                "`state_dir` of the Nomad clients; required with an image, else found by itself."
             ),
-            "timeoutS": properties.Property(
-                kind="number",
-                default=probe_job.WAIT_S,
-                description="Seconds for all clients together; 60 when omitted.",
+            "timeoutS": properties.number(
+                "Seconds for all clients together; 60 when omitted.", default=probe_job.WAIT_S
             ),
         },
     ),
-    "timeoutS": properties.Property(
-        compared=False,
-        kind="number",
-        default=300,
-        description="Seconds to wait until the plugin is verified; 300 when omitted.",
+    "timeoutS": properties.number(
+        "Seconds to wait until the plugin is verified; 300 when omitted.", compared=False, default=300
     ),
-    "stableS": properties.Property(
-        compared=False,
-        kind="number",
-        default=3,
-        description="Seconds without a restart before it counts; 3 when omitted.",
+    "stableS": properties.number(
+        "Seconds without a restart before it counts; 3 when omitted.", compared=False, default=3
     ),
-    "minHealthyPercent": properties.Property(
-        kind="number", description="Percentage of node instances that must be healthy; all when omitted."
+    "minHealthyPercent": properties.number("Percentage of node instances that must be healthy; all when omitted."),
+    "minHealthyPerZone": properties.number("How many node instances must be healthy in each zone; all when omitted."),
+    "controllerSupports": properties.texts(
+        "Capabilities that each controller must report, by Nomad's names, such as `AttachDetach`."
     ),
-    "minHealthyPerZone": properties.Property(
-        kind="number", description="How many node instances must be healthy in each zone; all when omitted."
-    ),
-    "controllerSupports": properties.Property(
-        kind="list",
-        item=properties.Property(kind="text"),
-        description="Capabilities that each controller must report, by Nomad's names, such as `AttachDetach`.",
-    ),
-    "nodeSupports": properties.Property(
-        kind="list",
-        item=properties.Property(kind="text"),
-        description="Capabilities that each node instance must report, such as `StageVolume`.",
-    ),
-    "driver": properties.Property(
-        kind="text", description="Name of the driver in the catalogue, for what explains a failure."
-    ),
-    "jobs": properties.Property(
-        kind="map",
-        description="Ids of the plugin's jobs, each with what changes when the job does: then it is verified again.",
+    "nodeSupports": properties.texts("Capabilities that each node instance must report, such as `StageVolume`."),
+    "driver": properties.text("Name of the driver in the catalogue, for what explains a failure."),
+    "jobs": properties.mapping(
+        "Ids of the plugin's jobs, each with what changes when the job does: then it is verified again."
     ),
 }
 
 OUTPUTS: Mapping[str, properties.Property] = {
-    "healthyControllers": properties.Property(kind="number", required=True, description="Healthy controllers."),
-    "healthyNodes": properties.Property(
-        kind="number", required=True, description="Clients with a healthy node instance that must have one."
+    "healthyControllers": properties.number("Healthy controllers.", required=True),
+    "healthyNodes": properties.number("Clients with a healthy node instance that must have one.", required=True),
+    "expectedNodes": properties.number("Clients that must have a node instance.", required=True),
+    "verifiedBy": properties.text(
+        "`csi` where every instance answered itself, `nomad` where it is Nomad's status.", required=True
     ),
-    "expectedNodes": properties.Property(
-        kind="number", required=True, description="Clients that must have a node instance."
+    "status": properties.text(
+        "`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.", required=True
     ),
-    "verifiedBy": properties.Property(
-        kind="text",
-        required=True,
-        description="`csi` where every instance answered itself, `nomad` where it is Nomad's status.",
-    ),
-    "status": properties.Property(
-        kind="text",
-        required=True,
-        description="`healthy`; `partial` where some instances are; else what is wrong, such as `missing`.",
-    ),
-    "satisfied": properties.Property(
-        kind="flag",
-        required=True,
-        description="Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.",
+    "satisfied": properties.flag(
+        "Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.", required=True
     ),
 }
 

@@ -24,20 +24,11 @@ class RenderedFileResource:
     token = "nomad-csi:index:RenderedFile"  # noqa: S105  # Pulumi's word for a type's name
     description = "A text file below the provider's root. A file that nomad-csi did not write is never overwritten."
     inputs: Mapping[str, properties.Property] = {
-        "path": properties.Property(
-            kind="text",
-            required=True,
-            replaces=True,
-            description="Where the file is, relative to the provider's `root`.",
-        ),
-        "content": properties.Property(
-            kind="text", required=True, may_be_empty=True, description="The whole text of the file."
-        ),
+        "path": properties.text("Where the file is, relative to the provider's `root`.", required=True, replaces=True),
+        "content": properties.text("The whole text of the file.", required=True, may_be_empty=True),
     }
     outputs: Mapping[str, properties.Property] = {
-        "sha256": properties.Property(
-            kind="text", required=True, description="SHA-256 of the text as this stack wrote it, in hexadecimal."
-        )
+        "sha256": properties.text("SHA-256 of the text as this stack wrote it, in hexadecimal.", required=True)
     }
     secret_properties = properties.secret_names(inputs)
 

@@ -16,32 +16,26 @@ from nomad_csi.spec import names
 
 STACK_ID_BYTES = 8
 
-OWNER = properties.Property(
-    kind="text",
+OWNER = properties.text(
+    "The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away.",
     pattern=names.OWNER,
     pattern_says="a project and a stack, such as shop/prod",
-    description="The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away.",
 )
 
-OWNER_ID = properties.Property(
-    kind="text",
+OWNER_ID = properties.text(
+    "The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
     pattern=names.STACK_ID,
     pattern_says="16 hexadecimal digits",
-    description="The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
 )
 
 OF_OWNER = frozenset({"owner", "ownerId"})
 """Inputs that say who has an object; the object is the same without them."""
 
 OUTPUTS: Mapping[str, properties.Property] = {
-    "nonce": properties.Property(
-        kind="text",
-        description="What identifies this object among others of its name: `delete` acts only where the owner record "
-        "still has it.",
+    "nonce": properties.text(
+        "What identifies this object among others of its name: `delete` acts only where the owner record still has it."
     ),
-    "stack": properties.Property(
-        kind="text", description="The stack, as `project/stack`, whose `up` made it or took it over last."
-    ),
+    "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last."),
 }
 """What each object of a stack has besides."""
 
@@ -52,16 +46,15 @@ class StackIdentityResource:
     token = "nomad-csi:index:StackIdentity"  # noqa: S105  # Pulumi's word for a type's name
     description = "The random id by which this stack owns storage, registrations and jobs, whatever it is named."
     inputs: Mapping[str, properties.Property] = {
-        "stack": properties.Property(
-            kind="text",
+        "stack": properties.text(
+            "The stack's label, as `project/stack`; another one gives another id.",
             required=True,
             pattern=names.OWNER,
             pattern_says="a project and a stack, such as shop/prod",
-            description="The stack's label, as `project/stack`; another one gives another id.",
         )
     }
     outputs: Mapping[str, properties.Property] = {
-        "stackId": properties.Property(kind="text", required=True, description="16 hexadecimal digits, made once.")
+        "stackId": properties.text("16 hexadecimal digits, made once.", required=True)
     }
     secret_properties: frozenset[str] = frozenset()
 

@@ -12,85 +12,63 @@ from nomad_csi.spec import names
 _REGISTERED = volume_properties.INPUTS
 
 
-def _bytes(description: str) -> properties.Property:
-    return properties.Property(kind="number", description=description)
-
-
 KEEP, DELETE = "keep", "delete"
 
-_DELETION = properties.Property(
-    kind="record",
+_DELETION = properties.record(
+    "How the storage is deleted; needed with `onDestroy: delete`.",
     type_name="VolumeDeletion",
-    description="How the storage is deleted; needed with `onDestroy: delete`.",
     fields={
-        "endpoint": properties.Property(
-            kind="text",
-            description="Where the plugin's controller is reached: a socket's path, `HOST:PORT` or "
-            "`ssh://USER@HOST/PATH`, with `{alloc_id}` and `{node_name}` for those of a healthy controller.",
+        "endpoint": properties.text(
+            "Where the plugin's controller is reached: a socket's path, `HOST:PORT` or "
+            "`ssh://USER@HOST/PATH`, with `{alloc_id}` and `{node_name}` for those of a healthy controller."
         ),
-        "awsRegion": properties.Property(
-            kind="text",
+        "awsRegion": properties.text(
+            "Where EC2 is asked whether an EBS volume is attached, and asked to delete it where there is "
+            "no `endpoint`.",
             pattern=names.AWS_REGION,
             pattern_says="an AWS region such as us-east-1",
-            description="Where EC2 is asked whether an EBS volume is attached, and asked to delete it where there is "
-            "no `endpoint`.",
         ),
-        "acceptUnguarded": properties.Property(
-            kind="flag", description="Let a plugin delete whose storage does not refuse what is in use."
-        ),
-        "skipFinalSnapshot": properties.Property(
-            kind="flag", description="Take no last snapshot of the data before it goes."
-        ),
+        "acceptUnguarded": properties.flag("Let a plugin delete whose storage does not refuse what is in use."),
+        "skipFinalSnapshot": properties.flag("Take no last snapshot of the data before it goes."),
     },
 )
 
 INPUTS: Mapping[str, properties.Property] = {
     "volumeId": _REGISTERED["volumeId"],
     "namespace": _REGISTERED["namespace"],
-    "name": properties.Property(
-        compared=False,
-        kind="text",
-        description="The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It "
+    "name": properties.text(
+        "The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It "
         "counts when the storage is made; a change later changes nothing. The volume's id when omitted.",
+        compared=False,
     ),
     "pluginId": named_properties.plugin_id("Id of the CSI plugin that makes and serves the volume; with a controller."),
     "capabilities": _REGISTERED["capabilities"],
     "mountOptions": _REGISTERED["mountOptions"],
-    "requiredTopologies": properties.Property(
-        kind="list",
+    "requiredTopologies": properties.items(
+        "Places where the storage may be, as the clients report them; anywhere when omitted.",
         replaces=True,
         item=volume_properties.TOPOLOGY,
-        description="Places where the storage may be, as the clients report them; anywhere when omitted.",
     ),
-    "preferredTopologies": properties.Property(
-        kind="list",
-        replaces=True,
-        item=volume_properties.TOPOLOGY,
-        description="Those of the required places that are tried first, best first.",
+    "preferredTopologies": properties.items(
+        "Those of the required places that are tried first, best first.", replaces=True, item=volume_properties.TOPOLOGY
     ),
-    "availabilityZone": properties.Property(
-        compared=False,
-        kind="text",
-        description="The zone that the program asks for, where the places follow from it and from the driver's "
+    "availabilityZone": properties.text(
+        "The zone that the program asks for, where the places follow from it and from the driver's "
         "description. While it stays, other places replace nothing.",
+        compared=False,
     ),
-    "parameters": properties.Property(
-        kind="map", replaces=True, description="What the driver makes the storage by, such as `type`."
-    ),
+    "parameters": properties.mapping("What the driver makes the storage by, such as `type`.", replaces=True),
     "secrets": _REGISTERED["secrets"],
-    "capacityMinBytes": _bytes("At least this large; the driver's own size when both are omitted. More makes it grow."),
-    "capacityMaxBytes": _bytes("At most this large. A volume never shrinks: less than it has is refused."),
-    "cloneId": properties.Property(
-        kind="text", replaces=True, description="External id of the volume to copy. Not together with `snapshotId`."
+    "capacityMinBytes": properties.number(
+        "At least this large; the driver's own size when both are omitted. More makes it grow."
     ),
-    "snapshotId": properties.Property(
-        kind="text", replaces=True, description="Id of the snapshot to begin from. Not together with `cloneId`."
-    ),
-    "onDestroy": properties.Property(
-        kind="text",
-        one_of=(KEEP, DELETE),
-        description="What becomes of the storage when this is removed or replaced: `keep` (when omitted), or `delete` "
+    "capacityMaxBytes": properties.number("At most this large. A volume never shrinks: less than it has is refused."),
+    "cloneId": properties.text("External id of the volume to copy. Not together with `snapshotId`.", replaces=True),
+    "snapshotId": properties.text("Id of the snapshot to begin from. Not together with `cloneId`.", replaces=True),
+    "onDestroy": properties.text(
+        "What becomes of the storage when this is removed or replaced: `keep` (when omitted), or `delete` "
         "with all data. What is recorded counts: a change of it is an update of its own.",
+        one_of=(KEEP, DELETE),
     ),
     "deletion": _DELETION,
     "owner": _REGISTERED["owner"],
@@ -106,33 +84,24 @@ CREATED_NAME = "createdName"
 DEREGISTERED = "deregistered"
 
 OUTPUTS: Mapping[str, properties.Property] = {
-    "externalId": properties.Property(
-        kind="text", required=True, description="The storage provider's id of what the plugin made."
-    ),
-    "capacityBytes": properties.Property(
-        kind="number", required=True, description="How large the plugin made it; 0 where it does not say."
-    ),
-    "context": properties.Property(kind="map", required=True, description="`volume_context`, as the plugin answered."),
-    "topologies": properties.Property(
-        kind="list",
+    "externalId": properties.text("The storage provider's id of what the plugin made.", required=True),
+    "capacityBytes": properties.number("How large the plugin made it; 0 where it does not say.", required=True),
+    "context": properties.mapping("`volume_context`, as the plugin answered.", required=True),
+    "topologies": properties.items(
+        "Places where the volume can be attached, as the plugin answered; empty: anywhere.",
         required=True,
         item=volume_properties.TOPOLOGY,
-        description="Places where the volume can be attached, as the plugin answered; empty: anywhere.",
     ),
-    CREATED_NAME: properties.Property(
-        kind="text",
-        description="The name that the plugin made the storage by; absent where it was there before, or an older "
-        "release had it made by `name` alone.",
+    CREATED_NAME: properties.text(
+        "The name that the plugin made the storage by; absent where it was there before, or an older "
+        "release had it made by `name` alone."
     ),
-    MADE: properties.Property(
-        kind="text",
-        description="The external id of what the plugin made for it, the proof that it may be deleted; absent where "
-        "the volume was there before.",
+    MADE: properties.text(
+        "The external id of what the plugin made for it, the proof that it may be deleted; absent where "
+        "the volume was there before."
     ),
-    DEREGISTERED: properties.Property(
-        kind="flag",
-        description="Set where Nomad does not hold it any more, and its storage is left: to be deleted, or to be "
-        "registered again.",
+    DEREGISTERED: properties.flag(
+        "Set where Nomad does not hold it any more, and its storage is left: to be deleted, or to be registered again."
     ),
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,

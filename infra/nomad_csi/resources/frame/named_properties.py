@@ -6,23 +6,21 @@ from nomad_csi.spec import names
 
 def namespace(description: str, *, replaces: bool = True) -> properties.Property:
     """Return a Nomad namespace, ``default`` when omitted."""
-    return properties.Property(
-        kind="text",
+    return properties.text(
+        description,
         default="default",
         replaces=replaces,
         pattern=names.NAMESPACE,
         pattern_says="up to 128 letters, digits and '-'",
-        description=description,
     )
 
 
 def plugin_id(description: str, *, replaces: bool = True) -> properties.Property:
     """Return the id of a CSI plugin."""
-    return properties.Property(
-        kind="text",
+    return properties.text(
+        description,
         required=True,
         replaces=replaces,
         pattern=names.PLUGIN_ID,
         pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
-        description=description,
     )

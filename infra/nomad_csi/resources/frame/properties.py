@@ -5,9 +5,10 @@ Values are JSON values; `UNKNOWN` is accepted wherever a value is.
 """
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
 from nomad_csi.resources.frame import paths
@@ -46,12 +47,13 @@ class Failure:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Property:
     """One property of a custom resource, or of a record in one."""
 
     kind: Kind
     description: str = ""
+    _: KW_ONLY
     required: bool = False
 
     default: Any = None
@@ -85,6 +87,15 @@ class Property:
 
     fields: Mapping[str, "Property"] = field(default_factory=dict)
     """What a record has."""
+
+
+text = functools.partial(Property, "text")
+number = functools.partial(Property, "number")
+flag = functools.partial(Property, "flag")
+items = functools.partial(Property, "list")
+texts = functools.partial(Property, "list", item=text())
+mapping = functools.partial(Property, "map")
+record = functools.partial(Property, "record")
 
 
 def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
