@@ -230,7 +230,8 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
     told = (
         "PUT /v1/volume/csi/again: status 500: controller validate volume: CSI.ControllerValidateVolume: timeout while "
         "connecting to gRPC socket: failed to create gRPC connection: failed to open grpc connection to addr: "
-        f"{hostpath.socket}, err: context deadline exceeded; check the plugin's job: its controller hangs"
+        f"{hostpath.socket}, err: context deadline exceeded; the plugin's controller does not answer: see "
+        "`nomad-csi verify`, and `nomad alloc logs -stderr` of its allocation"
     )
     assert (done.code, done.outcomes) == (2, {"default/again": ("failed", told)})
     assert done.said.splitlines()[0] == f"{told}; trying again in 0.01 s (attempt 2 of 5)"

@@ -177,8 +177,8 @@ def test_frozen_controller_is_told_after_two_minutes_and_nothing_is_registered(h
 
     hung = (
         "controller validate volume: CSI.ControllerValidateVolume: timeout while connecting to gRPC socket: failed to "
-        f"create gRPC connection: failed to open grpc connection to addr: {socket}, err: context deadline exceeded; look "
-        "at the plugin's job: its controller hangs"
+        f"create gRPC connection: failed to open grpc connection to addr: {socket}, err: context deadline exceeded; the "
+        "plugin's controller does not answer: see `nomad-csi verify`, and `nomad alloc logs -stderr` of its allocation"
     )
     unwell = "no healthy controllers for CSI plugin: hostpath0; check the plugin's job: its controller is not healthy"
     tries = [(hung, 1), (unwell, 2), (unwell, 4), (unwell, 8)]

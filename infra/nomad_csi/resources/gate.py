@@ -40,6 +40,12 @@ EXPLAIN_S = 10.0
 CAUSE_LIMIT = 200
 """Characters of a cause in a status line."""
 
+NEXT = (
+    "next: `nomad-csi verify` with the spec shows each instance, and `nomad alloc logs -stderr ALLOCATION` "
+    "its log; the jobs of the plugin stay, and it is safe to run again"
+)
+"""What to do about a plugin that did not become healthy in time."""
+
 SHOWN = 8
 """Findings, and explanations, in an error."""
 
@@ -258,7 +264,7 @@ class _Wait:
             lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:
             lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
-        lines += map(str, fetched)
+        lines += [*map(str, fetched), NEXT]
         return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
 
     def _explained(self, seen: looking.Look) -> tuple[causes.Cause, ...]:

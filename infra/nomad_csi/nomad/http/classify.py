@@ -51,7 +51,12 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("no healthy controllers for CSI plugin", "retry", "check the plugin's job: its controller is not healthy"),
     ("failed to find instances of controller plugin", "retry", "check the plugin's job: no controller runs"),
     ("failed to find clients running controller plugin", "retry", "check the plugin's job: no controller runs"),
-    ("timeout while connecting to gRPC socket", "retry", "check the plugin's job: its controller hangs"),
+    (
+        "timeout while connecting to gRPC socket",
+        "retry",
+        "the plugin's controller does not answer: see `nomad-csi verify`, and `nomad alloc logs -stderr` of its "
+        "allocation",
+    ),
     ("CSI client error (retryable)", "retry", ""),
     # Delivered, and the answer lost on the way.
     ("rpc error: EOF", "ambiguous", ""),
