@@ -1,8 +1,8 @@
 """
 The spec: what an operator writes, in a YAML file or under ``nomad-csi:storage`` of a Pulumi stack config.
 
-Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`. All models stand here under
-one name.
+Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`. The models that others use
+stand here under one name.
 """
 
 from typing import Any
@@ -19,102 +19,32 @@ from nomad_csi.spec.base import (
     Model,
     PluginId,
     PluginRole,
-    ResourcesSpec,
     RoleName,
     SecurityGroupId,
     SubnetId,
     Text,
-    VolumeId,
     Word,
 )
 from nomad_csi.spec.credentials import CredentialsSpec, RegistryCredentialsSpec, VaultSpec, WorkloadIdentitySpec
-from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, SettingSpec
+from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec
 from nomad_csi.spec.driver_role import RoleSpec
 from nomad_csi.spec.driver_volumes import ExternalIdFormSpec, ExternalIdSpec, KeysSpec
-from nomad_csi.spec.plugin import IamSpec, PluginSpec, VerifySpec
-from nomad_csi.spec.plugin_jobs import (
-    ConstraintSpec,
-    ControllerSpec,
-    ExtraArgumentsSpec,
-    RestartSpec,
-    TaskDriverSpec,
-    UpdateSpec,
-)
+from nomad_csi.spec.plugin import PluginSpec, VerifySpec
+from nomad_csi.spec.plugin_jobs import ConstraintSpec, TaskDriverSpec, UpdateSpec
 from nomad_csi.spec.snapshots import ScheduleName, SnapshotScheduleSpec
 from nomad_csi.spec.volume import (
     SOURCES,
-    AccessPointSpec,
     CreateSpec,
     DeletionSpec,
     EbsSpec,
     EfsClientsSpec,
-    EfsIamSpec,
     EfsSettings,
     EfsSpec,
     ExistingSpec,
-    FileSystemIamSpec,
     FileSystemSpec,
-    MountOptionsSpec,
     MountTargetSpec,
     VolumeSpec,
 )
-
-__all__ = [
-    "SOURCES",
-    "AccessPointSpec",
-    "CapabilitySpec",
-    "CidrBlock",
-    "ConfigFileSpec",
-    "ConstraintSpec",
-    "ControllerSpec",
-    "CreateSpec",
-    "CredentialsSpec",
-    "DeletionSpec",
-    "DriverSpec",
-    "EbsSpec",
-    "EfsClientsSpec",
-    "EfsIamSpec",
-    "EfsSettings",
-    "EfsSpec",
-    "ExistingSpec",
-    "ExternalIdFormSpec",
-    "ExternalIdSpec",
-    "ExtraArgumentsSpec",
-    "FileSystemIamSpec",
-    "FileSystemId",
-    "FileSystemName",
-    "FileSystemSpec",
-    "IamSpec",
-    "JobType",
-    "KeysSpec",
-    "KmsKeyArn",
-    "Model",
-    "MountOptionsSpec",
-    "MountTargetSpec",
-    "PluginId",
-    "PluginRole",
-    "PluginSpec",
-    "RegistryCredentialsSpec",
-    "ResourcesSpec",
-    "RestartSpec",
-    "RoleName",
-    "RoleSpec",
-    "ScheduleName",
-    "SecurityGroupId",
-    "SettingSpec",
-    "SnapshotScheduleSpec",
-    "StorageSpec",
-    "SubnetId",
-    "TaskDriverSpec",
-    "Text",
-    "UpdateSpec",
-    "VaultSpec",
-    "VerifySpec",
-    "VolumeId",
-    "VolumeSpec",
-    "Word",
-    "WorkloadIdentitySpec",
-]
 
 
 class StorageSpec(Model):
