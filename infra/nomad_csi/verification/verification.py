@@ -15,7 +15,8 @@ from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import probe_job_plugins, probe_job_volumes
-from nomad_csi.verification import looking, report, watching
+from nomad_csi.registration import secret_safety
+from nomad_csi.verification import looking, report
 from nomad_csi.verification import volumes as volume_status
 
 _NONE: Mapping[str, str] = {}
@@ -115,7 +116,21 @@ class Verifier:
 
     def events(self, tell: Callable[[str], None]) -> changes.Events:
         """Return a flag that goes up when something of the plan changes; *tell*: told once where there is none."""
-        return changes.Events(self._client, functools.partial(watching.topics, self._client, self._plan), tell)
+        return changes.Events(self._client, self._topics, tell)
+
+    def _topics(self) -> tuple[str, ...]:
+        """
+        Return the topics for `changes.Events`: plugins, the allocations of their jobs, clients, volumes.
+
+        Volumes only where every server is known to be new enough: an older one can erase their secrets by it.
+        """
+        is_harmless = bool(self._plan.volumes) and secret_safety.is_excluded(self._client)
+        return (
+            *sorted({f"CSIPlugin:{item.plugin_id}" for item in self._plan.plugins}),
+            *sorted({f"Allocation:{job.job_id}" for item in self._plan.plugins for job in item.jobs}),
+            "Node",
+            *sorted({f"CSIVolume:{item.registration.volume_id}" for item in self._plan.volumes if is_harmless}),
+        )
 
     def _there(self) -> list[volumes.Volume | None]:
         """Return what Nomad holds of each volume of the plan."""
