@@ -47,8 +47,9 @@ def classes():
     """Yield the source of each class, behind those of its fields."""
     for name, made in derived_arguments.CLASSES.items():
         yield f"\nclass {name}(TypedDict):\n{documented(made.__doc__)}"
+        texts = derived_arguments.texts(name)
         for key, kind in made.__annotations__.items():
-            yield f"    {key}: {source(kind)}\n{documented(derived_arguments.TEXTS[name][key])}"
+            yield f"    {key}: {source(kind)}\n{documented(texts[key])}"
 
 
 def written():

@@ -16,9 +16,6 @@ from nomad_csi.spec import reference
 CLASSES: dict[str, Any] = {}
 """The classes by their names, each behind those of its fields."""
 
-TEXTS: dict[str, dict[str, str]] = {}
-"""What each field of a class means, by the names of both: Python keeps no docstring of a key."""
-
 _NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
 """Classes that are not called as their model."""
 
@@ -34,14 +31,23 @@ class _Field(typing.NamedTuple):
 
     annotation: Any
     required: bool
-    text: str
+    model: type[pydantic.BaseModel]
+
+
+_FIELDS: dict[str, Mapping[str, _Field]] = {}
+"""The fields of each class, by its name."""
 
 
 def _fields(model: type[pydantic.BaseModel]) -> dict[str, _Field]:
-    schema = model.model_json_schema()
+    return {key: _Field(item.annotation, item.is_required(), model) for key, item in model.model_fields.items()}
+
+
+def texts(name: str) -> dict[str, str]:
+    """Return what each field of the class *name* means: Python keeps no docstring of a key."""
+    schemas = {item.model: item.model.model_json_schema() for item in _FIELDS[name].values()}
     return {
-        key: _Field(item.annotation, item.is_required(), _text(schema["properties"][key], schema.get("$defs", {})))
-        for key, item in model.model_fields.items()
+        key: _text(schemas[item.model]["properties"][key], schemas[item.model].get("$defs", {}))
+        for key, item in _FIELDS[name].items()
     }
 
 
@@ -73,7 +79,7 @@ def _class(name: str, model: type[pydantic.BaseModel], declared: Mapping[str, _F
     optional = {key: kind if declared[key].required else NotRequired[kind] for key, kind in keys.items()}
     made: Any = TypedDict(name, optional)  # type: ignore[misc]  # the stub says what it has
     made.__doc__ = inspect.getdoc(model)
-    TEXTS[name] = {key: item.text for key, item in declared.items()}
+    _FIELDS[name] = declared
     return CLASSES.setdefault(name, made)
 
 

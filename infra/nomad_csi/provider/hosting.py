@@ -84,6 +84,6 @@ class _Components(component.ComponentProvider):
         package: dict[str, Any] = json.loads(self.schema or "{}")
         for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
             for token, item in package[part].items():
-                for name, text in derived_arguments.TEXTS[token.rpartition(":")[2] + suffix].items():
+                for name, text in derived_arguments.texts(token.rpartition(":")[2] + suffix).items():
                     item[keys][util.camel_case(name)]["description"] = text
         return package
