@@ -48,7 +48,7 @@ def checkout(tmp_path):
 
 def test_every_command_is_tried_here_or_needs_a_cluster():
     """A new command in README.md needs a test."""
-    tried = {"make", "nomad-csi", "."}
+    tried = {"make", "nomad-csi", ".", "for"}
 
     assert {words[0] for words in commands()} <= tried | set(NEEDS_A_CLUSTER)
 
@@ -163,6 +163,23 @@ def test_plan_and_register_are_typed_right():
 
         assert done.returncode == 2, done.stdout + done.stderr
         assert "no connection: Connection refused" in done.stdout + done.stderr
+
+
+def test_plugin_jobs_run_between_plan_and_register(tmp_path):
+    """On a new cluster `register` is refused without them: the line runs each committed job once."""
+    [block] = [block for block in blocks("sh") if "nomad-csi register" in block]
+    lines = block.splitlines()
+    [line] = [line for line in lines if line.startswith("for ")]
+    at = {words[1]: number for number, words in enumerate(map(str.split, lines)) if words[0] == "nomad-csi"}
+    nomad = tmp_path / "nomad"
+    nomad.write_text("#!/bin/sh\necho $*\n")
+    nomad.chmod(0o755)
+
+    done = _try(["sh", "-c", line], PROJECT, PATH=f"{tmp_path}:/usr/bin:/bin")
+
+    jobs = sorted(path.relative_to(PROJECT) for path in (PROJECT / "examples/committed-hcl/nomad/jobs").iterdir())
+    assert done.stdout.splitlines() == [f"job run {job}" for job in jobs]
+    assert at["plan"] < lines.index(line) < at["register"]
 
 
 def test_snippet_is_that_of_a_set(checkout):
