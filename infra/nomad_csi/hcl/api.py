@@ -20,6 +20,7 @@ _NAMES = {
     "LogConfig": "logs", "LTarget": "attribute", "MaxFileSizeMB": "max_file_size", "MemoryMaxMB": "memory_max",
     "MemoryMB": "memory", "Networks": "network", "Operand": "operator", "ReschedulePolicy": "reschedule",
     "RestartPolicy": "restart", "RightDelim": "right_delimiter", "RTarget": "value", "Services": "service",
+    "SELinuxLabel": "selinux_label",
     "SizeMB": "size", "SourcePath": "source", "Spreads": "spread", "TaskGroups": "group", "Tasks": "task",
     "Templates": "template", "VolumeMounts": "volume_mount", "Volumes": "volume",
 }  # fmt: skip

@@ -52,7 +52,7 @@ def check_volumes(
     known = {plugin.plugin.id for plugin in plugins}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
-        if plugins and plugin_id not in known:
+        if plugins and plugin_id and plugin_id not in known:
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
             yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 

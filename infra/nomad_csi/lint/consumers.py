@@ -1,13 +1,24 @@
 """What is wrong with the way a job asks for a volume."""
 
+import dataclasses
 from collections.abc import Iterator
 
 from nomad_csi.findings import Finding
+from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Consumer, at_line
-from nomad_csi.spec import access
+from nomad_csi.spec import access, problems
 
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})
+_NAMES = {
+    "csi_plugin": ("health_timeout", "id", "mount_dir", "stage_publish_base_dir", "type"),
+    "mount_options": ("fs_type", "mount_flags"),
+    "volume": (
+        "access_mode", "attachment_mode", "mount_options", "per_alloc", "read_only", "source", "sticky", "type",
+    ),
+    "volume_mount": ("destination", "propagation_mode", "read_only", "selinux_label", "volume"),
+}  # fmt: skip
+"""What Nomad reads in the blocks of a job that concern volumes and plugins."""
 
 
 def check(consumer: Consumer) -> Iterator[Finding]:
@@ -16,6 +27,41 @@ def check(consumer: Consumer) -> Iterator[Finding]:
     yield from _claims(consumer)
     yield from _twice(consumer)
     yield from _mounts(consumer)
+
+
+def check_job(job: jobs.JobFile) -> Iterator[Finding]:
+    """Yield what Nomad refuses in the blocks of *job* that concern volumes, whichever type they are of."""
+    for group in job.groups:
+        requests = jobs.labelled(group.body, "volume")
+        options = [item for request in requests for item in values.blocks(request, "mount_options")]
+        blocks = [*(("volume", item) for item in requests), *(("mount_options", item) for item in options)]
+        for task in group.tasks:
+            blocks += [
+                (name, item) for name in ("csi_plugin", "volume_mount") for item in values.blocks(task.body, name)
+            ]
+        found = [item for name, block in blocks for item in _unknown(name, block)]
+        known = {label for request in requests for label in request.labels}
+        found += [item for task in group.tasks for item in _undefined(task, known)]
+        for item in found:
+            yield dataclasses.replace(item, subject=f"group {group.name} of job {job.id}")
+
+
+def _unknown(name: str, block: values.Map) -> Iterator[Finding]:
+    known = _NAMES[name]
+    for key in block:
+        if key not in (*known, values.LABELS):
+            close = problems.suggestion(key, known)
+            advice = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+            yield at_line("block-key-unknown", block.at(key), f"{key!a} in a {name} block", advice)
+
+
+def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:
+    for block in values.blocks(task.body, "volume_mount"):
+        name = jobs.text(block, "volume")
+        if name and name not in known:
+            has = f"the group has {', '.join(sorted(known))}" if known else "the group has no volume block"
+            found = f"{name!a} in a volume_mount of task {task.name}; {has}"
+            yield at_line("mount-volume-unknown", block.at("volume"), found)
 
 
 def _modes(consumer: Consumer) -> Iterator[Finding]:

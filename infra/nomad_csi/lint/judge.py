@@ -49,6 +49,8 @@ def _of_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
         for note, line in file.notes:
             code, found = _NOTES[note]
             yield dataclasses.replace(at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
+        for job in file.jobs:
+            yield from (dataclasses.replace(item, file=file.name) for item in consumers.check_job(job))
 
 
 def _of_subjects(found: subjects.Subjects) -> Iterator[Finding]:

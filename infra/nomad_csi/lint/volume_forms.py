@@ -10,7 +10,7 @@ from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.lint.model import LintedVolume, at_line
 from nomad_csi.plan.rules import key_rules
-from nomad_csi.spec import access, names
+from nomad_csi.spec import access, names, problems
 from nomad_csi.text import secrets
 
 _LEGACY = ("access_mode", "attachment_mode")
@@ -49,7 +49,8 @@ def _names(volume: LintedVolume) -> Iterator[Finding]:
         yield at_line("legacy-modes", content.at(legacy[0]), f"{' and '.join(legacy)} at the top")
     for name in content:
         if name not in _KNOWN and name not in _SAME_IN_BOTH:
-            yield at_line("name-unknown", content.at(name), f"{name!a}")
+            close = problems.suggestion(name, sorted(_KNOWN - {values.LABELS}))
+            yield at_line("name-unknown", content.at(name), f"{name!a}", f"did you mean {close}?" if close else "")
     for name in ("mount_options", "topology_request"):
         blocks = values.blocks(content, name)
         if len(blocks) > 1:
@@ -133,6 +134,8 @@ def _ids(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if not names.VOLUME_ID.fullmatch(volume.id):
         yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
+    if not jobs.text(content, "plugin_id"):
+        yield at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
     if not jobs.text(content, "external_id") and not SOURCES & set(content):
         yield at_line("external-id-missing", content.line, "no external_id and no capacity")
 
