@@ -113,8 +113,11 @@ def test_read_an_old_volume_file(case):
         ("b {\na = 1", "line 2, column 6: expected what HCL allows there, got the end of the file"),
         ("a = @", "line 1, column 5: expected what HCL allows there, got '@'"),
         ("a = [1 2]", "line 1, column 8: expected what HCL allows there, got '2'"),
-        ('a = "x', "line 1, column 7: expected what HCL allows there, got the end of the file"),
-        ('a = "x\ny"', "line 1, column 7: expected what HCL allows there, got '\\n'"),
+        (
+            'a = "x',
+            "line 1, column 7: expected a quote that closes the one at line 1, column 5, got the end of the file",
+        ),
+        ('a = "x\ny"', "line 1, column 7: expected a quote that closes the one at line 1, column 5, got '\\n'"),
         ("a = <<EOF\nx\n", "line 1, column 5: expected what HCL allows there, got '<'"),
         ("a = 1\n}", "line 2, column 1: expected what HCL allows there, got '}'"),
         ("a = /* b", "line 1, column 5: expected what HCL allows there, got '/'"),

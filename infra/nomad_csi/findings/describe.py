@@ -16,9 +16,10 @@ _LINT = f"""\
 
 `nomad-csi lint FILE...` reads job files, volume files and IAM policies, in HCL or JSON, and prints these findings \
 with file and line. An *error* does not work, or loses something; a *warning* works until something else changes. \
-Files given together are compared with each other. It exits with 0 when there is no error, 1 when there is one \
-(with `--strict` a warning is enough), 2 when a file cannot be read, 64 on a usage error. What a driver accepts \
-is in [its row](drivers.md)."""
+Files given together are compared with each other. A folder stands for all `*.hcl` below it, and for the `*.json` \
+that are IAM policies. `lint` does not replace `nomad job validate`: run both. It exits with 0 when there is no \
+error, 1 when there is one (with `--strict` a warning is enough), 2 when a file cannot be read, 64 on a usage error. \
+What a driver accepts is in [its row](drivers.md)."""
 
 
 def as_text(condition: Condition) -> str:

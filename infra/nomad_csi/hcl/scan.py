@@ -74,6 +74,9 @@ class Scanner:
             position = match.end() if match else position
             if self.text.startswith('"', position):
                 return position + 1
+            if self.text[position : position + 1] in {"\n", ""}:
+                self.report(position, f"a quote that closes the one at {self.place(start)}", self.seen(position))
+                raise UnreadableError
             if self.text[position : position + 2] not in {"${", "%{"} or self.dialect.name == "json":
                 self.fail(position)
             position = self.end_of_template(position, start)
@@ -160,16 +163,22 @@ class Scanner:
 
     def fail(self, position: int, fix: str = "") -> NoReturn:
         """Report that HCL allows nothing of the kind at *position*, and end the reading."""
-        found = self.text[position : position + 1]
-        self.report(position, "what HCL allows there", ascii(found) if found else "the end of the file", fix)
+        self.report(position, "what HCL allows there", self.seen(position), fix)
         raise UnreadableError
+
+    def seen(self, position: int) -> str:
+        """Return what stands at *position*, as problems write it."""
+        found = self.text[position : position + 1]
+        return ascii(found) if found else "the end of the file"
 
     def report(self, position: int, allowed: str, got: str = "", fix: str = "") -> None:
         """Report a problem at *position*."""
+        self.problems.append(errors.Problem(path=self.place(position), got=got, allowed=allowed, fix=fix))
+
+    def place(self, position: int) -> str:
+        """Return line and column of *position*, in words."""
         line = self.line(position)
-        column = position - (self._line_ends[line - 2] if line > 1 else -1)
-        where = f"line {line}, column {column}"
-        self.problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
+        return f"line {line}, column {position - (self._line_ends[line - 2] if line > 1 else -1)}"
 
     def line(self, position: int) -> int:
         """Return the number of the line of *position*, from 1."""

@@ -55,6 +55,13 @@ def test_show_says_why_a_driver_cannot_run(capsys):
     assert "s3files:fs-0123456789abcdef0" in out
 
 
+def test_name_of_a_driver_without_show_is_told_with_it(capsys):
+    """The whole command, to be typed as it stands."""
+    assert cli.main(["drivers", "csi-hostpath"]) == 64
+
+    assert "did you mean `nomad-csi drivers show csi-hostpath`?" in capsys.readouterr().err
+
+
 def test_unknown_driver_is_a_typing_error_that_names_the_known_ones(capsys):
     """Exit code 64, and what could have been meant."""
     code = cli.main(["drivers", "show", "ebs"])

@@ -163,7 +163,7 @@ def test_broken_files_exit_2_and_nothing_is_imported(tmp_path, capsys):
 
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith(f"error: {broken}:1: line 1, column 5: ")
+    assert printed.err.startswith(f"error: {broken}:1:5: ")
 
 
 def test_a_volume_that_nomad_would_not_read_exits_2(tmp_path, capsys):

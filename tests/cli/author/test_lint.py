@@ -71,14 +71,14 @@ def test_findings_as_json(capsys):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'id = "a\0"\n', "{path}:1: line 1, column 8: expected text without NUL, got NUL"),
-        (b'# x\nid = "\xff"\n', "{path}:2: line 2, byte 7: expected text in UTF-8, got the byte 0xff"),
+        (b'id = "a\0"\n', "{path}:1:8: expected text without NUL, got NUL"),
+        (b'# x\nid = "\xff"\n', "{path}:2: byte 7: expected text in UTF-8, got the byte 0xff"),
         (b"x" * 10 * 2**20, "{path}: expected a file of at most 1 MiB, got 10.0 MiB"),
         (
             b'id = "a"\ncontext = {\n  a = "1"\n  a = "2"\n}\n',
-            "{path}:4: line 4, column 3: expected each key once, got 'a' again",
+            "{path}:4:3: expected each key once, got 'a' again",
         ),
-        (b"spec: yaml\n", "{path}:1: line 1, column 5: expected what HCL allows there, got ':'"),
+        (b"spec: yaml\n", "{path}:1:5: expected what HCL allows there, got ':'"),
         (b'{"a": 1}', "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
         (b'id = "x"\ntype = "host"\n', '{path}: expected a CSI volume (type = "csi"), got a volume of another type'),
         (b"variable a {}\n", "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
@@ -105,13 +105,30 @@ def test_missing_files_exit_2(tmp_path, capsys):
 
 
 def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
-    """All *.hcl; one without any is told."""
+    """All *.hcl, and the IAM policy; one without any is told."""
     assert cli.main(["lint", str(RIGHT)]) == 0
     assert cli.main(["lint", str(tmp_path)]) == 2
 
     printed = capsys.readouterr()
-    assert printed.out == f"{len(list(RIGHT.rglob('*.hcl')))} files, nothing found\n"
+    assert printed.out == f"{len(list(RIGHT.rglob('*.hcl'))) + 1} files, nothing found\n"
     assert printed.err == f"error: {tmp_path}: expected files or a folder with *.hcl, got a folder without any\n"
+
+
+def test_policies_below_a_folder_are_judged_and_other_json_is_not(tmp_path, capsys):
+    """Of the JSON there only what has a Statement, whether anything else is JSON at all."""
+    below = tmp_path / "iam"
+    below.mkdir()
+    policy = (RIGHT / "policy.json").read_text()
+    (below / "ebs.json").write_text(policy.replace('        "ec2:DescribeAvailabilityZones",\n', ""))
+    (below / "package.json").write_text('{"name": "x"}')
+    (below / "broken.json").write_text("{")
+
+    assert cli.main(["lint", str(tmp_path)]) == 1
+
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith(f"{below}/ebs.json:3: error: policy-without-probe: ")
+    assert "1 found in 1 file" in printed.out
 
 
 SECRETS = """\

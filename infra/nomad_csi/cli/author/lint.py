@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,12 +15,14 @@ from nomad_csi.lint import judge, spec_secrets
 from nomad_csi.text import listing
 
 YAML = frozenset({".yaml", ".yml"})
+_PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
 
 @command.command(either=("files", "explain", "docs"))
 @command.argument(
     "files [FILE...]",
-    "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder stands for all *.hcl below it",
+    "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder stands for all *.hcl, and "
+    "the IAM policies among *.json, below it",
 )
 @codes.options("docs/lint.md")
 @command.as_json()
@@ -29,7 +32,7 @@ def run(arguments: command.Arguments) -> int:
     if codes.explain(arguments, "lint"):
         return 0
     specs = [path for path in arguments.files if path.suffix in YAML and path.is_file()]
-    read, broken = load([path for path in arguments.files if path not in specs])
+    read, broken = load([path for path in arguments.files if path not in specs], with_policies=True)
     found = judge.judge(read)
     checked = len(read)
     for path in specs:
@@ -62,12 +65,18 @@ def _of_spec(path: Path) -> tuple[Finding, ...]:
     return tuple(dataclasses.replace(item, file=str(path), subject="spec") for item in found)
 
 
-def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
-    """Return the files that can be read, of a folder all ``*.hcl`` below it, and for each of the others why not."""
+def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[files.File], list[str]]:
+    """
+    Return the files that can be read, and for each of the others why not.
+
+    A folder stands for all ``*.hcl`` below it; *with_policies* also for the ``*.json`` that are IAM policies.
+    """
     read: list[files.File] = []
     broken: list[str] = []
     for path in paths:
         below = sorted(path.rglob("*.hcl")) if path.is_dir() else [path]
+        if path.is_dir() and with_policies:
+            below += filter(_is_policy, sorted(path.rglob("*.json")))
         if not below:
             broken.append(f"{path}: expected files or a folder with *.hcl, got a folder without any")
         for file in below:
@@ -80,6 +89,13 @@ def load(paths: Sequence[Path]) -> tuple[list[files.File], list[str]]:
     return read, broken
 
 
+def _is_policy(path: Path) -> bool:
+    try:
+        return files.load(path).kind == "policy"
+    except (errors.SpecError, OSError):
+        return False  # nobody named this file: other JSON may stand there
+
+
 def _of_yaml(path: Path) -> str:
     return (
         f"{path}: expected a job file, a volume file or an IAM policy, got YAML; "
@@ -88,11 +104,14 @@ def _of_yaml(path: Path) -> str:
 
 
 def _lines(error: errors.SpecError) -> Iterator[str]:
-    """Yield the problems as ``FILE:LINE: ...``, as editors read it."""
+    """Yield the problems as ``FILE:LINE:COLUMN: ...``, as editors read it."""
     for problem in error.problems:
-        line = problem.path.removeprefix("line ").partition(",")[0]
-        where = f"{error.source}:{line}" if line.isdigit() else error.source
-        yield f"{where}: {problem}"
+        if place := _PLACE.fullmatch(problem.path):
+            line, column, rest = place.groups()
+            where = ":".join(filter(None, (error.source, line, column)))
+            yield f"{where}: {dataclasses.replace(problem, path=rest or '')}"
+        else:
+            yield f"{error.source}: {problem}"
 
 
 def _sum_up(count: int, read: int) -> None:

@@ -58,7 +58,7 @@ def _problem(error: click.UsageError) -> errors.Problem | None:
     if isinstance(error, click.NoSuchCommand) and error.ctx and isinstance(command, click.Group):
         known = command.list_commands(error.ctx)
         allowed = f"a command that `{error.ctx.command_path} --help` lists"
-        fix = nearest(error.command_name, known)
+        fix = _with_value(error.ctx, command, error.command_name) or nearest(error.command_name, known)
         return errors.Problem(path="COMMAND", got=repr(error.command_name), allowed=allowed, fix=fix)
     if isinstance(error, click.MissingParameter) and error.param:
         is_option = isinstance(error.param, click.Option)
@@ -69,3 +69,13 @@ def _problem(error: click.UsageError) -> errors.Problem | None:
         allowed, got = ("no value", "one") if takes_none else ("a value", "none")
         return errors.Problem(path=error.option_name, got=got, allowed=allowed)
     return None
+
+
+def _with_value(ctx: click.Context, group: click.Group, word: str) -> str:
+    """Return the command of *group* that takes *word* as a value, as a question; empty where none does."""
+    takers = [
+        name
+        for name, each in (group.commands.items() if ctx.parent else ())
+        if any(word in getattr(parameter.type, "choices", ()) for parameter in each.params)
+    ]
+    return f"did you mean `{ctx.command_path} {takers[0]} {word}`?" if takers else ""
