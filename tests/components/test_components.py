@@ -247,13 +247,16 @@ def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
     assert policy["Statement"][0]["Sid"] == "Describe"
     assert cloud.inputs("nomad-csi:index:PluginHealth", "aws-ebs0") == {
         "clientDataDir": "",
+        "constraints": [],
         "controllerSupports": ["AttachDetach"],
         "controllers": 2,
         "datacenters": ["*"],
         "driver": "aws-ebs",
         "jobs": {"plugin-aws-ebs0-controller": 7, "plugin-aws-ebs0-nodes": 7},
+        "monolith": False,
         "namespace": "default",
         "nodePool": "default",
+        "nodeSupports": [],
         "pluginId": "aws-ebs0",
         "evidence": "nomad",
         "provider": "ebs.csi.aws.com",

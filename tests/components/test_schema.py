@@ -12,6 +12,7 @@ from nomad_csi.components import resources
 from nomad_csi.provider import hosting
 from nomad_csi.resources import volume_properties
 from nomad_csi.resources.created import created_properties
+from nomad_csi.resources.frame import properties
 from nomad_csi.resources.plugin_jobs import plugin_job_properties
 from tests import argument_stub
 
@@ -108,4 +109,4 @@ def test_arguments_of_a_resource_class_are_its_declared_inputs(kind, declared):
     """One that is not declared would be dropped, and a declared one could not be given."""
     given = inspect.signature(kind.__init__).parameters.keys() - {"self", "resource_name", "opts"}
 
-    assert given == {resources.in_python(name) for name in declared}
+    assert given == {properties.in_python(name) for name in declared}

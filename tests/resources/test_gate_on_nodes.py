@@ -7,9 +7,10 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import report
-from nomad_csi.plan import probe_job
+from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_run
-from nomad_csi.resources import asked_together, gate, plugin_health
+from nomad_csi.resources import asked_together, gate, plugin_health, plugin_health_properties
+from nomad_csi.resources.frame import properties
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -224,3 +225,38 @@ def test_check_refuses_a_job_that_cannot_ask():
         "onNodes.timeoutS",
     ]
     assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
+
+
+def test_every_field_of_an_expectation_goes_through_the_inputs():
+    """A field without an input would be lost between the program and the gate."""
+    run = probe_job.ProbeRun(
+        job=probe_job.ProbeJob(namespace="storage", command="/bin/ask", image="x/y:1", state_dir="/state"), wait_s=9
+    )
+    expected = model.PluginExpectation(
+        plugin_id="efs0",
+        provider="efs.csi.aws.com",
+        version="v1",
+        namespace="storage",
+        controllers=2,
+        monolith=True,
+        nodes=3,
+        datacenters=("dc1",),
+        node_pool="storage",
+        constraints=(model.Constraint(attribute="${attr.x}", operator="is_set", value=""),),
+        task_driver="podman",
+        client_data_dir="/data",
+        evidence="csi",
+        on_nodes=run,
+        timeout_s=4.5,
+        stable_s=0,
+        min_healthy_percent=95,
+        min_healthy_per_zone=2,
+        controller_supports=("AttachDetach",),
+        node_supports=("StageVolume",),
+        driver="aws-efs",
+    )
+
+    inputs, failures = properties.check(plugin_health_properties.INPUTS, plugin_health_properties.inputs_of(expected))
+
+    assert failures == ()
+    assert plugin_health_properties.expectation(inputs) == expected

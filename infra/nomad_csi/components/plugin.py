@@ -1,17 +1,16 @@
 """The component of a CSI plugin: its IAM policy, its jobs, the proof that it is healthy."""
 
-import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import arguments, attachment, identity, program, resources
 from nomad_csi.components.argument_classes import CsiPluginArgs, Iam
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model
 from nomad_csi.render import documents
+from nomad_csi.resources import plugin_health_properties
 
 NOT_IN_THE_SPEC = frozenset({"render_to", "templates"})
 """Arguments about files."""
@@ -55,7 +54,14 @@ class CsiPlugin(program.Component):
                 path = f"{render_to}/{job.file_name}"
                 file_opts = pulumi.ResourceOptions(parent=self)
                 resources.RenderedFile(f"{name}-{job.role}", path=path, content=hcl, opts=file_opts)
-        health = self._health(name, plan.expectation, jobs)
+        expected = plugin_health_properties.inputs_of(plan.expectation)
+        health = resources.PluginHealth(
+            name,
+            plugin_id=expected.pop("pluginId"),
+            **expected,
+            jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),
+        )
         self.plugin_id = health.plugin_id
         self.job_ids = pulumi.Output.from_input(list(jobs))
         self.register_outputs({"pluginId": self.plugin_id, "jobIds": self.job_ids})
@@ -69,45 +75,3 @@ class CsiPlugin(program.Component):
         policy = aws.iam.Policy(name, description=plan.iam_policy.description, policy=document, opts=child)
         role = arguments.checked("role_name", iam["role_name"])
         return [attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)]
-
-    def _health(
-        self, name: str, expectation: model.PluginExpectation, jobs: Mapping[str, resources.PluginJob]
-    ) -> resources.PluginHealth:
-        return resources.PluginHealth(
-            name,
-            plugin_id=expectation.plugin_id,
-            provider=expectation.provider,
-            version=expectation.version,
-            namespace=expectation.namespace,
-            controllers=expectation.controllers,
-            monolith=expectation.monolith or None,
-            nodes=expectation.nodes,
-            datacenters=list(expectation.datacenters),
-            nodePool=expectation.node_pool,
-            constraints=[dataclasses.asdict(constraint) for constraint in expectation.constraints] or None,
-            taskDriver=expectation.task_driver,
-            clientDataDir=expectation.client_data_dir,
-            evidence=expectation.evidence,
-            onNodes=_on_nodes(expectation.on_nodes),
-            timeoutS=expectation.timeout_s,
-            stableS=expectation.stable_s,
-            minHealthyPercent=expectation.min_healthy_percent,
-            minHealthyPerZone=expectation.min_healthy_per_zone,
-            controllerSupports=list(expectation.controller_supports) or None,
-            nodeSupports=list(expectation.node_supports) or None,
-            driver=expectation.driver or None,
-            jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),
-        )
-
-
-def _on_nodes(run: probe_job.ProbeRun | None) -> dict[str, Any] | None:
-    if run is None:
-        return None
-    job = run.job
-    return {
-        "command": job.command,
-        "image": job.image or None,
-        "stateDir": job.state_dir or None,
-        "timeoutS": run.wait_s,
-    }

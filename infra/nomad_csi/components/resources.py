@@ -5,8 +5,6 @@ Property names inside are those on the wire, or as Python writes them: ``accessM
 maps are the operator's, and stay.
 """
 
-import functools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -239,7 +237,7 @@ class RenderedFile(pulumi.CustomResource):
 
 def _inputs(declared: Mapping[str, properties.Property], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the inputs that are *declared*, out of *arguments* with the same names as Python writes them."""
-    return {name: _input(item, arguments[in_python(name)]) for name, item in declared.items()}
+    return {name: _input(item, arguments[properties.in_python(name)]) for name, item in declared.items()}
 
 
 def _input(declared: properties.Property, value: Any) -> Any:
@@ -249,14 +247,8 @@ def _input(declared: properties.Property, value: Any) -> Any:
     if not is_given or isinstance(value, pulumi.Output):
         return value
     if declared.kind == "record":
-        names = {in_python(name): name for name in declared.fields}
+        names = {properties.in_python(name): name for name in declared.fields}
         return {names.get(name, name): item for name, item in value.items()}
     if declared.kind == "list" and declared.item:
         return [_input(declared.item, item) for item in value]
     return value
-
-
-@functools.cache
-def in_python(name: str) -> str:
-    """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
-    return re.sub(r"(?=[A-Z])", "_", name).lower()

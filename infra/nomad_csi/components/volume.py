@@ -9,6 +9,7 @@ import pulumi
 from nomad_csi.components import arguments, identity, resources
 from nomad_csi.plan import model, volume_forms, volumes
 from nomad_csi.render import documents
+from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
 
@@ -73,7 +74,7 @@ def document_inputs(
     written = volume_forms.write(document, "property")
     flags = list((args.get("mount_options") or {}).get("mount_flags") or ())
     mount = written.pop("mountOptions", {}) | ({"mountFlags": flags} if flags else {})
-    return {resources.in_python(name): value for name, value in written.items()} | {
+    return {properties.in_python(name): value for name, value in written.items()} | {
         "plugin_id": plugin_id,
         "mount_options": mount,
         "secrets": args.get("secrets"),

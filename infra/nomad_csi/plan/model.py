@@ -138,7 +138,7 @@ class PluginExpectation:
     provider: str
     """The name that every instance must answer to ``GetPluginInfo``."""
 
-    version: str
+    version: str = ""
     """The version that every instance must answer; empty where the image is not the catalogue's."""
 
     namespace: str
@@ -159,7 +159,7 @@ class PluginExpectation:
     task_driver: str
     """Of the node instances."""
 
-    client_data_dir: str
+    client_data_dir: str = ""
     """``data_dir`` of the clients, where the sockets are; empty when not known."""
 
     evidence: Literal["nomad", "csi"]

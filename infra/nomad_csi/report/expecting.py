@@ -22,7 +22,6 @@ def expectation_of(plugin: plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTa
     return model.PluginExpectation(
         plugin_id=plugin.plugin_id,
         provider=plugin.provider,
-        version="",
         namespace=first.namespace if first else "default",
         controllers=0 if is_monolith else max(plugin.controllers_expected, len(plugin.controllers)),
         monolith=is_monolith,
@@ -31,7 +30,6 @@ def expectation_of(plugin: plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTa
         node_pool=counted.node_pool if counted else "all",
         constraints=counted.constraints if counted else (),
         task_driver=first.task_driver if first else "",
-        client_data_dir="",
         evidence="nomad",
         timeout_s=0,
         stable_s=0,

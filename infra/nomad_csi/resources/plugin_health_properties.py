@@ -1,5 +1,6 @@
 """What the resource `PluginHealth` takes and answers, and what it expects by that."""
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -111,6 +112,12 @@ class _Bounds:
     is_whole: bool = True
 
 
+_FIELDS = {properties.in_python(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
+"""Fields of a `model.PluginExpectation` -> inputs that hold the same."""
+
+_JOB_FIELDS = {properties.in_python(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
+"""Fields of a `probe_job.ProbeJob` -> what `onNodes` holds of them."""
+
 _RANGES: Mapping[str, _Bounds] = {
     "minHealthyPercent": _Bounds("a whole number from 1 to 100", 1, 100),
     "minHealthyPerZone": _Bounds("a whole number, at least 1", 1),
@@ -123,49 +130,36 @@ _RANGES: Mapping[str, _Bounds] = {
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     """Return what checked *inputs* expect."""
-    return model.PluginExpectation(
-        plugin_id=inputs["pluginId"],
-        provider=inputs["provider"],
-        version=inputs.get("version", ""),
-        namespace=inputs["namespace"],
-        controllers=int(inputs["controllers"]),
-        monolith=inputs.get("monolith", False),
-        nodes=int(inputs["nodes"]) if inputs.get("nodes") else None,
-        constraints=tuple(
-            model.Constraint(attribute=item["attribute"], operator=item["operator"], value=item.get("value", ""))
-            for item in inputs.get("constraints", ())
-        ),
-        datacenters=tuple(inputs["datacenters"]),
-        node_pool=inputs["nodePool"],
-        task_driver=inputs["taskDriver"],
-        client_data_dir=inputs.get("clientDataDir", ""),
-        evidence=inputs["evidence"],
-        on_nodes=_on_nodes(inputs),
-        timeout_s=inputs["timeoutS"],
-        stable_s=inputs["stableS"],
-        min_healthy_percent=_count(inputs, "minHealthyPercent"),
-        min_healthy_per_zone=_count(inputs, "minHealthyPerZone"),
-        controller_supports=tuple(inputs.get("controllerSupports", ())),
-        node_supports=tuple(inputs.get("nodeSupports", ())),
-        driver=inputs.get("driver", ""),
-    )
+    given = {field: _in_the_plan(name, inputs[name]) for field, name in _FIELDS.items() if name in inputs}
+    return model.PluginExpectation(**given, on_nodes=_on_nodes(inputs))
+
+
+def _in_the_plan(name: str, value: Any) -> Any:
+    if name == "constraints":
+        return tuple(model.Constraint(**{"value": ""} | item) for item in value)
+    if name in _RANGES and _RANGES[name].is_whole:
+        return int(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _on_nodes(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
     asked = inputs.get("onNodes")
     if asked is None:
         return None
-    job = probe_job.ProbeJob(
-        namespace=inputs["namespace"],
-        command=asked["command"],
-        image=asked.get("image", ""),
-        state_dir=asked.get("stateDir", ""),
-    )
-    return probe_job.ProbeRun(job=job, wait_s=asked["timeoutS"])
+    given = {field: asked[name] for field, name in _JOB_FIELDS.items() if name in asked}
+    return probe_job.ProbeRun(job=probe_job.ProbeJob(namespace=inputs["namespace"], **given), wait_s=asked["timeoutS"])
 
 
-def _count(inputs: Mapping[str, Any], name: str) -> int | None:
-    return int(inputs[name]) if name in inputs else None
+def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
+    """Return the inputs by which as much is *expected*; `check` leaves out what is empty."""
+    plain = dataclasses.asdict(expected)
+    inputs = {
+        name: list(plain[field]) if isinstance(plain[field], tuple) else plain[field] for field, name in _FIELDS.items()
+    }
+    if expected.on_nodes is None:
+        return inputs
+    job = {name: getattr(expected.on_nodes.job, field) for field, name in _JOB_FIELDS.items()}
+    return inputs | {"onNodes": job | {"timeoutS": expected.on_nodes.wait_s}}
 
 
 def is_strict(news: Mapping[str, Any]) -> bool:

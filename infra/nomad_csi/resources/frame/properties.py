@@ -98,6 +98,12 @@ mapping = functools.partial(Property, "map")
 record = functools.partial(Property, "record")
 
 
+@functools.cache
+def in_python(name: str) -> str:
+    """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
+
+
 def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
     """Return the names of the *declared* properties that are always secret."""
     return frozenset(name for name, item in declared.items() if item.secret)
