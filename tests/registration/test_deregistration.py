@@ -275,6 +275,7 @@ def test_outcome_as_data():
         "volume_id": "mysql",
         "status": "gone",
         "reason": "",
+        "external_id": "",
         "storage": "",
     }
     assert [dataclasses.replace(outcome, status=status).is_done for status in ("gone", "unknown", "claimed")] == [

@@ -198,7 +198,7 @@ class _Run:
                 self._note(_key(volume), "unknown", f"{error}; not seen afterwards: {again}")
                 return
             status = "failed" if is_there else "deregistered"
-        self._note(_key(volume), status, "" if status == "deregistered" else str(error))
+        self._note(_key(volume), status, "" if status == "deregistered" else str(error), volume)
 
     def _end(self, volume: volumes.Volume) -> None:
         """Note what is left at the deadline, or force it."""
@@ -235,7 +235,12 @@ class _Run:
         ebs = self._ebs.get(volume.external_id) if volume else None
         storage = str(ebs) if ebs else ""
         self._outcomes[key] = deregistration_outcome.DeregistrationOutcome(
-            namespace=namespace, volume_id=volume_id, status=status, reason=reason, storage=storage
+            namespace=namespace,
+            volume_id=volume_id,
+            status=status,
+            reason=reason,
+            external_id=volume.external_id if volume else "",
+            storage=storage,
         )
 
 

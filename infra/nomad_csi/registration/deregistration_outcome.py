@@ -20,6 +20,9 @@ class DeregistrationOutcome(outcome.VolumeOutcome):
 
     status: Status
 
+    external_id: str = ""
+    """Of the storage; empty where no such volume was found."""
+
     storage: str = ""
     """What EC2 says of its storage; empty where it was not asked."""
 

@@ -1,5 +1,6 @@
 """``nomad-csi claims`` and ``nomad-csi deregister``: exit codes, words and data, and nothing done unasked."""
 
+import dataclasses
 import io
 import json
 import re
@@ -329,7 +330,7 @@ def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_p
 
 
 def test_free_volumes_are_deregistered(run, writes):
-    """What is gone is done."""
+    """What is gone is done, and the storage that stays is named; EC2 has nothing to say of a file system."""
     code, out, err = run("deregister", "default/a", "default/nobody")
 
     assert (code, err) == (0, "")
@@ -337,9 +338,21 @@ def test_free_volumes_are_deregistered(run, writes):
         "volume          outcome       remarks",
         "default/a       deregistered  -",
         "default/nobody  gone          not registered in namespace default; nothing to do",
-        "2 volumes: 1 deregistered, 1 gone; EC2 was not asked whether they are detached (--aws-region)",
+        "2 volumes: 1 deregistered, 1 gone",
+        f'default/a: storage {FILE_SYSTEM} stays; to register it again: existing: {{external_id: "{FILE_SYSTEM}"}}',
     ]
     assert writes() == ["DELETE /v1/volume/csi/a"]
+
+
+def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_asked(run, served):
+    """An instance may still have it."""
+    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
+        volumes.register(client, [dataclasses.replace(document("disk"), external_id="vol-0123456789abcdef0")])
+
+    code, out, _ = run("deregister", "disk")
+
+    assert code == 0
+    assert "1 volume: 1 deregistered; EC2 was not asked whether they are detached (--aws-region)\n" in out
 
 
 SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]'"

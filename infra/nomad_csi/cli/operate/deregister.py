@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
+from nomad_csi.aws import attachments
 from nomad_csi.cli.common import command, confirm, guard, inputs, owners, usage, waits
 from nomad_csi.compare import outcome
 from nomad_csi.nomad import volume_lookup
@@ -50,8 +51,13 @@ def run(arguments: command.Arguments) -> int:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        note = "" if arguments.aws_region else "; EC2 was not asked whether they are detached (--aws-region)"
+        could_ask = not arguments.aws_region and any(attachments.is_ebs(item.external_id) for item in outcomes)
+        note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
         print(outcome.as_text(outcomes, deregistration_outcome.DeregistrationOutcome, note=note))
+        for item in outcomes:
+            if item.status == "deregistered" and item.external_id:
+                again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+                print(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
     return outcome.exit_code(outcomes)
 
 
