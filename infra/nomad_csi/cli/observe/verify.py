@@ -81,9 +81,10 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
         raise done.outcome
     if file != verify_watch.STDOUT:
         print(
-            json.dumps(done.outcome.as_json(), indent=2)
+            json.dumps(done.outcome.as_json(), indent=2) + "\n"
             if arguments.json
-            else done.outcome.as_table(colour=output.has_colours())
+            else done.outcome.as_table(colour=output.has_colours()),
+            end="",
         )
     return strict.exit_code(arguments, done.exit_code, done.outcome.findings)
 
