@@ -263,7 +263,8 @@ def noise():
 
 OURS = re.compile(
     r"warning: (deregisters |group .* cannot be placed yet: |.* is not reachable: .* was not compared|"
-    r"plugin .* is not healthy now, and `up` waits for it: |\S+ is re-pointed from )"
+    r"plugin .* is not healthy now, and `up` waits for it: |\S+ is re-pointed from |"
+    r"volume \S+ is not registered in Nomad any more$)"
 )
 
 

@@ -144,7 +144,8 @@ def assert_alike(step, states, real, ours):
     (theirs, kept), (mine, held) = real, ours
     assert (theirs.code, mine.code) == (step.code, step.code), theirs.text + mine.text
     assert reached(step, states.shown(mine.operations)) == reached(step, states.shown(theirs.operations)), step.name
-    assert mine.summaries() == theirs.summaries(), step.name
+    if not step.code:  # the counts of a refused step are those of what was reached
+        assert mine.summaries() == theirs.summaries(), step.name
     assert mine.diagnostics() == theirs.diagnostics(), step.name
     found = states.differences(states.normal(held), states.normal(kept))
     assert not found, "\n".join([f"state after: {step.name}", *found])
