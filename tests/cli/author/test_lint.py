@@ -95,6 +95,7 @@ def test_broken_files_exit_2(tmp_path, capsys, content, said):
     printed = capsys.readouterr()
     assert printed.err == f"error: {said.format(path=path)}\n"
     assert "topology-missing" in printed.out
+    assert "1 found in 1 file (not all could be read); " in printed.out
 
 
 def test_missing_files_exit_2(tmp_path, capsys):

@@ -49,7 +49,7 @@ def run(arguments: command.Arguments) -> int:
     else:
         for item in found:
             print(printing.as_line(item))
-        _sum_up(len(found), checked)
+        _sum_up(len(found), checked, is_all=not broken)
     if broken:
         return errors.EXIT_ERROR
     return strict.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
@@ -114,8 +114,8 @@ def _lines(error: errors.SpecError) -> Iterator[str]:
             yield f"{error.source}: {problem}"
 
 
-def _sum_up(count: int, read: int) -> None:
-    files_read = listing.counted(read, "file")
+def _sum_up(count: int, read: int, *, is_all: bool) -> None:
+    files_read = listing.counted(read, "file") + ("" if is_all else " (not all could be read)")
     if count:
         print(f"{count} found in {files_read}; `nomad-csi lint --explain CODE` says more")
     elif read:
