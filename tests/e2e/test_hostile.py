@@ -150,7 +150,8 @@ def test_a_second_up_is_refused_while_one_runs_and_a_second_project_while_one_is
     third = other.up()
 
     assert (second.returncode, second.stdout) == (1, "")
-    assert second.stderr == "refused: another command works on this sandbox; wait for it to end\n"
+    command = f"nomad-csi sandbox --project {sandbox.project} up --engine emulator --nomad emulator"
+    assert second.stderr == f"refused: `{command}` (process {first.pid}) works on this sandbox; wait for it to end\n"
     assert first.returncode == 0, output
     holder = sandbox.project.resolve()
     fix = "take that sandbox down, or change client_data_dir in Pulumi.sandbox.yaml"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,11 +123,16 @@ class Folder:
     def locked(self) -> Iterator[None]:
         """Hold the sandbox against a second command. Raises `errors.RefusedError` when one is running."""
         self.path.mkdir(mode=PRIVATE, exist_ok=True)
-        with (self.path / "lock").open("w") as file:
+        with (self.path / "lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise errors.RefusedError("another command works on this sandbox; wait for it to end") from None
+                file.seek(0)
+                holder = file.read() or "another command"
+                raise errors.RefusedError(f"{holder} works on this sandbox; wait for it to end") from None
+            file.truncate(0)
+            file.write(f"`nomad-csi {' '.join(sys.argv[1:])}` (process {os.getpid()})")
+            file.flush()
             yield
 
     def load(self) -> Record | None:
