@@ -238,6 +238,22 @@ def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, own
     assert heard["warn"] == ["registered meanwhile: default/v3; owner marks stay"]
 
 
+def test_two_stacks_at_one_moment_record_their_own(owned, sending, monkeypatch):
+    """They share no batch, although plugin and namespace are the same."""
+    handed_over = sending(lambda documents: ((document, None) for document in documents))
+    all_here = threading.Event()
+    monkeypatch.setattr(batch_coalesce.time, "sleep", lambda _seconds: all_here.wait(DEADLINE_S))
+    coalescer = batch_coalesce.Coalescer(owned)
+
+    answers = answered(coalescer, [volume(0)], requester=OURS) + answered(coalescer, [volume(1)], requester=TO_OTHER)
+    until(lambda: gathered_in(coalescer) == 2)
+    all_here.set()
+
+    assert [answer.result(DEADLINE_S) for answer in answers] == [None, None]
+    assert records(owned) == {"v0": ("shop/prod", ""), "v1": ("bank/prod", "")}
+    assert len(handed_over) == 2
+
+
 def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, owned, sending):
     """And a volume that another stack took in that moment is not ours."""
     marks = registration_ownership.of(owned)
@@ -300,6 +316,19 @@ def test_first_caller_hears_what_owner_records_come_to(together, scripted, sendi
 
     assert [line in each for each in heard["warn"]] == [True]
     assert len(handed_over) == 1
+
+
+def test_first_caller_hears_that_records_were_not_written_before_a_refusal(together, scripted, sending, heard):
+    """Nothing is looked at afterwards then."""
+    scripted.reply("GET", f"/v1/var/{registration_marks.page_of('v0')}", 403, "Permission denied")
+    sending(lambda documents: ((document, REFUSED) for document in documents))
+
+    [answer] = together(volume(0), requester=OURS)
+
+    assert str(answer) == str(REFUSED)
+    assert [each.partition(":")[0] for each in heard["warn"]] == [
+        "volumes of namespace default are registered without an owner mark"
+    ]
 
 
 @pytest.mark.parametrize(("others", "times"), [(0, 1), (1, 2), (3, 4), (50, batch_coalesce.GATHERINGS)])
