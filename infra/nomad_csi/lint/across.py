@@ -1,5 +1,6 @@
 """What is wrong between files: ids that should be the same, and ids that should not."""
 
+import collections
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -42,7 +43,7 @@ def check_volumes(
     volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
 ) -> Iterator[tuple[LintedVolume, Finding]]:
     """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
-    for first, second in itertools.combinations(volumes, 2):
+    for first, second in _pairs(volumes):
         if (first.namespace, first.id) == (second.namespace, second.id):
             found = f"{first.file} has it too"
             yield second, at_line("volume-twice", second.content.at("id"), found)
@@ -55,6 +56,18 @@ def check_volumes(
         if plugins and plugin_id and plugin_id not in known:
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
             yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
+
+
+def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
+    """Yield each two that have an id in common, of the volume or of its storage, in the order of *volumes*."""
+    groups: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    for index, volume in enumerate(volumes):
+        groups[volume.namespace, volume.id].append(index)
+        if external_id := jobs.text(volume.content, "external_id"):
+            for identity in set(shared_storage.identities(external_id)):
+                groups[(identity,)].append(index)
+    pairs = {pair for group in groups.values() for pair in itertools.combinations(group, 2)}
+    return ((volumes[first], volumes[second]) for first, second in sorted(pairs))
 
 
 def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
