@@ -3,7 +3,8 @@ A provider of things that are files, for the tests of the engine: started as a p
 
 The folder in ``TOY_WORLD`` is its world: ``<id>.json`` for each thing, ``calls.jsonl`` for each call as it began,
 ``faults.json`` with what shall go wrong:
-``{"<Method>:<name>": {"kind": "error" | "init" | "wait" | "die" | "kill", …}}``; ``kill`` ends the engine.
+``{"<Method>:<name>": {"kind": "error" | "init" | "wait" | "die" | "kill", …}}``; ``kill`` ends the engine. An error
+with ``after`` waits until a call of that method has begun.
 
 A change of ``zone`` or of ``serialOf`` needs a new thing; every other change is made in place. The old thing is deleted
 first when ``deleteFirst`` is set: with ``"changed"`` this is said only of a difference that replaces, as providers do,
@@ -72,6 +73,8 @@ class Toy(provider_pb2_grpc.ResourceProviderServicer):
         if fault["kind"] == "meet":
             self.meet(method, fault["count"], context)
         if fault["kind"] == "error":
+            if "after" in fault:
+                self.meet(fault["after"], 1, context)
             context.abort(grpc.StatusCode.UNKNOWN, fault["message"])
         if fault["kind"] == "init":
             self.init_failure(fault, context, identity, outputs)
