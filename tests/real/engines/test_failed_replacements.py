@@ -144,6 +144,7 @@ def take(side, states, operation, things, faults):
     return outcome, states.normal(deployment.get("resources", []))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", CASES)
 def test_both_engines_go_on_alike_after_a_replacement_that_failed(both, states, case):
     """The same calls in the same order, the same states and pending operations, the same summary and diagnostics."""

@@ -22,6 +22,7 @@ def played(track, kind, broken, *, is_taken_back):
     return found, one.exists()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("is_taken_back", [True, False], ids=["taken back", "tried again"])
 @pytest.mark.parametrize("broken", ["Create", "Delete"])
 @pytest.mark.parametrize("kind", kinds.KINDS)

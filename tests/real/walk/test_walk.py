@@ -7,7 +7,7 @@ import pytest
 
 from tests.walk import engines, stacks, tracks
 
-WALKS = int(os.environ.get("SOAK_REAL_WALKS", "10"))
+WALKS = int(os.environ.get("SOAK_REAL_WALKS", "5"))
 SEED = int(os.environ.get("WALK_SEED") or random.randrange(1_000_000))  # noqa: S311  # no secret
 LONGEST = 3
 """Steps of a walk at most: each is two commands of some seconds."""
