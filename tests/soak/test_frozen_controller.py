@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.nomad import volume_creation
+from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
 from tests.contract import agents
 
@@ -71,9 +71,8 @@ class Hostpath:
         return f"{self.agent.data_dir}/client/csi/plugins/{found['AllocID']}/csi.sock"
 
     def held(self):
-        """Return the ids of all volumes of Nomad, but for those that were made in it."""
-        listed = self.agent.get("/v1/volumes?type=csi&namespace=*")
-        return {item["ID"] for item in listed if not item["ID"].startswith("made-")}
+        """Return the ids of all volumes of Nomad."""
+        return {item["ID"] for item in self.agent.get("/v1/volumes?type=csi&namespace=*")}
 
     def volume_files(self, folder, count):
         """Write files of volumes whose storage the driver has, and which are not registered yet."""
@@ -88,6 +87,7 @@ class Hostpath:
                     capabilities=(MODE,),
                 )
                 external_id = volume_creation.create(client, wanted).volume.external_id
+                volumes.deregister(client, "default", wanted.volume_id)  # a second id for one storage is refused
                 text = VOLUME.format(volume_id=f"v{number}", external_id=external_id)
                 (folder / f"v{number}.volume.hcl").write_text(text)
         return str(folder)
