@@ -159,13 +159,13 @@ def is_provider(path, cluster):
 
 def test_a_hung_plugin_stops_the_up(cluster, begin):
     """Nomad calls it healthy, and its socket is silent: the error says where, nothing is registered, no job is left."""
-    process = begin(50)
+    process = begin(75)
     with hung(cluster, process):
         text, _ = process.communicate(timeout=DEADLINE_S)
 
     assert process.returncode != 0, text
     assert re.search(ASKED, text), text
-    assert "plugin efs0 is not verified healthy after 50 s" in text
+    assert "plugin efs0 is not verified healthy after 75 s" in text
     assert "asked over CSI by a job: node on c1: ready, node on c2: silent" in text
     assert "plugin hostpath0: verified by CSI probes on 2 clients" in text
     assert volumes.get(cluster.client, "default", "shared") is None

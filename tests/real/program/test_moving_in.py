@@ -203,13 +203,15 @@ def command(line, capsys):
 
 
 def ends_and_starts(client, job_id=OWN_ID):
-    """Return when each allocation of the job started and ended, in the order of their starts; ``None``: it runs."""
+    """
+    Return when each allocation of the job started and ended, in the order of their starts; ``None``: it runs.
+
+    Its process ended with ``Terminated``. ``Killed`` comes after that.
+    """
     times = []
     for item in jobs.allocations(client, "default", job_id):
         started = min(event.time_ns for event in item.task_events if event.type == "Started")
-        ended = max(
-            (event.time_ns for event in item.task_events if event.type in {"Terminated", "Killed"}), default=None
-        )
+        ended = max((event.time_ns for event in item.task_events if event.type == "Terminated"), default=None)
         times.append((started, ended))
     return sorted(times)
 
