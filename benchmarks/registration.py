@@ -19,9 +19,9 @@ from typing import Any
 
 from benchmarks import timing
 from nomad_csi import nomad
-from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_comparison, batch_register
+from nomad_csi.registration import batch_register, batch_send
 from nomad_csi.render import documents
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.frame import resource as steps
@@ -238,8 +238,6 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
-    by_key = {volume_lookup.key_of(item): item for item in wanted}
-    kinds = collections.Counter(
-        compared.kind for _, _, compared in batch_comparison.comparisons(client, by_key, frozenset())
-    )
+    by_key = {volumes.key_of(item): item for item in wanted}
+    kinds = collections.Counter(compared.kind for _, _, compared in batch_send.comparisons(client, by_key, frozenset()))
     assert kinds == {"equal": len(wanted)}, kinds

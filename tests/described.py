@@ -3,10 +3,10 @@
 import yaml
 
 from nomad_csi.drivers import catalogue, model
-from nomad_csi.spec import driver, driver_role
+from nomad_csi.spec import driver
 
 OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(driver.DriverSpec.model_fields)
-OF_ITS_ROLES = set(model.DriverRole.model_fields) - set(driver_role.RoleSpec.model_fields)
+OF_ITS_ROLES = set(model.DriverRole.model_fields) - set(driver.RoleSpec.model_fields)
 
 
 def described(name, **changes):

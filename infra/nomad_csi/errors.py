@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.text import redaction, visible
+from nomad_csi.text import foreign, redaction
 
 EXIT_CHANGES = 1
 """Exit code of a command whose answer is "no": findings, stale files, a refused change."""
@@ -144,7 +144,7 @@ class CsiError(NomadCsiError):
 
 def _short(message: str, secrets: Iterable[str], *, short_words: bool = False) -> str:
     """Return so much of a foreign *message* as is shown, without *secrets*: they could not be found after the cut."""
-    return visible.cut(redaction.mask(message, secrets, short_words=short_words), MESSAGE_LIMIT)
+    return foreign.cut(redaction.mask(message, secrets, short_words=short_words), MESSAGE_LIMIT)
 
 
 class AwsError(NomadCsiError):

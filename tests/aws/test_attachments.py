@@ -4,7 +4,7 @@ import boto3
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import attachments
+from nomad_csi.aws import ebs_volumes
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -44,9 +44,9 @@ def volume(ec2):
 
 def test_free_volume(volume):
     """Available, and in words."""
-    found = attachments.look([volume], REGION).volumes[volume]
+    found = ebs_volumes.read_attachments([volume], REGION).volumes[volume]
 
-    assert found == attachments.AttachedVolume(external_id=volume, state="available")
+    assert found == ebs_volumes.AttachedVolume(external_id=volume, state="available")
     assert (found.is_free, str(found)) == (True, f"{volume} is available")
 
 
@@ -54,9 +54,9 @@ def test_attached_volume_names_its_instance_and_what_that_does(ec2, volume, inst
     """The state of the instance says whether anything there can still write."""
     ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/xvdba")
 
-    running = attachments.look([volume], REGION).volumes[volume]
+    running = ebs_volumes.read_attachments([volume], REGION).volumes[volume]
     ec2.stop_instances(InstanceIds=[instance])
-    stopped = attachments.look([volume], REGION)
+    stopped = ebs_volumes.read_attachments([volume], REGION)
 
     assert (running.is_free, str(running)) == (
         False,
@@ -70,7 +70,7 @@ def test_missing_things_do_not_hide_the_others(volume):
     """EC2 refuses a whole question by id for one id that is gone; asked by filter it does not."""
     gone = "vol-0123456789abcdef0"
 
-    found = attachments.look([gone, volume, "fs-1:/a"], REGION, instance_ids=["i-0123456789abcdef0"])
+    found = ebs_volumes.read_attachments([gone, volume, "fs-1:/a"], REGION, instance_ids=["i-0123456789abcdef0"])
 
     assert {key: item.state for key, item in found.volumes.items()} == {gone: "missing", volume: "available"}
     assert found.instances == {"i-0123456789abcdef0": "missing"}
@@ -80,7 +80,7 @@ def test_many_volumes_are_asked_for_in_parts(volume):
     """A filter takes 200 values."""
     many = [f"vol-{number:017x}" for number in range(450)]
 
-    found = attachments.look([*many, volume], REGION)
+    found = ebs_volumes.read_attachments([*many, volume], REGION)
 
     assert len(found.volumes) == 451
     assert found.volumes[volume].state == "available"
@@ -90,7 +90,7 @@ def test_nothing_to_ask_asks_nothing(monkeypatch):
     """Not even for credentials."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 
-    assert attachments.look(["fs-1"], REGION) == attachments.ObservedAttachments()
+    assert ebs_volumes.read_attachments(["fs-1"], REGION) == ebs_volumes.ObservedAttachments()
 
 
 def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
@@ -99,7 +99,7 @@ def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
         monkeypatch.setenv(f"AWS_{name}", value)
 
     with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Could not connect"):
-        attachments.look(["vol-0123456789abcdef0"], REGION)
+        ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION)
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
 )
 def test_ids_of_ebs_volumes(external_id, is_one):
     """Eight hexadecimal digits, or seventeen."""
-    assert attachments.is_ebs(external_id) is is_one
+    assert ebs_volumes.is_ebs(external_id) is is_one

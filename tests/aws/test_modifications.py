@@ -4,8 +4,8 @@ import boto3
 import pytest
 from moto.ec2.models import elastic_block_store
 
-from nomad_csi.aws import final_snapshot, modifications, tagged
-from nomad_csi.plan.rules import ebs_changes
+from nomad_csi.aws import deletion, ebs_volumes, tagged
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -49,10 +49,10 @@ def test_last_snapshots_of_a_stack_are_found_by_volume(ec2, volume):
     """Its own alone, and none that was not taken before a deletion; the tags are those of the volume."""
     tags = {"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"}
     ec2.create_snapshot(VolumeId=volume)
-    last = final_snapshot.take(volume, REGION, tags)
-    final_snapshot.take(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
+    last = deletion.take_snapshot(volume, REGION, tags)
+    deletion.take_snapshot(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
 
-    assert final_snapshot.taken(OWNER, REGION) == {"default/mysql": last}
+    assert deletion.taken_snapshot(OWNER, REGION) == {"default/mysql": last}
 
 
 def test_a_volume_is_found_with_its_size_and_speed(volume):
@@ -60,14 +60,14 @@ def test_a_volume_is_found_with_its_size_and_speed(volume):
     [found] = tagged.find(OWNER, REGION)
 
     assert (found.external_id, found.key) == (volume, "default/mysql")
-    assert found.volume == ebs_changes.Present(
+    assert found.volume == ebs_rules.Present(
         external_id=volume, availability_zone="us-east-1a", encrypted=False, size_gib=40, volume_type="gp3", iops=3_000
     )
 
 
 def test_a_volume_that_was_never_modified_has_no_modification(volume):
     """Asked by filter, EC2 leaves it out; asked by id, it would refuse the question."""
-    assert modifications.latest([volume], REGION) == {}
+    assert ebs_volumes.latest_modifications([volume], REGION) == {}
 
 
 def test_the_latest_modification_counts(ec2, volume, monkeypatch):
@@ -76,7 +76,7 @@ def test_the_latest_modification_counts(ec2, volume, monkeypatch):
     monkeypatch.setattr(elastic_block_store.VolumeModification, "modification_state", "optimizing")
     monkeypatch.setattr(elastic_block_store.VolumeModification, "progress", 41)
 
-    found = modifications.latest([volume], REGION)
+    found = ebs_volumes.latest_modifications([volume], REGION)
 
     assert (found[volume].state, found[volume].progress_percent) == ("optimizing", 41)
     assert found[volume].started.startswith("20")

@@ -6,7 +6,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, tagged, throttled
+from nomad_csi.aws import asking, tagged
 from nomad_csi_sandbox.aws import server, throttle
 
 REGION = "us-east-1"
@@ -19,7 +19,7 @@ def moto(monkeypatch):
         made.wait_until_it_answers()
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
             monkeypatch.setenv(f"AWS_{name}", value)
-        monkeypatch.setattr(throttled, "LONGEST_PAUSE_S", 0.001)
+        monkeypatch.setattr(asking, "LONGEST_PAUSE_S", 0.001)
         yield made
 
 
@@ -59,8 +59,8 @@ def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
     ):
         tagged.find("shop/prod", REGION)
 
-    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == throttled.ATTEMPTS
-    assert len(caplog.records) == throttled.ATTEMPTS - 1
+    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == asking.ATTEMPTS
+    assert len(caplog.records) == asking.ATTEMPTS - 1
 
 
 def test_another_refusal_is_not_sent_again(ask):

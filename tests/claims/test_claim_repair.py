@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_repair, repair_note
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.claims import claim_repair, claim_replacement
 from nomad_csi.nomad import acl_policy, permissions, volumes
 from nomad_csi.plan import registration
 
@@ -45,16 +45,16 @@ PATH = "/v1/volume/csi/mysql"
 GC = "/v1/system/gc"
 DETACH = f"{PATH}/detach"
 UNABLE = (500, "Unknown allocation")
-AVAILABLE = attachments.AttachedVolume(external_id=ID, state="available")
-ATTACHED = attachments.AttachedVolume(
+AVAILABLE = ebs_volumes.AttachedVolume(external_id=ID, state="available")
+ATTACHED = ebs_volumes.AttachedVolume(
     external_id=ID,
     state="in-use",
     attachments=(
-        attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
+        ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
 AGAIN = "nomad-csi claims --repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
-NOTE = f"/v1/var/{repair_note.path_of('mysql')}"
+NOTE = f"/v1/var/{claim_replacement.note_path('mysql')}"
 ALL = {"document": DOCUMENT, "source": "mysql.volume.hcl", "aws_region": "us-east-1"}
 
 
@@ -85,9 +85,9 @@ def ec2(cluster, monkeypatch):
             answer = then if then and is_forced(cluster) else before
             if isinstance(answer, Exception):
                 raise answer
-            return attachments.ObservedAttachments(volumes={ID: answer})
+            return ebs_volumes.ObservedAttachments(volumes={ID: answer})
 
-        monkeypatch.setattr(attachments, "look", look)
+        monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
     script(AVAILABLE)
     return script
@@ -340,11 +340,11 @@ def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster
 
     def look(_external_ids, _aws_region, **_):
         asked = repair.said["asked"]
-        return attachments.ObservedAttachments(
+        return ebs_volumes.ObservedAttachments(
             volumes={ID: ATTACHED if asked and asked[-1].startswith("step 4") else AVAILABLE}
         )
 
-    monkeypatch.setattr(attachments, "look", look)
+    monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
     assert repair(**ALL).status == "refused"
     assert written(cluster) == [f"PUT {GC}?namespace=default"]

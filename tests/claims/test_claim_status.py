@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_findings, claim_model, claim_status, claims_report
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -67,7 +67,7 @@ PLUGIN = plugins.Plugin(
     controllers_expected=1,
     nodes_expected=0,
 )
-ON_I1 = attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+ON_I1 = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
 REPAIR = "release the claim with `nomad-csi claims --repair prod/data`"
 
 
@@ -79,7 +79,7 @@ def judge(node):
         client = node("a", status=status, attributes={"unique.platform.aws.instance-id": "i-1"})
         seen = None
         if ebs or instances:
-            seen = attachments.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
+            seen = ebs_volumes.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
         found = claim_model.ObservedClaims(
             volumes=(dataclasses.replace(VOLUME, claims=held, external_id=external_id),),
             nodes={client.node_id: client} if status else {},
@@ -94,7 +94,7 @@ def judge(node):
 
 
 def in_use(*places):
-    return attachments.AttachedVolume(external_id=ID, state="in-use", attachments=places)
+    return ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=places)
 
 
 def lines(judged):
@@ -274,7 +274,7 @@ def test_vanished_claim_may_be_of_any_instance(judge):
 
 def test_storage_that_is_gone(judge):
     """Or in another region."""
-    judged = judge(CLAIM, ebs=attachments.AttachedVolume(external_id=ID, state="missing"), instances={"i-1": "running"})
+    judged = judge(CLAIM, ebs=ebs_volumes.AttachedVolume(external_id=ID, state="missing"), instances={"i-1": "running"})
 
     assert [item.code for item in judged.findings] == ["storage-missing"]
 
@@ -346,7 +346,7 @@ NO_CONTROLLER = (
     "when it is released, found {}; make a controller healthy before you stop, drain, move or repair anything; "
     "`nomad-csi verify` shows why none is healthy"
 )
-GONE = attachments.AttachedVolume(external_id=ID, state=attachments.MISSING)
+GONE = ebs_volumes.AttachedVolume(external_id=ID, state=ebs_volumes.MISSING)
 READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
 
 
@@ -416,8 +416,8 @@ def test_controller_matters_where_volume_or_plugin_needs_one(by_volume, plugin, 
     """Nomad's record of the volume has it, and that of the plugin, if there is one."""
     volume = dataclasses.replace(VOLUME, controller_required=by_volume)
 
-    assert bool(list(claim_findings.without_controller(volume, plugin, healthy=0))) is is_found
-    assert not list(claim_findings.without_controller(volume, plugin, healthy=1))
+    assert bool(list(claim_status.without_controller(volume, plugin, healthy=0))) is is_found
+    assert not list(claim_status.without_controller(volume, plugin, healthy=1))
 
 
 def test_all_instances_that_hold_a_volume_are_named():
@@ -428,6 +428,6 @@ def test_all_instances_that_hold_a_volume_are_named():
     ]
     elsewhere = in_use(dataclasses.replace(ON_I1, instance_id="i-9"))
 
-    [found] = claim_findings.of_storage(VOLUME, tuple(held), elsewhere)
+    [found] = claim_status.findings_of_storage(VOLUME, tuple(held), elsewhere)
 
     assert found.expected == f"{ID} on the instance of its claim, i-1, i-2"

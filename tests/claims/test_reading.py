@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import reading
 from nomad_csi.nomad import volumes
 
@@ -95,14 +95,14 @@ def test_other_plugins_are_left_out(report, cluster):
 def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
     calls = []
-    place = attachments.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
-    free = attachments.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
+    place = ebs_volumes.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
+    free = ebs_volumes.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
 
     def look(external_ids, aws_region, *, instance_ids):
         calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
-        return attachments.ObservedAttachments(volumes={free.external_id: free}, instances={"i-1": "running"})
+        return ebs_volumes.ObservedAttachments(volumes={free.external_id: free}, instances={"i-1": "running"})
 
-    monkeypatch.setattr(attachments, "look", look)
+    monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
     found = report(aws_region="us-east-1")
 
@@ -161,15 +161,15 @@ def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, names
 
 def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
     """With EC2 where a region is named."""
-    place = attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    place = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
     regions = []
 
     def look(external_ids, aws_region, *, instance_ids):
         regions.append((list(external_ids), aws_region, instance_ids))
-        seen = attachments.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
-        return attachments.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
+        seen = ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
+        return ebs_volumes.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
 
-    monkeypatch.setattr(attachments, "look", look)
+    monkeypatch.setattr(ebs_volumes, "read_attachments", look)
     with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
         volume = volumes.get(client, "prod", "mysql")
         alone = reading.look_at(client, volume)
@@ -183,8 +183,10 @@ def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
 def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monkeypatch):
     """The list of clients says the first, the agent's clock the second; EC2 is asked of the claim's instance alone."""
     asked_of = []
-    empty = attachments.ObservedAttachments(volumes={}, instances={})
-    monkeypatch.setattr(attachments, "look", lambda *_, instance_ids: asked_of.append(instance_ids) or empty)
+    empty = ebs_volumes.ObservedAttachments(volumes={}, instances={})
+    monkeypatch.setattr(
+        ebs_volumes, "read_attachments", lambda *_, instance_ids: asked_of.append(instance_ids) or empty
+    )
     ended = VOLUME["Allocations"][0] | {"ClientStatus": "complete", "ModifyTime": 1_795_272_761_000_000_000}
     cluster.replies["GET", "/v1/volume/csi/mysql"] = [(200, VOLUME | {"Allocations": [ended]})]
     draining = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}

@@ -18,7 +18,7 @@ from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import batch_register
 from nomad_csi.report import cluster_report
-from nomad_csi.resources import registration_anew, volume_comparison, volume_document, volume_registration
+from nomad_csi.resources import registration_anew, volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.spec import volume as spec
@@ -434,6 +434,6 @@ def test_inputs_before_and_after(case):
     """What an update is classified by: the state alone, where what Nomad holds is what was registered."""
     old = inputs_of(dataclasses.replace(case, desired={}))
 
-    compared = volume_comparison.compare_inputs(old, inputs_of(case), {} if case.is_made else None)
+    compared = volume_document.compare_inputs(old, inputs_of(case), {} if case.is_made else None)
 
     assert {item.field: item.effect for item in compared.differences} == case.answer

@@ -7,12 +7,12 @@ import pytest
 
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion
-from nomad_csi.registration import batch_outcome, deregistration_outcome
+from nomad_csi.registration import outcomes
 
 KINDS = {
-    batch_outcome.RegistrationOutcome: batch_outcome.Status,
+    outcomes.RegistrationOutcome: outcomes.RegistrationStatus,
     deletion.DeletionOutcome: deletion.Status,
-    deregistration_outcome.DeregistrationOutcome: deregistration_outcome.Status,
+    outcomes.DeregistrationOutcome: outcomes.DeregistrationStatus,
 }
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
 
@@ -38,14 +38,14 @@ def test_statuses_are_done_or_broken_or_refused(kind, statuses):
 )
 def test_exit_code(statuses, code):
     """What is not known goes before a refusal."""
-    found = [deregistration_outcome.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
+    found = [outcomes.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
 
     assert outcome.exit_code(found) == code
 
 
 def test_ignored_changes_are_not_as_wanted():
     """Nomad accepted the registration, and kept what it had."""
-    kept = batch_outcome.RegistrationOutcome(**PLACE, status="unchanged", ignored=("context: ...",))
+    kept = outcomes.RegistrationOutcome(**PLACE, status="unchanged", ignored=("context: ...",))
 
     assert (kept.is_done, outcome.exit_code([kept])) == (False, 1)
 
@@ -53,11 +53,11 @@ def test_ignored_changes_are_not_as_wanted():
 def test_text():
     """A line for each volume that something is said of, what is left out, and the sum."""
     found = [
-        batch_outcome.RegistrationOutcome(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
-        batch_outcome.RegistrationOutcome(namespace="prod", volume_id="same", status="unchanged"),
+        outcomes.RegistrationOutcome(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
+        outcomes.RegistrationOutcome(namespace="prod", volume_id="same", status="unchanged"),
     ]
 
-    text = outcome.as_text(found, batch_outcome.RegistrationOutcome, rest=[("prod/made", "left out", "-")], note="!")
+    text = outcome.as_text(found, outcomes.RegistrationOutcome, rest=[("prod/made", "left out", "-")], note="!")
 
     assert text == (
         "volume      outcome   remarks\n"

@@ -3,8 +3,8 @@
 import pulumi
 import pytest
 
-from nomad_csi.aws import final_snapshot, tagged
-from nomad_csi.components import arguments, preflight, recorded
+from nomad_csi.aws import deletion, tagged
+from nomad_csi.components import arguments, functions, preflight
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -21,10 +21,10 @@ def warned(monkeypatch):
     """Let AWS have ``kept`` alone, and last snapshots of it and of ``orders``; return what a preview warns of."""
     said = []
     monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
-    monkeypatch.setattr(recorded, "outputs", lambda: [{"arn": "arn:x/fs-1"}])
+    monkeypatch.setattr(functions, "recorded", lambda: [{"arn": "arn:x/fs-1"}])
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
     snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
-    monkeypatch.setattr(final_snapshot, "taken", lambda *_, **__: snapshots)
+    monkeypatch.setattr(deletion, "taken_snapshot", lambda *_, **__: snapshots)
     monkeypatch.setattr(pulumi.log, "warn", said.append)
     return said
 

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.deletion import deletion
-from nomad_csi.nomad import logs, plugins
+from nomad_csi.nomad import jobs, plugins
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
 
@@ -30,7 +30,7 @@ def test_refusal_of_logs_names_the_missing_right_too(real_acl):
         nomad.Nomad(connection) as client,
         pytest.raises(errors.NomadApiError, match="Permission denied; the token needs read-logs in namespace default"),
     ):
-        logs.tail(client, "default", "2d1b13f5-503d-3e7e-18c5-f969d58b9143", "t")
+        jobs.tail_log(client, "default", "2d1b13f5-503d-3e7e-18c5-f969d58b9143", "t")
 
 
 @pytest.mark.parametrize("path", ["/v1/agent/health", "/v1/status/leader"])

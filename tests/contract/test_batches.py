@@ -8,7 +8,7 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import namespaces, volume_lookup, volumes
+from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_plan, batch_register, batch_send
 from nomad_csi.resources import volume_document, volume_registration
@@ -64,7 +64,7 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
     assert statuses(batch_register.register(client, wanted)) == ["registered"] * COUNT
     after = index()
     assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
-    monkeypatch.setattr(volume_lookup, "FEW", 0)
+    monkeypatch.setattr(volumes, "FEW", 0)
     assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
 
     assert after > before

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import jobs, logs, node_values, nodes
+from nomad_csi.nomad import jobs, nodes
 
 TALKS = ("-c", "echo said; echo wrong >&2; exec sleep 60")
 
@@ -23,7 +23,7 @@ def test_tail_of_a_log_is_its_last_bytes(agent, client, talker, stream, line):
     """From the end, as text."""
 
     def read(length=100):
-        return logs.tail(client, "default", talker.alloc_id, "t", stream=stream, length=length)
+        return jobs.tail_log(client, "default", talker.alloc_id, "t", stream=stream, length=length)
 
     assert agent.until(read, bool) == line
     assert read(length=3) == line[-3:]
@@ -36,7 +36,7 @@ def test_log_outlives_its_task(agent, client, fresh, ran, job):
     agent.until_status(job_id, "complete")
     [allocation] = jobs.allocations(client, "default", job_id)
 
-    assert logs.tail(client, "default", allocation.alloc_id, "t") == "bye\n"
+    assert jobs.tail_log(client, "default", allocation.alloc_id, "t") == "bye\n"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_log_outlives_its_task(agent, client, fresh, ran, job):
 def test_rejects_logs_of_what_is_not_there(client, talker, alloc_id, task, status, sentence):
     """Both say what they do not know."""
     with pytest.raises(errors.NomadApiError) as caught:
-        logs.tail(client, "default", alloc_id or talker.alloc_id, task)
+        jobs.tail_log(client, "default", alloc_id or talker.alloc_id, task)
 
     assert (caught.value.status, caught.value.message) == (status, sentence)
 
@@ -64,11 +64,11 @@ def test_clients_are_found_by_an_attribute(client):
     [node] = nodes.list_nodes(client)
     kernel = nodes.described(client, node).attributes["kernel.name"]
 
-    assert node_values.ids_where(client, "attr", "kernel.name", kernel) == {node.node_id}
-    assert node_values.ids_where(client, "attr", "kernel.name", "plan9") == frozenset()
-    assert node_values.ids_where(client, "attr", "no.such", None) == {node.node_id}
-    assert node_values.ids_where(client, "meta", "no-such", "x") == frozenset()
-    assert node_values.ids_where(client, "meta", "no-such", None) == {node.node_id}
+    assert nodes.ids_where(client, "attr", "kernel.name", kernel) == {node.node_id}
+    assert nodes.ids_where(client, "attr", "kernel.name", "plan9") == frozenset()
+    assert nodes.ids_where(client, "attr", "no.such", None) == {node.node_id}
+    assert nodes.ids_where(client, "meta", "no-such", "x") == frozenset()
+    assert nodes.ids_where(client, "meta", "no-such", None) == {node.node_id}
 
 
 def test_ineligible_client_keeps_what_it_runs(agent, client):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.nomad import gates, logs
+from nomad_csi.nomad import gates, jobs
 from tests.contract import agents
 
 SECRET = "secret"
@@ -277,7 +277,7 @@ def test_logs_are_refused_in_one_way(reading):
         nomad.Nomad(nomad.Connection(address=told.agent.url, token=token)) as client,
         pytest.raises(errors.NomadApiError, match="Permission denied; the token needs read-logs") as caught,
     ):
-        logs.tail(client, "default", alloc["ID"], "t")
+        jobs.tail_log(client, "default", alloc["ID"], "t")
 
     assert caught.value.status == 403
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
 ONE = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
@@ -373,10 +373,10 @@ def test_id_with_brackets_is_found(client, fresh, volume, kept):
     kept(volume(f"{name}[10]"), volume(f"{name}[2]"), volume(f"{name}[x]"), volume(f"{name}-other[0]"))
 
     assert volumes.get(client, "default", f"{name}[2]").volume_id == f"{name}[2]"
-    assert volume_lookup.members(client, "default", name) == (
+    assert volumes.members(client, "default", name) == (
         f"{name} is a set: name each of its volumes: 'default/{name}[2]', 'default/{name}[10]'"
     )
-    assert volume_lookup.members(client, "default", f"{name}-none") == ""
+    assert volumes.members(client, "default", f"{name}-none") == ""
 
 
 def test_list_by_plugin_in_all_namespaces_is_empty(agent):

@@ -5,7 +5,7 @@ import types
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.nomad import servers, tokens
+from nomad_csi.nomad import nodes, tokens
 
 READER = """
 namespace "*" { policy = "read" }
@@ -37,7 +37,7 @@ def acl_policies(real_acl, real_root):
 
 def test_servers_of_the_region(agent, client):
     """One, alive, with the version that the agent says of itself, whichever release that is."""
-    [found] = servers.list_servers(client)
+    [found] = nodes.list_servers(client)
 
     assert (found.status, found.version) == ("alive", agent.get("/v1/agent/self")["member"]["Tags"]["build"])
 

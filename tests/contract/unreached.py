@@ -34,6 +34,6 @@ ROUTES: dict[str, str] = {}
 
 THROUGH = {
     "/v1/acl/role/:": "tokens.own(",
-    "/v1/client/fs/logs/:": "logs.tail(",
+    "/v1/client/fs/logs/:": "jobs.tail_log(",
     "/v1/event/stream": "changes.Events(",
 }

@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import endpoint, waiting
+from nomad_csi.csi import endpoint, identity
 
 
 def test_a_ready_plugin_is_not_waited_for(start_plugin):
     """An absent `ready` is ready."""
-    waiting.until_ready(endpoint.parse(start_plugin().socket), wait_s=30)
+    identity.until_ready(endpoint.parse(start_plugin().socket), wait_s=30)
 
 
 def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder, monkeypatch):
     """No socket, then one: that is how a plugin starts."""
-    monkeypatch.setattr(waiting, "PAUSE_S", 0.01)
+    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
     starting = threading.Timer(0.2, start_plugin)
     starting.start()
 
-    waiting.until_ready(endpoint.parse(str(folder / "0.sock")), wait_s=30)
+    identity.until_ready(endpoint.parse(str(folder / "0.sock")), wait_s=30)
 
     starting.join()
 
@@ -30,21 +30,21 @@ def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder, monkey
 )
 def test_what_does_not_become_ready_ends_at_the_deadline(start_plugin, monkeypatch, probe, said):
     """The last obstacle is told, and the code is that of a deadline."""
-    monkeypatch.setattr(waiting, "PAUSE_S", 0.01)
+    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
     plugin = start_plugin(probe=probe)
 
     with pytest.raises(errors.CsiError, match=f"not ready within 3 s: .*{said}") as caught:
-        waiting.until_ready(endpoint.parse(plugin.socket), wait_s=3)
+        identity.until_ready(endpoint.parse(plugin.socket), wait_s=3)
 
     assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", True)
 
 
 def test_nobody_there_until_the_deadline_is_no_answer(folder, monkeypatch):
     """It is told as that, and not as a plugin's word."""
-    monkeypatch.setattr(waiting, "PAUSE_S", 0.01)
+    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
 
     with pytest.raises(errors.CsiError, match=r"not ready within 0\.1 s: no such socket") as caught:
-        waiting.until_ready(endpoint.parse(str(folder / "gone.sock")), wait_s=0.1)
+        identity.until_ready(endpoint.parse(str(folder / "gone.sock")), wait_s=0.1)
 
     assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", False)
 
@@ -52,9 +52,9 @@ def test_nobody_there_until_the_deadline_is_no_answer(folder, monkeypatch):
 def test_what_no_waiting_heals_ends_at_once(start_plugin, folder):
     """Another error of Probe, and a path that is no socket."""
     with pytest.raises(errors.CsiError, match="FAILED_PRECONDITION"):
-        waiting.until_ready(endpoint.parse(start_plugin(probe="FAILED_PRECONDITION").socket), wait_s=600)
+        identity.until_ready(endpoint.parse(start_plugin(probe="FAILED_PRECONDITION").socket), wait_s=600)
     with pytest.raises(errors.CsiError, match="the path exists and is not a socket"):
-        waiting.until_ready(endpoint.parse(str(folder)), wait_s=600)
+        identity.until_ready(endpoint.parse(str(folder)), wait_s=600)
 
 
 def test_waiting_ends_when_it_is_cancelled(folder):
@@ -63,4 +63,4 @@ def test_waiting_ends_when_it_is_cancelled(folder):
     cancelled.set()
 
     with pytest.raises(errors.CancelledError, match="interrupted while the plugin was not ready: no such socket"):
-        waiting.until_ready(endpoint.parse(str(Path(folder) / "gone.sock")), wait_s=600, cancelled=cancelled)
+        identity.until_ready(endpoint.parse(str(Path(folder) / "gone.sock")), wait_s=600, cancelled=cancelled)

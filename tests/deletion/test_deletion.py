@@ -9,7 +9,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import asking, final_snapshot
+from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deletion, deletion_ways
 from nomad_csi.nomad import jobs, volumes
@@ -726,8 +726,8 @@ def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, e
     """Safe first, deleted then."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(final_snapshot, "INTERVAL_S", 0.001)
-    monkeypatch.setattr(final_snapshot, "_progress", lambda *_: "pending 7%")
+    monkeypatch.setattr(aws_deletion, "SNAPSHOT_INTERVAL_S", 0.001)
+    monkeypatch.setattr(aws_deletion, "_progress", lambda *_: "pending 7%")
 
     status, reason = run(snapshot_wait_s=0.01)
 

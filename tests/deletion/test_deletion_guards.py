@@ -6,9 +6,9 @@ import types
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.deletion import deletion
-from nomad_csi.plan import shared_storage
+from nomad_csi.plan import registration
 
 ID = "vol-0123456789abcdef0"
 
@@ -40,16 +40,16 @@ def attached(monkeypatch):
 
     def script(*instance_ids):
         places = tuple(
-            attachments.Attachment(instance_id=item, state="attached", device="/dev/xvdba", instance_state="running")
+            ebs_volumes.Attachment(instance_id=item, state="attached", device="/dev/xvdba", instance_state="running")
             for item in instance_ids
         )
-        seen = attachments.AttachedVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
+        seen = ebs_volumes.AttachedVolume(external_id=ID, state="in-use" if places else "available", attachments=places)
 
         def look(external_ids, aws_region):
             assert (tuple(external_ids), aws_region) == ((ID,), "us-east-1")
-            return attachments.ObservedAttachments(volumes={ID: seen})
+            return ebs_volumes.ObservedAttachments(volumes={ID: seen})
 
-        monkeypatch.setattr(attachments, "look", look)
+        monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
     return script
 
@@ -136,7 +136,7 @@ def test_rejects_what_is_attached(client, listed, attached):
 def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
     """Storage that is no EBS volume needs no credentials of AWS."""
     listed("vol-other")
-    monkeypatch.setattr(attachments, "look", lambda *_: pytest.fail("EC2 was asked"))
+    monkeypatch.setattr(ebs_volumes, "read_attachments", lambda *_: pytest.fail("EC2 was asked"))
 
     deletion.refuse_unless_free(client, ID, word=ID)
 
@@ -161,4 +161,4 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
 )
 def test_same_storage_by_another_spelling(one, other, is_same):
     """An access point is one, whatever stands around it."""
-    assert shared_storage.is_same(one, other) is is_same
+    assert registration.is_same_storage(one, other) is is_same

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from nomad_csi.aws import throttled
+from nomad_csi.aws import asking
 from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
@@ -47,5 +47,5 @@ def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():
 
 def test_the_page_says_how_often_is_asked():
     """The number of attempts, and the words in which they are told."""
-    assert f"asked up to {throttled.ATTEMPTS} times" in PAGE
-    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {throttled.ATTEMPTS}$", PAGE, re.MULTILINE)
+    assert f"asked up to {asking.ATTEMPTS} times" in PAGE
+    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {asking.ATTEMPTS}$", PAGE, re.MULTILINE)

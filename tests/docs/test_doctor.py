@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.findings import describe, registry
+from nomad_csi.findings import registry
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration
 from nomad_csi_sandbox.aws import account, server
@@ -118,7 +118,7 @@ def test_finding_is_explained(code, capsys):
     """With its severity, what comes of it, the fix and the source."""
     assert cli.main(["doctor", "--explain", code]) == 0
 
-    assert capsys.readouterr().out == describe.as_text(registry.codes()[code])
+    assert capsys.readouterr().out == registry.as_text(registry.codes()[code])
 
 
 @pytest.mark.usefixtures("folder")

@@ -12,7 +12,7 @@ from nomad_csi import cli, findings
 from nomad_csi.cli.observe import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
-from nomad_csi.health import found, instances, plugins, socket_findings, states
+from nomad_csi.health import found, instances, plugin_findings, plugins, states
 from nomad_csi.nomad import changes
 from nomad_csi.plan import storage
 from nomad_csi.verification import prometheus, report, volumes
@@ -38,8 +38,8 @@ def test_every_finding_about_instances_leads_to_a_status():
 
 def test_every_finding_about_sockets_is_explained():
     """By its code."""
-    assert f"- `{socket_findings.DISAGREES}`: " in PAGE
-    assert f"- `{socket_findings.NOT_ASKED}`: " in PAGE
+    assert f"- `{plugin_findings.DISAGREES}`: " in PAGE
+    assert f"- `{plugin_findings.NOT_ASKED}`: " in PAGE
 
 
 def test_specs_of_the_page_can_be_planned():

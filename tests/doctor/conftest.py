@@ -5,9 +5,9 @@ import types
 
 import pytest
 
-from nomad_csi.aws import ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.aws import ebs_volumes, file_systems, instances, policies
 from nomad_csi.doctor import model
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, volumes
+from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, volumes
 from nomad_csi.plan import iam
 from tests.scripted import context, heard, scripted  # noqa: F401
 
@@ -56,7 +56,7 @@ def make_task(role="node", **changes):
         "node_pool": "default",
         "meta": {"nomad-csi.owner": "shop/prod"},
     }
-    return plugin_tasks.PluginTask(**(whole | changes))
+    return plugin_jobs.PluginTask(**(whole | changes))
 
 
 def make_instance(role, **changes):
@@ -167,7 +167,7 @@ def make_key(**changes):
     """The key of the volume, which the account leaves to IAM."""
     principal = {"AWS": "arn:aws:iam::123456789012:root"}
     policy = {"Statement": [{"Effect": "Allow", "Principal": principal, "Action": "kms:*", "Resource": "*"}]}
-    return keys.Key(**({"arn": KEY, "state": "Enabled", "is_customers": True, "policy": policy} | changes))
+    return ebs_volumes.Key(**({"arn": KEY, "state": "Enabled", "is_customers": True, "policy": policy} | changes))
 
 
 def make_account(**changes):
@@ -187,7 +187,7 @@ def make_account(**changes):
 def make_found(**changes):
     """Everything that was asked; nothing is wrong with it."""
     whole = {
-        "servers": (servers.Server(name="s1.global", status="alive", version="2.0.5"),),
+        "servers": (nodes.Server(name="s1.global", status="alive", version="2.0.5"),),
         "clients": (make_node(),),
         "plugins": {"ebs": make_plugin()},
         "tasks": (make_task(), make_task("controller")),

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.aws import file_systems
 from nomad_csi.doctor import judge, model, versions
-from nomad_csi.nomad import plugin_tasks, servers, tokens
+from nomad_csi.nomad import nodes, plugin_jobs, tokens
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 
@@ -83,21 +83,21 @@ def test_left_out_account_does_not_fail(make):
 
 def test_version_that_is_none_is_not_fine(make):
     """A build of one's own with another name."""
-    found = make.found(servers=(servers.Server(name="s", status="alive", version="mine"),))
+    found = make.found(servers=(nodes.Server(name="s", status="alive", version="mine"),))
 
     assert unchecked_of(found)["version gates of servers"] == "Nomad reports 'mine' as the version of s"
 
 
 def test_servers_that_left_do_not_count(make):
     """They serve nobody."""
-    old = servers.Server(name="old", status="left", version="1.2.0")
+    old = nodes.Server(name="old", status="left", version="1.2.0")
 
     assert codes_of(make.found(servers=(*make.found().servers, old))) == set()
 
 
 def test_secrets_that_may_be_there_make_a_warning(make):
     """Nomad does not show them; a spec does."""
-    old = (servers.Server(name="s", status="alive", version="1.11.0"),)
+    old = (nodes.Server(name="s", status="alive", version="1.11.0"),)
     newer = (make.node(version="1.11.0"),)
 
     without = [item for item in judge.judge(make.found(servers=old, clients=newer)).findings if "secrets" in item.code]
@@ -133,7 +133,7 @@ def test_topologies_count_where_clients_report_more_segments_than_a_volume_names
 def test_minimum_of_a_driver_in_the_spec_counts(make):
     """Also where its plugin does not run yet."""
     plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
-    old = (servers.Server(name="s", status="alive", version="1.9.3"),)
+    old = (nodes.Server(name="s", status="alive", version="1.9.3"),)
     found = make.found(plan=plan, plugins={}, servers=old, clients=(make.node(version="1.9.3"),))
 
     [told] = [item for item in judge.judge(found).findings if item.code == "nomad-too-old-for-driver"]
@@ -176,7 +176,7 @@ def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
         "roles": {"node": role},
     }
     plan = storage.plan_document({"plugins": [{"id": "own", "driver": own}]})
-    task = plugin_tasks.of_plan(plan.plugins[0].jobs[0])
+    task = plugin_jobs.tasks_of_plan(plan.plugins[0].jobs[0])
 
     found = make.found(plan=plan, tasks=(task,))
 

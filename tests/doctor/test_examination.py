@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.doctor import doctor_mounts, examination
+from nomad_csi.doctor import doctor_cluster, examination
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import iam, registration, storage
@@ -411,7 +411,7 @@ MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
 )
 def test_propagation_of_a_mount(path, found):
     """The deepest mount above the path counts, and of two at one place the later."""
-    assert doctor_mounts.propagation(MOUNTS, path) == found
+    assert doctor_cluster.propagation(MOUNTS, path) == found
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_ex
     scripted.reply("GET", "/v1/agent/self", status, text)
 
     with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
-        found = doctor_mounts.seen_here(client)
+        found = doctor_cluster.seen_here(client)
 
     assert (text in found.reason, found.is_expected) == (True, is_expected)
 
@@ -430,9 +430,9 @@ def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_ex
 def test_mounts_of_this_machine_that_cannot_be_read_are_told(scripted, monkeypatch, tmp_path):
     """With the file that could not be."""
     scripted.reply("GET", "/v1/agent/self", 200, {"stats": {}, "config": {}})
-    monkeypatch.setattr(doctor_mounts, "MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(doctor_cluster, "MOUNTS", tmp_path / "none")
 
     with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
-        found = doctor_mounts.seen_here(client)
+        found = doctor_cluster.seen_here(client)
 
     assert found.reason == f"{tmp_path}/none cannot be read: No such file or directory"

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
-from nomad_csi.nomad import gates, servers, tokens
+from nomad_csi.nomad import gates, nodes, tokens
 from nomad_csi.plan import iam
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
@@ -19,7 +19,7 @@ def _limited(**rules):
 
 
 def _server(version="2.0.5", status="alive"):
-    return servers.Server(name="s2.global", status=status, version=version)
+    return nodes.Server(name="s2.global", status=status, version=version)
 
 
 SITUATIONS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.doctor import permissions, policies
+from nomad_csi.doctor import permissions
 from nomad_csi.plan import iam
 
 VOLUME = "arn:aws:ec2:us-east-1:123456789012:volume/vol-1"
@@ -63,12 +63,12 @@ WITH_TAG = condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", 
 )
 def test_statements(statements, context, status):
     """What IAM would say; a condition on what is not known here makes no status."""
-    assert policies.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, context) is status
+    assert permissions.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, context) is status
 
 
 def test_single_statement_may_stand_without_a_list():
     """As IAM takes it."""
-    assert policies.allows([{"Statement": allow()}], "ec2:AttachVolume", VOLUME, {}) is True
+    assert permissions.allows([{"Statement": allow()}], "ec2:AttachVolume", VOLUME, {}) is True
 
 
 def test_own_policy_allows_what_the_controller_calls(make):

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import history
+from nomad_csi.health import events
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import overdue
+from nomad_csi.registration import batch_send
 from nomad_csi.resources import gate, plugin_health
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
@@ -197,7 +197,7 @@ def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
         told,
     )
     assert "1/1 nodes, 1/1 controllers, watched for 1e+06 s" in said
-    monkeypatch.setattr(history, "WINDOW_S", 0)  # the minutes for which its falls are remembered have passed
+    monkeypatch.setattr(events, "WINDOW_S", 0)  # the minutes for which its falls are remembered have passed
     assert kind.create(made, news)[1]["status"] == "healthy"
 
 
@@ -244,7 +244,7 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
 
 def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath, volume_file, monkeypatch):
     """Who waits for Nomad's two minutes reads why, now and then."""
-    monkeypatch.setattr(overdue, "EVERY_S", 0.1)
+    monkeypatch.setattr(batch_send, "EVERY_S", 0.1)
     monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.5)
     os.kill(hostpath.pid, signal.SIGSTOP)
     try:

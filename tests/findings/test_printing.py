@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.findings import Finding, describe, finding, printing, registry
+from nomad_csi.findings import Finding, finding, printing, registry
 
 DOCS = Path(__file__).parents[2] / "docs"
 WHOLE = dataclasses.replace(
@@ -89,7 +89,7 @@ def test_any_code_is_explained_by_each_command(command, capsys):
     """Somebody who reads a report need not know which command found it."""
     assert cli.main([command, "--explain", "claim-ended"]) == 0
 
-    assert capsys.readouterr().out == describe.as_text(registry.codes()["claim-ended"])
+    assert capsys.readouterr().out == registry.as_text(registry.codes()["claim-ended"])
 
 
 def test_unknown_code_is_answered_by_the_nearest(capsys):
@@ -102,10 +102,10 @@ def test_unknown_code_is_answered_by_the_nearest(capsys):
 @pytest.mark.parametrize("row", registry.codes().values(), ids=registry.codes())
 def test_explanation_fits_a_terminal_and_leaves_nothing_out(row):
     """Code, severity, explanation, fix, source and commands, in lines of at most 100 columns."""
-    text = describe.as_text(row)
+    text = registry.as_text(row)
 
     told = " ".join(text.split())
-    assert max(map(len, text.splitlines())) <= describe.WIDTH
+    assert max(map(len, text.splitlines())) <= registry.WIDTH
     assert all(part in told for part in (row.code, row.severity, row.otherwise, row.explanation, row.fix, row.source))
     assert all(command in told for command in row.commands)
 

@@ -29,7 +29,7 @@ COMMANDS = {
     "claims/": {"claims"},
     "health/other_job_findings.py": {"plan", "verify"},
     "probing/probed_needs.py": {"probe", "verify"},
-    "probing/volume_answers.py": {"probe", "verify"},
+    "probing/probed.py": {"probe", "verify"},
     "probing/probe_deep.py": {"probe"},
     "health/minimum_version.py": {"register", "verify"},
 }

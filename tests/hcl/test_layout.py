@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies
 
 from nomad_csi import errors
-from nomad_csi.hcl import layout, tokens
+from nomad_csi.hcl import layout
 
 many = hypothesis.settings.get_profile("hcl")
 
@@ -176,7 +176,7 @@ def test_layout_changes_white_space_only(text):
         hypothesis.reject()
 
     def visible(source):
-        return [token for token in tokens.tokenize(source) if token.kind != "newline"]
+        return [token for token in layout.tokenize(source) if token.kind != "newline"]
 
     assert visible(laid_out) == visible(text)
 

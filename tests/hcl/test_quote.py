@@ -8,7 +8,7 @@ from hypothesis import strategies
 
 from nomad_csi import errors
 from nomad_csi.hcl import quote, read
-from nomad_csi.spec import variables
+from nomad_csi.spec import names
 
 FRAGMENTS = [
     "$",
@@ -128,7 +128,7 @@ def test_job_string_quotes_ordinary_text():
     assert quote.job_string('5$ at 3% "off"') == r'"5$ at 3% \"off\""'
 
 
-@pytest.mark.parametrize("variable", variables.NomadVariable)
+@pytest.mark.parametrize("variable", names.NomadVariable)
 def test_config_string_keeps_each_allowed_variable(variable):
     """A variable of the list stays alive, and the text around it is quoted."""
     text = f'--name="a\n{{x}}"=${{{variable.value}}}/%'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.health import history
+from nomad_csi.health import events
 from nomad_csi.nomad import jobs
 
 S = 1_000_000_000
@@ -25,7 +25,7 @@ def test_restart_that_nobody_asked_about_since(lived):
     """Nomad heard of it before, and not after."""
     killed = lived(*START, (ENDED, 100), ("Restarting", 100), (STARTED, 106), restarts=1)
 
-    assert history.restarted(killed, 120 * S) == (
+    assert events.restarted(killed, 120 * S) == (
         "its task restarted 14 s ago; Nomad still lists it as healthy, but has not checked it since"
     )
 
@@ -33,17 +33,17 @@ def test_restart_that_nobody_asked_about_since(lived):
 @pytest.mark.parametrize("now_s", [166, 10_000, 40])
 def test_restart_settles_with_time(lived, now_s):
     """After a whole round of questions Nomad's word is a new one; a clock that is far off tells nothing."""
-    assert history.restarted(lived(*START, (ENDED, 100), (STARTED, 106), restarts=1), now_s * S) == ""
+    assert events.restarted(lived(*START, (ENDED, 100), (STARTED, 106), restarts=1), now_s * S) == ""
 
 
 def test_restart_that_nomad_heard_of_is_over(lived):
     """A plugin that became healthy after its last start is."""
-    assert history.restarted(lived(*START, (ENDED, 100), (STARTED, 106), (WELL, 117), restarts=1), 120 * S) == ""
+    assert events.restarted(lived(*START, (ENDED, 100), (STARTED, 106), (WELL, 117), restarts=1), 120 * S) == ""
 
 
 def test_first_start_is_no_restart(lived):
     """However young it is."""
-    assert history.restarted(lived(*START), 12 * S) == ""
+    assert events.restarted(lived(*START), 12 * S) == ""
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_first_start_is_no_restart(lived):
 )
 def test_three_falls_are_flapping(lived, told, falls):
     """Told by its probes, or by ends of its process that Nomad's health does not show."""
-    assert history.flapping(lived(*told), 80 * S) == falls
+    assert events.flapping(lived(*told), 80 * S) == falls
 
 
 def test_a_start_that_failed_often_is_no_fall(lived):
@@ -70,11 +70,11 @@ def test_a_start_that_failed_often_is_no_fall(lived):
     failed = [(UNWELL, 30), (ENDED, 31), (STARTED, 46), (UNWELL, 76), (ENDED, 77), (STARTED, 92), (UNWELL, 122)]
     start = [("Received", 0), (STARTED, 1)]
 
-    assert history.flapping(lived(*start, *failed, (ENDED, 123), (STARTED, 138), (WELL, 150)), 151 * S) == ""
+    assert events.flapping(lived(*start, *failed, (ENDED, 123), (STARTED, 138), (WELL, 150)), 151 * S) == ""
 
 
 def test_old_falls_are_forgotten(lived):
     """Ten minutes without one, and it is steady."""
     told = [*START, (ENDED, 20), (STARTED, 26), (ENDED, 30), (STARTED, 36), (ENDED, 40), (STARTED, 46)]
 
-    assert history.flapping(lived(*told), 700 * S) == ""
+    assert events.flapping(lived(*told), 700 * S) == ""

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.health import found, other_job_findings, plugins
-from nomad_csi.nomad.records import plugin_tasks
+from nomad_csi.nomad.records import jobs
 from nomad_csi.plan import model
 
 
@@ -127,7 +127,7 @@ def task(role="node", **changes):
         "datacenters": ("*",),
         "node_pool": "default",
     }
-    return plugin_tasks.PluginTask(**known | changes)
+    return jobs.PluginTask(**known | changes)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.health import explaining, history
+from nomad_csi.health import events, explaining
 from tests import live
 
 
@@ -168,7 +168,7 @@ def test_flapping_after_three_falls(shared):
     """Well at the moment, and not to be relied on."""
     plugin = shared.run("flaps")
     plugin.until("healthy")
-    for _ in range(history.FALLS):
+    for _ in range(events.FALLS):
         plugin.fault("one", probe="not-ready")
         plugin.until("partial")
         plugin.fault("one")
@@ -190,13 +190,13 @@ def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
 
     assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
     assert states(seen)[0] == ("one", "restarted", "nomad")
-    monkeypatch.setattr(history, "SETTLES_S", 0.0)
+    monkeypatch.setattr(events, "SETTLES_S", 0.0)
     assert plugin.until("healthy").status.instances[0].detail == "restarted once so far"
 
 
 def test_restarted_between_two_looks(patient, monkeypatch):
     """Two looks see it, however old Nomad's word may be."""
-    monkeypatch.setattr(history, "SETTLES_S", 0.0)
+    monkeypatch.setattr(events, "SETTLES_S", 0.0)
     plugin = patient.run("watched")
     plugin.until("healthy")
     looker = plugin.looker()

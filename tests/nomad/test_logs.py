@@ -3,14 +3,14 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import logs
+from nomad_csi.nomad import jobs
 
 
 def test_tail_asks_for_plain_text_from_the_end(agent, client):
     """A log is nobody's JSON."""
     agent.answer("GET", "/v1/client/fs/logs/a-1", "{ not json\n")
 
-    assert logs.tail(client, "storage", "a-1", "plugin", length=50) == "{ not json\n"
+    assert jobs.tail_log(client, "storage", "a-1", "plugin", length=50) == "{ not json\n"
     assert agent.asked[0].query == {
         "namespace": "storage",
         "task": "plugin",
@@ -27,6 +27,6 @@ def test_rejects_a_token_without_read_logs(agent, client, status):
     agent.answer("GET", "/v1/client/fs/logs/a-1", "Permission denied", status=status)
 
     with pytest.raises(errors.NomadApiError, match=r"needs read-logs in namespace default") as caught:
-        logs.tail(client, "default", "a-1", "plugin")
+        jobs.tail_log(client, "default", "a-1", "plugin")
 
     assert caught.value.status == 403

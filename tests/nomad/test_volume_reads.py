@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volume_reads
+from nomad_csi.nomad import volumes
 
 
 def shown(volume_id, namespace):
@@ -20,7 +20,7 @@ def test_namespace_that_may_not_be_read_hides_no_other(client, agent):
     agent.answer("GET", "/v1/volume/csi/a", shown("a", "default"))
     agent.answer("GET", "/v1/volume/csi/b", "Permission denied", status=403)
 
-    found = volume_reads.read(client, [("secret", "b"), ("default", "a")])
+    found = volumes.read_each(client, [("secret", "b"), ("default", "a")])
 
     assert [item.volume_id for item in found.volumes] == ["a"]
     [unread] = found.unread
@@ -36,7 +36,7 @@ def test_many_that_may_not_be_read_are_counted(client, agent):
     for number in range(7):
         agent.answer("GET", f"/v1/volume/csi/v{number}", "Permission denied", status=403)
 
-    [unread] = volume_reads.read(client, [("secret", f"v{number}") for number in range(7)]).unread
+    [unread] = volumes.read_each(client, [("secret", f"v{number}") for number in range(7)]).unread
 
     assert unread.what == "7 volumes of namespace secret (v0, v1, v2, v3, v4 and 2 more)"
 
@@ -46,7 +46,7 @@ def test_volume_that_went_away_meanwhile_is_no_volume(client, agent):
     agent.answer("GET", "/v1/volume/csi/a", "volume not found", status=404)
     agent.answer("GET", "/v1/volume/csi/b", shown("b", "default"))
 
-    found = volume_reads.read(client, [("default", "a"), ("default", "b")])
+    found = volumes.read_each(client, [("default", "a"), ("default", "b")])
 
     assert ([item.volume_id for item in found.volumes], found.unread) == (["b"], ())
 
@@ -57,4 +57,4 @@ def test_nomad_that_does_not_answer_is_an_error(client, agent, answer):
     agent.answer("GET", "/v1/volume/csi/a", answer[1], status=answer[0])
 
     with pytest.raises(errors.NomadApiError, match=answer[1]):
-        volume_reads.read(client, [("default", "a")])
+        volumes.read_each(client, [("default", "a")])

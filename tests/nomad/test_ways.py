@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import proxies
+from nomad_csi.nomad.http import connection
 
 THERE = "https://nomad.example.net:4646"
 PROXY = "http://proxy.example.net:3128"
@@ -93,7 +93,7 @@ def proxy():
 )
 def test_proxy_is_the_one_that_nomads_own_command_would_use(address, environment, found):
     """By scheme, less what ``NO_PROXY`` names, and never for this machine."""
-    assert proxies.of(address, environment) == found
+    assert connection.proxy_of(address, environment) == found
     assert nomad.Connection.from_environment({"NOMAD_ADDR": address} | environment).proxy == found
 
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.plan.rules import ebs_changes
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import volume
 
-PRESENT = ebs_changes.Present(
+PRESENT = ebs_rules.Present(
     external_id="vol-0123456789abcdef0",
     availability_zone="us-east-1a",
     encrypted=True,
@@ -16,7 +16,7 @@ PRESENT = ebs_changes.Present(
     iops=3_000,
     throughput_mib_per_s=125,
 )
-OPTIMIZING = ebs_changes.Modification(state="optimizing", progress_percent=41, started="2026-11-21 16:44")
+OPTIMIZING = ebs_rules.Modification(state="optimizing", progress_percent=41, started="2026-11-21 16:44")
 MODIFYING = dataclasses.replace(OPTIMIZING, state="modifying")
 
 
@@ -35,13 +35,13 @@ def wanted(**changes):
 
 
 def lines(volume, modification=None):
-    return [str(problem) for problem in ebs_changes.check(PRESENT, volume, modification, "volumes[0].ebs")]
+    return [str(problem) for problem in ebs_rules.check_change(PRESENT, volume, modification, "volumes[0].ebs")]
 
 
 @pytest.mark.parametrize("changes", [{}, {"size_gib": 41}, {"iops": 6_000}, {"volume_type": "io2", "iops": 4_000}])
 def test_what_ec2_does_is_no_problem(changes):
     """A volume grows, and changes its type and its speed, when no earlier change is under way."""
-    assert lines(wanted(**changes), ebs_changes.Modification(state="completed", progress_percent=100, started="")) == []
+    assert lines(wanted(**changes), ebs_rules.Modification(state="completed", progress_percent=100, started="")) == []
 
 
 def test_rejects_a_smaller_size_with_the_present_one():
@@ -85,4 +85,4 @@ def test_a_volume_that_is_optimizing_may_stay_as_it_is():
 def test_what_needs_a_new_volume_is_not_a_modification(changes):
     """Pulumi replaces it then, and `protect` stands in the way of that."""
     assert lines(wanted(size_gib=1, **changes), OPTIMIZING) == []
-    assert not ebs_changes.differs(PRESENT, wanted(size_gib=1, **changes))
+    assert not ebs_rules.differs(PRESENT, wanted(size_gib=1, **changes))

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.components import preflight, recorded
+from nomad_csi.components import functions, preflight
 from nomad_csi.plan import guests, storage
 from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
@@ -69,7 +69,7 @@ def test_guest_is_known_with_its_owner():
 @pytest.fixture
 def state(monkeypatch):
     """The state of a stack that made the file system of ``default/shared``."""
-    monkeypatch.setattr(recorded, "outputs", lambda: STATE)
+    monkeypatch.setattr(functions, "recorded", lambda: STATE)
 
 
 @pytest.mark.usefixtures("state")
@@ -122,7 +122,7 @@ def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system()
 def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(monkeypatch, systems, is_refused):
     """By its name, and under a new one."""
     arn = f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}"
-    monkeypatch.setattr(recorded, "outputs", lambda: [{"arn": arn, "tags": {"nomad-csi:file-system": "data"}}])
+    monkeypatch.setattr(functions, "recorded", lambda: [{"arn": arn, "tags": {"nomad-csi:file-system": "data"}}])
     wanted = {name: spec.FileSystemSpec(**item) for name, item in systems.items()}
 
     with pytest.raises(errors.SpecError, match="expected file system data in") if is_refused else nullcontext():
@@ -140,7 +140,7 @@ def test_owner_that_is_only_registered_by_now_is_removed():
 
 def test_state_is_not_read_for_other_storage(monkeypatch):
     """It is a call to the backend."""
-    monkeypatch.setattr(recorded, "outputs", lambda: pytest.fail("the state was read"))
+    monkeypatch.setattr(functions, "recorded", lambda: pytest.fail("the state was read"))
 
     preflight.refuse_removed_owners(read(SHARED), {})
 

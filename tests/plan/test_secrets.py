@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.plan import secrets, storage
+from nomad_csi.plan import storage, task_secrets
 from nomad_csi.plan.model import Constraint
 from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
@@ -42,7 +42,7 @@ def problems(**plugin):
 
 def test_items_of_a_nomad_variable_become_environment():
     """Each line is written as JSON, and held back while its item is missing."""
-    assert secrets.from_items(VARIABLE, {"USER": "name", "PASSWORD": "password"}, "job-1") == (
+    assert task_secrets.from_items(VARIABLE, {"USER": "name", "PASSWORD": "password"}, "job-1") == (
         '{{ with nomadVar "nomad/jobs/x" -}}\n'
         '{{ if not .name.Value }}{{ nomadVar "nomad/jobs/job-1/missing/name" }}{{ end -}}\n'
         '{{ if not .password.Value }}{{ nomadVar "nomad/jobs/job-1/missing/password" }}{{ end -}}\n'
@@ -54,7 +54,7 @@ def test_items_of_a_nomad_variable_become_environment():
 
 def test_items_of_vault_are_those_of_a_version_2_store():
     """They stand one level further down."""
-    assert secrets.from_items(VAULT, {"USER": "name"}, "job-1") == (
+    assert task_secrets.from_items(VAULT, {"USER": "name"}, "job-1") == (
         '{{ with secret "secret/data/x y" -}}\n'
         '{{ if not .Data.data.name }}{{ nomadVar "nomad/jobs/job-1/missing/name" }}{{ end -}}\n'
         "USER={{ .Data.data.name | toJSON }}\n"
@@ -64,7 +64,7 @@ def test_items_of_vault_are_those_of_a_version_2_store():
 
 def test_file_of_one_item_ends_where_the_item_ends():
     """A key with a newline behind it is another key to some programs."""
-    assert secrets.one_item(VARIABLE, "key", "job-1") == (
+    assert task_secrets.one_item(VARIABLE, "key", "job-1") == (
         '{{ with nomadVar "nomad/jobs/x" -}}\n'
         '{{ if not .key.Value }}{{ nomadVar "nomad/jobs/job-1/missing/key" }}{{ end -}}\n'
         "{{ .key.Value }}\n"
@@ -81,7 +81,7 @@ def test_config_is_sorted_yaml_with_expressions_for_secrets():
         "t": True,
     }
 
-    assert secrets.config_file(VARIABLE, config, "job-1") == (
+    assert task_secrets.config_file(VARIABLE, config, "job-1") == (
         '{{ with nomadVar "nomad/jobs/x" -}}\n'
         '{{ if not .key.Value }}{{ nomadVar "nomad/jobs/job-1/missing/key" }}{{ end -}}\n'
         '{{ if not .pw.Value }}{{ nomadVar "nomad/jobs/job-1/missing/pw" }}{{ end -}}\n'
@@ -101,7 +101,7 @@ def test_config_does_not_depend_on_the_order_of_its_keys():
     one = {"a": {"from_secret": "x"}, "b": {"from_secret": "y"}}
     other = {"b": {"from_secret": "y"}, "a": {"from_secret": "x"}}
 
-    assert secrets.config_file(VARIABLE, one, "j") == secrets.config_file(VARIABLE, other, "j")
+    assert task_secrets.config_file(VARIABLE, one, "j") == task_secrets.config_file(VARIABLE, other, "j")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_config_does_not_depend_on_the_order_of_its_keys():
 )  # fmt: skip
 def test_text_of_config_is_text_to_every_reader_of_yaml(text):
     """What YAML 1.1 and 1.2 read differently is quoted; here it is read back by 1.1, and seen to be quoted for 1.2."""
-    written = secrets.config_file(None, {"key": text}, "j")
+    written = task_secrets.config_file(None, {"key": text}, "j")
 
     assert yaml.safe_load(written) == {"key": text}
     assert written.startswith(('key: "', "key: '"))
@@ -119,14 +119,14 @@ def test_text_of_config_is_text_to_every_reader_of_yaml(text):
 @pytest.mark.parametrize("text", ["nfs", "/pool/x-1", "nas.example.com", "zfs-generic-nfs"])
 def test_ordinary_text_of_config_stands_bare(text):
     """Names, hosts and paths read as people write them."""
-    assert secrets.config_file(None, {"key": text}, "j") == f"key: {text}"
+    assert task_secrets.config_file(None, {"key": text}, "j") == f"key: {text}"
 
 
 def test_text_that_looks_like_our_mark_stays_text():
     """No text of the operator is taken for a secret."""
     config = {"a": "from-secret-0-0-", "b": {"from_secret": "pw"}, "c": "from-secret-1-0-"}
 
-    text = secrets.config_file(VARIABLE, config, "j")
+    text = task_secrets.config_file(VARIABLE, config, "j")
 
     assert [line for line in text.splitlines() if line[:2] in ("a:", "b:", "c:")] == [
         "a: from-secret-0-0-",
@@ -141,7 +141,7 @@ def test_credentials_go_to_the_role_that_takes_them():
 
     [template] = given["controller"].templates
     assert (template.file_name, template.is_environment) == ("credentials.env", True)
-    assert template.data == secrets.from_items(
+    assert template.data == task_secrets.from_items(
         spec.CredentialsSpec(nomad_variable="nomad/jobs"),
         {"AWS_ACCESS_KEY_ID": "access_key_id", "AWS_SECRET_ACCESS_KEY": "secret_access_key"},
         "plugin-ebs-controller",

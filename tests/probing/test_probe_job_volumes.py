@@ -6,9 +6,10 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.nomad import nodes, plugins, volume_replies
+from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
-from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probe_job_volumes, probed
+from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probed
+from nomad_csi.probing import probe_job as volume_probes
 from nomad_csi.verification import verification
 from tests import replies
 
@@ -54,12 +55,12 @@ def client(name, **changes):
 def volume(name, **changes):
     found = {"ID": name, "Namespace": "default", "ExternalID": f"vol-{name}", "PluginID": "p"}
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    return volume_replies.volume(replies.node(found | {"RequestedCapabilities": uses} | changes))
+    return volumes.volume(replies.node(found | {"RequestedCapabilities": uses} | changes))
 
 
 def chosen(record, *clients, needs=None, with_secrets=()):
     known = {node.node_id: node for node in clients}
-    return probe_job_volumes.asking(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
+    return volume_probes.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
 
 
 def test_one_controller_is_asked_the_healthy_one():
@@ -80,13 +81,13 @@ def test_a_controller_whose_client_takes_no_job_is_not_asked():
 
     assert chosen(record, client("a", draining=True), client("b")).alloc_id == "alloc-b"
     nobody = chosen(record, client("a", status="down"))
-    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_job_volumes.NOBODY})
+    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): volume_probes.NOBODY})
 
 
 def test_without_controllers_nothing_is_asked_and_nothing_missing():
     """A node-only plugin validates nothing."""
-    assert chosen(plugin()) == probe_job_volumes.Asking()
-    assert chosen(None) == probe_job_volumes.Asking()
+    assert chosen(plugin()) == volume_probes.Asking()
+    assert chosen(None) == volume_probes.Asking()
 
 
 def test_volumes_with_secrets_stay_out_of_the_job():
@@ -97,16 +98,16 @@ def test_volumes_with_secrets_stay_out_of_the_job():
 
     assert [item.key[1] for item in asked.questions] == ["a"]
     assert {key[1]: why for key, why in asked.skipped.items()} == dict.fromkeys("bc", "needs secrets")
-    assert CANARY not in str(validation.unpacked(probe_job_volumes.environment([asked], 60.0)))
+    assert CANARY not in str(validation.unpacked(volume_probes.environment([asked], 60.0)))
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (None, probe_job_volumes.NOBODY),
+        (None, volume_probes.NOBODY),
         (probed.ClientAnswer(problem="late", reports={}), "no answer from its controller's client: late"),
         (probed.ClientAnswer(reports={}), "its controller is not ready: missing"),
-        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_job_volumes.OLDER),
+        (probed.ClientAnswer(reports={"alloc-a": READY}), volume_probes.OLDER),
         (
             probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {"asked": 7, "wrong": []}}),
             "the answer of its client cannot be read: it answered for other volumes",
@@ -121,7 +122,7 @@ def test_no_word_on_a_volume_is_told_with_its_reason(answer, why):
     """Never taken for a confirmation."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    said, skipped = probe_job_volumes.answered(asked, {"id-a": answer} if answer else {})
+    said, skipped = volume_probes.answered(asked, {"id-a": answer} if answer else {})
 
     assert (said, skipped) == ({}, {("default", "a"): why})
 
@@ -130,7 +131,7 @@ def test_half_of_the_time_is_for_volumes():
     """So that the answer is there before nobody waits for it any more."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    assert validation.unpacked(probe_job_volumes.environment([asked], 60.0)).seconds == 30.0
+    assert validation.unpacked(volume_probes.environment([asked], 60.0)).seconds == 30.0
 
 
 @pytest.fixture

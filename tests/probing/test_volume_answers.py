@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.csi import validation
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.probing import volume_answers
+from nomad_csi.probing import probed
 
 Validated = validation.Validated
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -40,7 +40,7 @@ def volume(name, **changes):
 )
 def test_what_a_controller_says_of_a_volume_counts(said, code, found):
     """Unknown to the storage provider, or not to be used like that."""
-    judged = volume_answers.judge([volume("mysql"), volume("other")], {("default", "mysql"): said})
+    judged = probed.judge_volumes([volume("mysql"), volume("other")], {("default", "mysql"): said})
 
     assert [(item.code, item.subject, item.found) for item in judged] == (
         [(code, "volume default/mysql", found)] if code else []
@@ -57,7 +57,7 @@ def test_what_a_controller_says_of_a_volume_counts(said, code, found):
 )
 def test_what_a_job_cannot_ask_is_told_as_not_validated(said, reason):
     """The volume may be well: that is a warning, with what to do."""
-    [finding] = volume_answers.judge_without_secrets("p", [volume("a"), volume("b")], {("default", "a"): said}, {})
+    [finding] = probed.judge_without_secrets("p", [volume("a"), volume("b")], {("default", "a"): said}, {})
 
     assert (finding.code, finding.severity, finding.subject) == ("volume-not-validated", "warning", "plugin p")
     assert finding.found == f"1 of 2 not validated (default/a): {reason}"
@@ -68,7 +68,7 @@ def test_a_controller_without_its_own_credentials_is_no_volume_with_secrets():
     """AWS's own words: the fault is the controller's."""
     said = Validated(code="INTERNAL", message="no EC2 IMDS role found, failed to refresh cached credentials")
 
-    [finding] = volume_answers.judge_without_secrets("p", [volume("a")], {("default", "a"): said}, {})
+    [finding] = probed.judge_without_secrets("p", [volume("a")], {("default", "a"): said}, {})
 
     assert finding.code == "volume-unconfirmed"
 
@@ -78,7 +78,7 @@ def test_many_volumes_that_were_not_asked_for_are_one_finding():
     needs = [volume(f"v{number}") for number in range(8)]
     skipped = {("default", item.volume_id): "needs secrets" for item in needs}
 
-    [finding] = volume_answers.judge_without_secrets("p", needs, {}, skipped)
+    [finding] = probed.judge_without_secrets("p", needs, {}, skipped)
 
     assert finding.found == (
         "8 of 8 not validated (default/v0, default/v1, default/v2, default/v3, default/v4 and 3 more): needs secrets"
@@ -97,4 +97,4 @@ def test_many_volumes_that_were_not_asked_for_are_one_finding():
 )
 def test_nothing_that_looks_secret_goes_into_a_job(changes, with_secrets, reason):
     """By what the plan knows, and by the names of what the volume carries."""
-    assert volume_answers.may_be_asked(volume("a", **changes), with_secrets) == reason
+    assert probed.may_be_asked(volume("a", **changes), with_secrets) == reason

@@ -5,14 +5,14 @@ import pytest
 from pulumi.output import UNKNOWN
 
 from nomad_csi import components
-from nomad_csi.provider import component_inputs, hosting
+from nomad_csi.provider import hosting
 
 
 @pytest.fixture(scope="module")
 def arguments():
     """Map inputs of a component of ours: ``arguments("EbsVolume", given)``."""
     host = hosting._Components(list(components.COMPONENTS), "nomad-csi", None, "0")
-    return lambda name, given: component_inputs.arguments(given, host._component_defs[name], host._type_defs)
+    return lambda name, given: hosting.component_arguments(given, host._component_defs[name], host._type_defs)
 
 
 def test_names_of_records_are_translated_and_keys_of_maps_are_not(arguments):

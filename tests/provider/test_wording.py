@@ -1,7 +1,7 @@
 """Operators read clean lines."""
 
 from nomad_csi import errors
-from nomad_csi.provider import wording
+from nomad_csi.provider import replies
 
 
 def test_all_problems_stand_on_one_line():
@@ -9,17 +9,17 @@ def test_all_problems_stand_on_one_line():
     problems = tuple(errors.Problem(path=path, got="x", allowed="y") for path in ("a", "b"))
 
     assert (
-        wording.sentence(errors.SpecError(problems, source="import"))
+        replies.sentence(errors.SpecError(problems, source="import"))
         == "import: a: expected y, got x; b: expected y, got x"
     )
-    assert wording.sentence(errors.RefusedError("no")) == "no"
+    assert replies.sentence(errors.RefusedError("no")) == "no"
 
 
 def test_texts_are_found_at_any_depth():
     """Secrets may stand in lists and maps."""
-    assert list(wording.texts({"a": ["x", {"b": "y"}], "c": 3, "d": None})) == ["x", "y"]
+    assert list(replies.texts({"a": ["x", {"b": "y"}], "c": 3, "d": None})) == ["x", "y"]
 
 
 def test_a_bug_without_a_traceback_is_still_told():
     """An error that was never raised has no place."""
-    assert wording.bug(ValueError("canary")).startswith("bug in nomad-csi: ValueError at nowhere")
+    assert replies.bug(ValueError("canary")).startswith("bug in nomad-csi: ValueError at nowhere")

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.pulumi_state import eject, eject_files, ejecting
+from nomad_csi.pulumi_state import eject, ejecting
 from nomad_csi.registration import volume_file
 
 STACK = "urn:pulumi:dev::shop::"
@@ -306,6 +306,6 @@ def test_names_of_secrets_come_from_either_form():
     each = {"c": {SECRET_KEY: "x", "plaintext": '"1"'}}
     resources = [resource(VOLUME, inputs={"secrets": sealed}), resource(MADE, inputs={"secrets": each})]
 
-    found = eject_files.names_of_secrets({"deployment": {"resources": resources}})
+    found = eject.names_of_secrets({"deployment": {"resources": resources}})
 
     assert found == {VOLUME: ("a", "b"), MADE: ("c",)}

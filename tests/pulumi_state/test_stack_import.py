@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.migration import aws_storage
-from nomad_csi.pulumi_state import stack_import, stack_objects
+from nomad_csi.pulumi_state import stack_import
 from nomad_csi.resources.frame import resource
 
 STACK = "urn:pulumi:dev::shop::"
@@ -145,14 +145,14 @@ def test_a_job_is_importable_by_its_source(client, scripted, submitted, told):
     scripted.reply("GET", "/v1/job/j", 200, {"ID": "j", "Namespace": "default", "Version": 3})
     scripted.reply("GET", "/v1/job/j/submission", 200, submitted)
 
-    assert stack_objects.look(client, JOB, {"jobId": "j", "namespace": "default"}) == told
+    assert stack_import.read_objects(client, JOB, {"jobId": "j", "namespace": "default"}) == told
 
 
 def test_a_stopped_job_is_not_there(client, scripted):
     """It would run again, which is a change."""
     scripted.reply("GET", "/v1/job/j", 200, {"ID": "j", "Stop": True})
 
-    found = stack_objects.look(client, JOB, {"jobId": "j", "namespace": "default"})
+    found = stack_import.read_objects(client, JOB, {"jobId": "j", "namespace": "default"})
 
     assert found == stack_import.ImportableObject(reason="Nomad does not run it; `pulumi up` does")
 
@@ -161,7 +161,7 @@ def test_a_volume_tells_its_external_id(client, scripted):
     """By that its storage is found."""
     scripted.reply("GET", "/v1/volume/csi/v", 200, {"ID": "v", "Namespace": "prod", "ExternalID": "vol-0a"})
 
-    found = stack_objects.look(client, VOLUME, {"volumeId": "v", "namespace": "prod"})
+    found = stack_import.read_objects(client, VOLUME, {"volumeId": "v", "namespace": "prod"})
 
     assert found == stack_import.ImportableObject(id="prod/v", external_id="vol-0a")
 
@@ -169,7 +169,7 @@ def test_a_volume_tells_its_external_id(client, scripted):
 @pytest.mark.parametrize("inputs", [{}, {"volumeId": resource.UNKNOWN, "namespace": "prod"}])
 def test_what_has_no_name_yet_is_not_asked_for(client, scripted, inputs):
     """Its id follows from another resource."""
-    found = stack_objects.look(client, VOLUME, inputs)
+    found = stack_import.read_objects(client, VOLUME, inputs)
 
     assert (found.id, scripted.requests) == ("", [])
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_register, batch_send
 
@@ -112,16 +112,16 @@ def test_few_volumes_need_no_list(run, scripted, holds):
 @pytest.mark.usefixtures("absent")
 def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds, monkeypatch):
     """What is not in the list is new without a question."""
-    monkeypatch.setattr(volume_lookup, "FEW", 5)
+    monkeypatch.setattr(volumes, "FEW", 5)
     scripted.replies[("GET", PLURAL)] = [
         (200, [{"ID": "v0", "Namespace": "default"}, {"ID": "other", "Namespace": "default"}])
     ]
     scripted.reply("PUT", PLURAL, 200, {})
     holds(volume(0))
 
-    outcomes, _ = run(*(volume(number) for number in range(volume_lookup.FEW + 1)))
+    outcomes, _ = run(*(volume(number) for number in range(volumes.FEW + 1)))
 
-    assert [item.status for item in outcomes] == ["unchanged"] + ["registered"] * volume_lookup.FEW
+    assert [item.status for item in outcomes] == ["unchanged"] + ["registered"] * volumes.FEW
     read = [target for target, _ in scripted.sent("GET") if target.startswith("/v1/volume/")]
     assert read == [f"{path(0)}?namespace=default"]
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.registration import deregistration
 
 ID = "vol-0123456789abcdef0"
@@ -34,14 +34,14 @@ HELD = FREE | {"WriteAllocs": {ALLOC: None}, "Allocations": [ALLOCATION]}
 KEY = ("prod", "mysql")
 PATH = "/v1/volume/csi/mysql"
 IN_USE = (500, "volume in use: mysql")
-ATTACHED = attachments.AttachedVolume(
+ATTACHED = ebs_volumes.AttachedVolume(
     external_id=ID,
     state="in-use",
     attachments=(
-        attachments.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
+        ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
-DETACHED = attachments.AttachedVolume(external_id=ID, state="available")
+DETACHED = ebs_volumes.AttachedVolume(external_id=ID, state="available")
 HOLDER = f"held by job prod/db (write, allocation {ALLOC}, running on node a)"
 
 
@@ -62,9 +62,9 @@ def ec2(monkeypatch):
             answer = queue.pop(0) if len(queue) > 1 else queue[0]
             if isinstance(answer, Exception):
                 raise answer
-            return attachments.ObservedAttachments(volumes={ID: answer})
+            return ebs_volumes.ObservedAttachments(volumes={ID: answer})
 
-        monkeypatch.setattr(attachments, "look", look)
+        monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
     return script
 
@@ -266,9 +266,7 @@ def test_cancelled_run_sends_nothing_more(run, scripted):
 
 def test_outcome_as_data():
     """What is empty is there too."""
-    outcome = deregistration.deregistration_outcome.DeregistrationOutcome(
-        namespace="prod", volume_id="mysql", status="gone"
-    )
+    outcome = deregistration.outcomes.DeregistrationOutcome(namespace="prod", volume_id="mysql", status="gone")
 
     assert outcome.as_json() == {
         "namespace": "prod",

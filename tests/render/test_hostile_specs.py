@@ -6,7 +6,7 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents, required
+from nomad_csi.render import documents
 from tests import hostile_specs
 
 MAPS = frozenset({"env", "context", "parameters", "segments", "args", "mount_flags", "data"})
@@ -27,7 +27,7 @@ def test_accepted_specs_render_into_the_same_blocks():
     seed = random.randrange(2**32)  # noqa: S311  # tests are to be repeated
     count = 0
     for found in hostile_specs.accepted(seed):
-        required.check_job(found.job_file, found.job)
+        documents.check_job(found.job_file, found.job)
         read_back = read.read_job(found.job_file)
         assert shape(read_back) == wanted, found.document
         assert len(jobs.jobs(read_back)) == 1, found.document

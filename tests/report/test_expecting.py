@@ -2,8 +2,8 @@
 
 import pytest
 
-from nomad_csi.nomad import plugin_tasks, plugins
-from nomad_csi.report import chart, expecting, words
+from nomad_csi.nomad import plugin_jobs, plugins
+from nomad_csi.report import expecting, tables
 
 
 def record(**changes):
@@ -17,7 +17,7 @@ def task(role, job_type="system", **changes):
     """Return a task of the plugin's."""
     given = {"job_id": f"p-{role}", "namespace": "storage", "job_type": job_type, "plugin_id": "p", "role": role}
     runs = {"task_driver": "docker", "privileged": True, "host_network": False, "own_credentials": False}
-    return plugin_tasks.PluginTask(**given | runs | {"datacenters": ("dc1",), "node_pool": "gpu"} | changes)
+    return plugin_jobs.PluginTask(**given | runs | {"datacenters": ("dc1",), "node_pool": "gpu"} | changes)
 
 
 def test_one_system_job_means_every_client_that_it_may_run_on():
@@ -53,13 +53,13 @@ def test_monolith_is_its_own_controller():
 
 def test_chart_has_a_mark_for_each_client_and_the_worst_first():
     """Squares for what is well, lozenges for what is not: no mark is told by its colour alone."""
-    found = chart.of(["good"] * 30 + ["bad", "warn"])
+    found = tables.chart_of(["good"] * 30 + ["bad", "warn"])
 
     assert [(kind, path.count("M")) for kind, path in found.paths] == [("bad", 1), ("warn", 1), ("good", 30)]
     assert (found.width, found.height) == ("180", "18")
     assert found.paths[0][1] == "M4 0l4 4l-4 4l-4-4z"
     assert found.paths[2][1].startswith("M18 0h8v8h-8z")
-    assert chart.of(["good"] * 1000).height == "125"
+    assert tables.chart_of(["good"] * 1000).height == "125"
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_chart_has_a_mark_for_each_client_and_the_worst_first():
 )
 def test_word_that_nobody_knows_is_grave(word, kind):
     """A new status is shown as bad until somebody says otherwise."""
-    assert words.kind(word) == kind
-    assert words.kind(f"new-{word}") == "bad"
+    assert tables.kind_of(word) == kind
+    assert tables.kind_of(f"new-{word}") == "bad"

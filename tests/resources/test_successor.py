@@ -11,7 +11,7 @@ from nomad_csi import errors
 from nomad_csi.csi import capability, channel, endpoint
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, successor, successor_controller, successor_plugin, successor_storage
+from nomad_csi.resources import plugin_health, successor
 from nomad_csi.resources.frame import properties
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
@@ -80,7 +80,7 @@ CONTROLLER, SICK_CONTROLLER = instance(), instance(healthy=False)
 )
 def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expected):
     """One that was never healthy would take any registration, and one without controller makes no volume."""
-    problems = list(successor_plugin.problems(found, NEWS, needs_controller=needs_controller))
+    problems = list(successor.plugin_problems(found, NEWS, needs_controller=needs_controller))
 
     assert len(problems) == len(expected)
     assert all(str(problem).startswith(start) for problem, start in zip(problems, expected, strict=True))
@@ -102,7 +102,7 @@ def test_external_id_has_the_form_of_its_driver(provider, external_id, count):
     """Where the catalogue has the driver."""
     news = NEWS | {"externalId": external_id}
 
-    found = list(successor_plugin.problems(plugin(NODE, provider=provider), news, needs_controller=False))
+    found = list(successor.plugin_problems(plugin(NODE, provider=provider), news, needs_controller=False))
 
     assert len(found) == count
 
@@ -111,11 +111,11 @@ def test_a_missing_plugin_is_named_with_those_that_are_there():
     """Eight of them, and the nearest."""
     known = [f"efs{number}" for number in range(9)] + ["shop-ebs"]
 
-    assert str(successor_plugin.missing("shop-esb", known)) == (
+    assert str(successor.missing("shop-esb", known)) == (
         "pluginId: expected a CSI plugin that Nomad has (efs0, efs1, efs2, efs3, efs4, efs5, efs6, efs7 and 2 more), "
         "got 'shop-esb'; did you mean shop-ebs"
     )
-    assert str(successor_plugin.missing("p", [])) == (
+    assert str(successor.missing("p", [])) == (
         "pluginId: expected a CSI plugin that Nomad has (none), got 'p'; run the plugin's job first"
     )
 
@@ -163,7 +163,7 @@ def asked(external_id, old, *, of=None, **news):
     """Return what AWS has against an external id, and what it was not asked."""
     unchecked = []
     wanted = NEWS | {"externalId": external_id} | news
-    found = successor_storage.problems(of, wanted, {"externalId": old}, unchecked)
+    found = successor.storage_problems(of, wanted, {"externalId": old}, unchecked)
     return [str(problem) for problem in found], unchecked
 
 
@@ -322,7 +322,7 @@ def validated(context, external_id, of=None, **news):
     """Return what the controller has against an external id, and what it was not asked."""
     unchecked = []
     found = plugin(instance(), controller_required=True) if of is None else of
-    problems = successor_controller.problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
+    problems = successor.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
     return [str(problem) for problem in problems], unchecked
 
 

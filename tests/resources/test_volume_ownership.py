@@ -13,7 +13,7 @@ from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ow
 from nomad_csi.registration import batch_coalesce, batch_register, batch_send, deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import operations, resource
+from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -807,7 +807,7 @@ def test_resource_that_is_declared_again_takes_the_volume_back(clusters, side, m
 
 def side_again(caller):
     """Return *caller* in an operation that knows nothing of what was done before."""
-    context = dataclasses.replace(caller.context, operation=operations.Operation())
+    context = dataclasses.replace(caller.context, operation=resource.Operation())
     return dataclasses.replace(caller, context=context)
 
 

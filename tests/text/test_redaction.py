@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nomad_csi.health import causes
+from nomad_csi.health import events
 from nomad_csi.text import foreign, redaction
 
 AWS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -80,7 +80,7 @@ def test_private_key_in_a_log_goes_with_all_its_lines():
     """Though each line of a log is a cause of its own."""
     text = f"before\n-----BEGIN PRIVATE KEY-----\n{BODY}\n{BODY}\n-----END PRIVATE KEY-----\nafter\n"
 
-    assert [cause.text for cause in causes.of_log("here", text)] == ["before", "[secret]", "after"]
+    assert [cause.text for cause in events.cause_of_log("here", text)] == ["before", "[secret]", "after"]
 
 
 @pytest.mark.timeout(20)

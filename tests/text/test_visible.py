@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nomad_csi.text import visible
+from nomad_csi.text import foreign
 
 
 @pytest.mark.parametrize(
@@ -22,21 +22,21 @@ from nomad_csi.text import visible
 )
 def test_control_characters_are_spelled_out(text, shown):
     """Letters of all languages stay, as do line feeds and tabs."""
-    assert visible.visible(text) == shown
+    assert foreign.visible(text) == shown
 
 
 def test_own_colours_stay_where_they_are_wanted():
     """Those of our tables, and no other sequence."""
-    text = f"{visible.RED}bad{visible.RESET}\x1b[8mhidden"
+    text = f"{foreign.RED}bad{foreign.RESET}\x1b[8mhidden"
 
-    assert visible.visible(text, keep_colours=True) == f"{visible.RED}bad{visible.RESET}" + r"\u001b[8mhidden"
+    assert foreign.visible(text, keep_colours=True) == f"{foreign.RED}bad{foreign.RESET}" + r"\u001b[8mhidden"
 
 
 def test_json_stays_the_same_document():
     """The escapes are those of JSON."""
     document = {"a\u202e": "\x1b\x9b\x7f\u2066"}
 
-    text = visible.visible(json.dumps(document, ensure_ascii=False))
+    text = foreign.visible(json.dumps(document, ensure_ascii=False))
 
     assert text.isascii()
     assert json.loads(text) == document
@@ -55,4 +55,4 @@ def test_json_stays_the_same_document():
 )
 def test_only_whole_words_are_kept(text, limit, shown):
     """Half of a word may be half of a secret."""
-    assert visible.cut(text, limit) == shown
+    assert foreign.cut(text, limit) == shown

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import findings
-from nomad_csi.claims import claim_findings
+from nomad_csi.claims import claim_status
 from nomad_csi.health import plugins
-from nomad_csi.verification import changes, report, volumes
+from nomad_csi.verification import report, rounds, volumes
 
 OK = volumes.VolumeStatus(
     namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", status="ok", findings=()
@@ -31,7 +31,7 @@ def look(expected, node, instance, seen, ran):
 
 
 def told(before, after):
-    return [str(change) for change in changes.between(before, after)]
+    return [str(change) for change in rounds.changes_between(before, after)]
 
 
 def test_equal_reports_have_no_changes(look):
@@ -72,7 +72,7 @@ def test_volume_is_told_with_what_is_wrong(look):
 
 def test_findings_come_and_go(look):
     """Those that no status tells."""
-    held = dataclasses.replace(OK, findings=(finding(claim_findings.WITHOUT_CONTROLLER, found="none healthy"),))
+    held = dataclasses.replace(OK, findings=(finding(claim_status.WITHOUT_CONTROLLER, found="none healthy"),))
     old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
 
     assert told(look("a", "b", extra=[old]), look("a", "b", volume=held)) == [
@@ -83,7 +83,7 @@ def test_findings_come_and_go(look):
 
 def test_change_is_data_too(look):
     """Scripts read these names."""
-    [change, _] = changes.between(look("a", "b"), look("a"))
+    [change, _] = rounds.changes_between(look("a", "b"), look("a"))
 
     assert change.as_json() == {
         "subject": "plugin aws-ebs0",

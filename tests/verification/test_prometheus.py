@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nomad_csi import findings
-from nomad_csi.claims import claim_findings
+from nomad_csi.claims import claim_status
 from nomad_csi.health import plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import prometheus, report, volumes
@@ -14,7 +14,7 @@ WANTED = registration.VolumeRegistration(
     volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
 )
 ALARM = findings.finding(
-    claim_findings.WITHOUT_CONTROLLER, "volume default/mysql", severity="error", expected="x", found="y"
+    claim_status.WITHOUT_CONTROLLER, "volume default/mysql", severity="error", expected="x", found="y"
 )
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')

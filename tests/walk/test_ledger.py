@@ -2,10 +2,10 @@
 
 import pytest
 
-from nomad_csi.plan import created_names
+from nomad_csi.plan import registration
 from nomad_csi.resources import stack_identity, volume_ownership
 from nomad_csi.resources.created import created_changes
-from nomad_csi.resources.frame import operations
+from nomad_csi.resources.frame import resource
 from tests.walk import ledger, tracks
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")
@@ -72,12 +72,12 @@ def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
     monkeypatch.setattr(volume_ownership, "is_moved", lambda *_: False)
-    monkeypatch.setattr(operations.Operation, "was_created", lambda *_: False)
+    monkeypatch.setattr(resource.Operation, "was_created", lambda *_: False)
 
 
 def name_by_id(monkeypatch):
     """Make storage by the volume's id, as older releases did."""
-    monkeypatch.setattr(created_names, "made_name", lambda name, _nonce: name)
+    monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
     monkeypatch.setattr(created_changes, "_registered_besides", lambda *_: None)
 
 

@@ -1,13 +1,17 @@
 """
 How AWS is asked: with the SDK's own credentials and end points, with a deadline; and what its refusals say.
 
-A call that AWS throttles is sent again, and each time said so (`throttled`). No other is.
+A call that AWS throttles is sent again, and each time said so (`asked_again`). No other is.
 """
 
+import logging
 import os
+import random
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +21,105 @@ import botocore.exceptions
 import botocore.parsers
 
 from nomad_csi import errors
-from nomad_csi.aws import throttled
+
+# Calls that AWS refuses because there are too many of them, asked again: after a growing pause, and never silently.
+#
+# Nothing else is asked again. A refused call did nothing, so repeating one is safe whatever it does.
+
+
+LOG = logging.getLogger("nomad_csi.aws")
+"""Where each further attempt is told, as a warning; without a handler of one's own, Python prints it on stderr."""
+
+ATTEMPTS = 8
+"""Times a call is sent at most: of calls that are refused three times in ten, one in 15,000 fails."""
+
+LONGEST_PAUSE_S = 10.0
+
+CODES = frozenset(
+    {
+        "BandwidthLimitExceeded",
+        "EC2ThrottledException",
+        "PriorRequestNotComplete",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "TooManyRequestsException",
+    }
+)
+"""
+Codes by which services say so. Source: botocore 1.44.5, ``botocore/retries/standard.py``
+(``ThrottledRetryableChecker``).
+"""
+
+_ID = "nomad-csi-throttled"
+
+
+def asked_again(
+    client: Any, aws_region: str, *, attempts: int = ATTEMPTS, tell: Callable[..., None] = LOG.warning
+) -> Any:
+    """
+    Return *client*, whose throttled calls are from now on sent up to *attempts* times.
+
+    Each further attempt is told by *tell*, which takes a format and its values, as the methods of a logger do.
+    """
+    most = attempts
+
+    def pause_s(response: Any = None, attempts: int = 1, operation: Any = None, **_: object) -> float | None:
+        """Return the seconds until the next attempt, which botocore waits; ``None`` where there is none."""
+        # Source: botocore 1.44.5, `Endpoint._needs_retry`: the first answer of a handler that is not None is waited.
+        code = response[1].get("Error", {}).get("Code", "") if response is not None else ""
+        if code not in CODES or attempts >= most:
+            return None
+        seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * random.uniform(0.5, 1)  # noqa: S311  # no secret
+        tell(
+            "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
+            operation.name,
+            aws_region,
+            code,
+            seconds,
+            attempts + 1,
+            most,
+        )
+        return seconds
+
+    service = client.meta.service_model.service_id.hyphenize()
+    client.meta.events.register_first(f"needs-retry.{service}", pause_s, unique_id=_ID)
+    return client
+
+
+# Many things asked of EC2 by their ids: 200 in a question, some questions at a time, whatever the number.
+
+
+CHUNK = 200
+"""Values of one filter. Source: Amazon EC2 API reference, ``DescribeVolumes``, 2026-08."""
+
+WORKERS = 8
+
+
+def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """
+    Return the *result* of *operation* for those of *ids* that exist; *name* is the filter that takes them.
+
+    By filter: asked by id, one that is gone makes EC2 answer nothing at all. Raises botocore's errors.
+    """
+    wanted = sorted(set(ids))
+    chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
+    with futures.ThreadPoolExecutor(WORKERS) as pool:
+        answers = [pool.submit(_asked, ec2, operation, result, name, chunk) for chunk in chunks]
+        return [item for answer in answers for item in answer.result()]
+
+
+def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str]) -> list[dict[str, Any]]:
+    pages = ec2.get_paginator(operation).paginate(Filters=[{"Name": name, "Values": list(chunk)}])
+    return [item for page in pages for item in page[result]]
+
+
+# How AWS is asked: with the SDK's own credentials and end points, with a deadline; and what its refusals say.
+
 
 DEADLINE_S = 20
 """Seconds to connect, and again to read, before AWS counts as not answering."""
@@ -37,7 +139,7 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     )
     with _LOCK:
         made = _session(aws_region, profile).client(service, config=config)
-    return throttled.asked_again(made, aws_region)
+    return asked_again(made, aws_region)
 
 
 def _session(aws_region: str, profile: str | None) -> Any:
@@ -76,3 +178,20 @@ def _sentence(error: Exception, aws_region: str) -> str:
             f"{error.operation_name} in {aws_region}: {said['Code']}: {said.get('Message', '')[: errors.MESSAGE_LIMIT]}"
         )
     return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"
+
+
+# Which AWS region is meant, where nobody names one.
+
+
+_ZONE = re.compile(r"([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)(?:-[a-z0-9-]+)?[a-z]")
+"""A zone; its region is the first part, also of ``us-west-2-lax-1a``."""
+
+
+def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
+    """Return the regions of those of *zones* that are AWS's: ``of_zones(["us-east-1a"])`` is ``{"us-east-1"}``."""
+    return frozenset(match[1] for zone in zones if (match := _ZONE.fullmatch(zone)))
+
+
+def region_of_environment(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the region that the AWS SDK would take from the *environment*; empty where there is none."""
+    return environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""

@@ -5,30 +5,112 @@ Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2
 ``CreateTags``, 2026-08.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nomad_csi.aws import asking, attachments, batches
-from nomad_csi.aws.records import ebs_volumes as records
+from nomad_csi.aws import asking
+from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
+from nomad_csi.plan.rules import ebs_rules
 
-EbsVolumeRecord = records.EbsVolumeRecord
+# Where EBS volumes are attached, asked of EC2. A claim that Nomad has freed does not mean that the volume is detached.
+#
+# Needs ``ec2:DescribeVolumes`` and ``ec2:DescribeInstances``. Source of the states: Amazon EC2 API reference,
+# ``Volume``, ``VolumeAttachment`` and ``InstanceState``, 2026-08.
+
+
+MISSING = aws_records.MISSING
+Attachment = aws_records.Attachment
+AttachedVolume = aws_records.AttachedVolume
+ObservedAttachments = aws_records.ObservedAttachments
+is_ebs = aws_records.is_ebs
+
+
+_CHUNK = 200
+"""Values of one filter. Source: Amazon EC2 API reference, ``DescribeVolumes``, 2026-08."""
+
+
+def read_attachments(
+    external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()
+) -> ObservedAttachments:
+    """
+    Return what EC2 knows of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
+
+    Raises `errors.AwsError`.
+    """
+    wanted = sorted({item for item in external_ids if is_ebs(item)})
+    with asking.told(aws_region):
+        ec2 = asking.client("ec2", aws_region)
+        described = {item["VolumeId"]: item for item in _volumes(ec2, wanted)}
+        attached = {
+            place["InstanceId"] for item in described.values() for place in item["Attachments"] if "InstanceId" in place
+        }
+        asked = sorted(attached | set(instance_ids))
+        states = dict.fromkeys(asked, MISSING) | dict(_instances(ec2, asked))
+    return ObservedAttachments(
+        volumes={item: _attached_volume(item, described.get(item), states) for item in wanted}, instances=states
+    )
+
+
+def _volumes(ec2: Any, ids: list[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the volumes that exist. By filter: asked by id, one that is gone makes EC2 answer nothing at all."""
+    for page in _pages(ec2, "describe_volumes", "volume-id", ids):
+        yield from page["Volumes"]
+
+
+def _instances(ec2: Any, ids: list[str]) -> Iterator[tuple[str, str]]:
+    for page in _pages(ec2, "describe_instances", "instance-id", ids):
+        for instance in itertools.chain.from_iterable(item["Instances"] for item in page["Reservations"]):
+            yield instance["InstanceId"], instance["State"]["Name"]
+
+
+def _pages(ec2: Any, operation: str, name: str, ids: list[str]) -> Iterator[Mapping[str, Any]]:
+    for start in range(0, len(ids), _CHUNK):
+        chosen = {"Name": name, "Values": ids[start : start + _CHUNK]}
+        yield from ec2.get_paginator(operation).paginate(Filters=[chosen])
+
+
+def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:
+    if found is None:
+        return AttachedVolume(external_id=external_id, state=MISSING)
+    places = [place for place in found["Attachments"] if place.get("State") != "detached"]
+    return AttachedVolume(
+        external_id=external_id,
+        state=found["State"],
+        attachments=tuple(
+            Attachment(
+                instance_id=place.get("InstanceId", ""),
+                state=place.get("State", ""),
+                device=place.get("Device", ""),
+                instance_state=states.get(place.get("InstanceId", ""), MISSING),
+            )
+            for place in places
+        ),
+    )
+
+
+# EBS volumes as they are: zone, state, encryption, tags.
+
+
+EbsVolumeRecord = aws_records.EbsVolumeRecord
 
 _TAGGED_AT_ONCE = 500
 """Resources of one ``CreateTags``; 1,000 are allowed."""
 
 
-def look(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
+def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """
     Return those of the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
 
     Raises `errors.AwsError`.
     """
-    wanted = {item for item in external_ids if attachments.is_ebs(item)}
+    wanted = {item for item in external_ids if is_ebs(item)}
     if not wanted:
         return {}
     with asking.told(aws_region):
-        found = batches.described(
+        found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
         )
     return {item["VolumeId"]: _volume(item) for item in found}
@@ -61,3 +143,63 @@ def _volume(item: Mapping[str, Any]) -> EbsVolumeRecord:
         kms_key_arn=item.get("KmsKeyId") or "",
         tags={tag["Key"]: tag["Value"] for tag in item.get("Tags") or ()},
     )
+
+
+# EBS volumes of a stack as they are, and their latest modifications.
+#
+# Needs ``ec2:DescribeVolumes`` and ``ec2:DescribeVolumesModifications``. Source: Amazon EC2 API reference, ``Volume``
+# and ``VolumeModification``, 2026-11.
+
+
+def present_volumes(described: Mapping[str, Any]) -> ebs_rules.Present:
+    """Return the volume that EC2 *described*."""
+    return ebs_rules.Present(
+        external_id=described["VolumeId"],
+        availability_zone=described["AvailabilityZone"],
+        encrypted=bool(described.get("Encrypted")),
+        size_gib=described["Size"],
+        volume_type=described["VolumeType"],
+        iops=described.get("Iops"),
+        throughput_mib_per_s=described.get("Throughput"),
+    )
+
+
+def latest_modifications(
+    external_ids: Iterable[str], aws_region: str, *, profile: str | None = None
+) -> dict[str, ebs_rules.Modification]:
+    """Return the latest modification of each volume that has had one lately, by its id. Raises `errors.AwsError`."""
+    with asking.told(aws_region):
+        ec2 = asking.client("ec2", aws_region, profile=profile)
+        found = asking.described(
+            ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
+        )
+    # EC2 tells of the latest one only; of several, the one that began last counts.
+    ordered = sorted(found, key=lambda item: str(item.get("StartTime", "")))
+    return {item["VolumeId"]: _modification(item) for item in ordered}
+
+
+def _modification(item: Mapping[str, Any]) -> ebs_rules.Modification:
+    started = item.get("StartTime")
+    return ebs_rules.Modification(
+        state=item.get("ModificationState") or "completed",
+        progress_percent=int(item.get("Progress") or 0),
+        started=f"{started:%Y-%m-%d %H:%M}" if started else "at an unknown time",
+    )
+
+
+# Keys of KMS that volumes are encrypted with.
+#
+# Needs ``kms:DescribeKey`` and ``kms:GetKeyPolicy`` on them. Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
+
+
+Key = aws_records.Key
+
+
+def read_key(arn: str, aws_region: str) -> Key:
+    """Return the key. Raises `errors.AwsError`."""
+    with asking.told(aws_region):
+        kms = asking.client("kms", aws_region)
+        found = kms.describe_key(KeyId=arn)["KeyMetadata"]
+        is_customers = found["KeyManager"] == "CUSTOMER"
+        text = kms.get_key_policy(KeyId=arn, PolicyName="default")["Policy"] if is_customers else "{}"
+    return Key(arn=found["Arn"], state=found["KeyState"], is_customers=is_customers, policy=json.loads(text))

@@ -11,11 +11,11 @@ from typing import Any
 import botocore.exceptions
 
 from nomad_csi.aws import asking
-from nomad_csi.aws.records import file_systems as records
+from nomad_csi.aws import records as aws_records
 
-FileSystem = records.FileSystem
-ObservedFileSystems = records.ObservedFileSystems
-parts = records.parts
+FileSystem = aws_records.FileSystem
+ObservedFileSystems = aws_records.ObservedFileSystems
+parts = aws_records.parts
 
 _ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 

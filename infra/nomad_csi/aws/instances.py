@@ -9,17 +9,17 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nomad_csi.aws import asking, batches
-from nomad_csi.aws.records import instances as records
+from nomad_csi.aws import asking
+from nomad_csi.aws import records as aws_records
 
-Ec2Instance = records.Ec2Instance
-is_instance = records.is_instance
+Ec2Instance = aws_records.Ec2Instance
+is_instance = aws_records.is_instance
 
 
 def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
     """Return those of the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     with asking.told(aws_region):
-        found = batches.described(
+        found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
         )
     each = itertools.chain.from_iterable(item["Instances"] for item in found)

@@ -17,10 +17,10 @@ import botocore.exceptions
 
 from nomad_csi import errors
 from nomad_csi.aws import asking
-from nomad_csi.aws.records import policies as records
+from nomad_csi.aws import records as aws_records
 
-PolicySimulation = records.PolicySimulation
-IamRole = records.IamRole
+PolicySimulation = aws_records.PolicySimulation
+IamRole = aws_records.IamRole
 
 _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
 

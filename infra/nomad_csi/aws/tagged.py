@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.aws import asking, modifications
+from nomad_csi.aws import asking, ebs_volumes
 from nomad_csi.plan import volumes
-from nomad_csi.plan.rules import ebs_changes
+from nomad_csi.plan.rules import ebs_rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Tagged:
     resource_type: str
     """Pulumi type that it would be imported as."""
 
-    volume: ebs_changes.Present | None = None
+    volume: ebs_rules.Present | None = None
     """An EBS volume as it is; ``None``: a file system."""
 
 
@@ -53,7 +53,7 @@ def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
         Filters=[{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}]
     )
     for volume in (volume for page in pages for volume in page["Volumes"]):
-        present = modifications.present(volume)
+        present = ebs_volumes.present_volumes(volume)
         yield _tagged(volume["VolumeId"], tags_of(volume), "aws:ebs/volume:Volume", present)
 
 
@@ -65,9 +65,7 @@ def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
                 yield _tagged(system["FileSystemId"], tags, "aws:efs/fileSystem:FileSystem", None)
 
 
-def _tagged(
-    external_id: str, tags: Mapping[str, str], resource_type: str, volume: ebs_changes.Present | None
-) -> Tagged:
+def _tagged(external_id: str, tags: Mapping[str, str], resource_type: str, volume: ebs_rules.Present | None) -> Tagged:
     return Tagged(
         external_id=external_id,
         key=volumes.maker(tags),

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi import findings
-from nomad_csi.aws.records import attachments
-from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
+from nomad_csi.aws import records as aws_records
+from nomad_csi.nomad.records import nodes as records_nodes
+from nomad_csi.nomad.records import plugins
+from nomad_csi.nomad.records import volumes as volume_records
 
 Status = Literal["live", "ended", "vanished", "node-down"]
 """
@@ -19,16 +21,16 @@ know the allocation any more. ``node-down``: its client is down, out of reach or
 class ObservedClaims:
     """What was asked of Nomad, and of EC2."""
 
-    volumes: tuple[volumes.Volume, ...]
+    volumes: tuple[volume_records.Volume, ...]
     """Claimed ones; where EC2 was asked, also EBS volumes that nothing claims."""
 
-    nodes: Mapping[str, nodes.Node]
+    nodes: Mapping[str, records_nodes.Node]
     """All clients by id; described are those that claims name, where EC2 was asked."""
 
     plugins: Mapping[str, plugins.Plugin | None]
     """Those of claimed volumes by id."""
 
-    ec2: attachments.ObservedAttachments | None
+    ec2: aws_records.ObservedAttachments | None
     """``None``: EC2 was not asked."""
 
     now_ns: int
@@ -39,7 +41,7 @@ class ObservedClaims:
 class ClaimStatus:
     """One claim, and whether it means anything any more."""
 
-    claim: volumes.Claim
+    claim: volume_records.Claim
     status: Status
 
     node_status: str = ""
@@ -54,16 +56,16 @@ class ClaimStatus:
     @property
     def has_ended(self) -> bool:
         """Whether Nomad itself counts the allocation as over, whatever became of its client."""
-        return self.status == "vanished" or self.claim.client_status in claim_holders.ENDED
+        return self.status == "vanished" or self.claim.client_status in volume_records.ENDED
 
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeClaims:
     """One volume, and who holds it."""
 
-    volume: volumes.Volume
+    volume: volume_records.Volume
     claims: tuple[ClaimStatus, ...]
-    ebs: attachments.AttachedVolume | None
+    ebs: aws_records.AttachedVolume | None
     """``None``: EC2 was not asked, or this is no EBS volume."""
 
     findings: tuple[findings.Finding, ...]

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_model, claim_replacement, reading, repair_note, repair_steps
-from nomad_csi.nomad import stuck_claims, volume_lookup, volumes
-from nomad_csi.nomad.records import claim_holders
-from nomad_csi.registration import removal
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.claims import claim_model, claim_replacement, reading, repair_steps
+from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.registration import deregistration
 
 RepairRequest = repair_steps.RepairRequest
 Repaired = repair_steps.Repaired
@@ -125,7 +125,7 @@ class _Ladder:
                 "attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it"
             )
         asked = f"; {judged.ebs}" if judged.ebs else ""
-        if not asked and attachments.is_ebs(judged.volume.external_id):
+        if not asked and ebs_volumes.is_ebs(judged.volume.external_id):
             asked = "; EC2 was not asked whether it is detached (--aws-region)"
         return repair_steps.EndError("free", f"nothing claims it{asked}")
 
@@ -134,7 +134,7 @@ class _Ladder:
         self._tell(told)
         self.steps.append(step)
         volume = self._judged().volume
-        removal.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
+        deregistration.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
         self._judged()
 
     def _collect(self) -> None:
@@ -178,10 +178,10 @@ class _Ladder:
 
     def _resume(self) -> NoReturn:
         """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
-        note = repair_note.read(self._client, self._order.namespace, self._order.volume_id)
+        note = claim_replacement.read_note(self._client, self._order.namespace, self._order.volume_id)
         if note is None:
             order = self._order
-            if members := volume_lookup.members(self._client, order.namespace, order.volume_id):
+            if members := volumes.members(self._client, order.namespace, order.volume_id):
                 raise repair_steps.EndError("refused", f"Nomad has no such volume; {members}")
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
             raise repair_steps.EndError(
@@ -212,7 +212,7 @@ class _Ladder:
         if status not in {"free", "registered"}:
             return
         try:
-            repair_note.remove(self._client, self._order.namespace, self._order.volume_id)
+            claim_replacement.remove_note(self._client, self._order.namespace, self._order.volume_id)
         except errors.NomadApiError as error:
             self._tell(f"the note of the repair stays: {error}")
 
@@ -229,7 +229,7 @@ class _Ladder:
 
 
 def _running(judged: claim_model.VolumeClaims) -> str:
-    return "; ".join(claim_holders.holder(item.claim) for item in judged.claims if not item.has_ended)
+    return "; ".join(volume_records.holder(item.claim) for item in judged.claims if not item.has_ended)
 
 
 def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,90 @@
 """The last step of a repair: a volume forgotten together with its claims, and registered again."""
 
 import dataclasses
+import hashlib
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.claims import claim_model, repair_note, repair_steps
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.claims import claim_model, repair_steps
 from nomad_csi.compare import volume
-from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad import stuck_claims, variables, volumes
 from nomad_csi.plan import registration
+
+# The note of a repair under way, in a Nomad variable: what it deregistered and did not register again is known by
+# that.
+#
+# It is written before the deregistration and removed after the registration. It holds no secret: only what tells
+# whether a registration is that of the volume.
+
+
+NOTES_FOLDER = "nomad-csi/repairs"
+"""Variables below it, in the volume's namespace; the rights are those of owner records, on ``nomad-csi/*``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairNote:
+    """Which registration a repair took out of Nomad."""
+
+    external_id: str
+    plugin_id: str
+    begun: str
+    """When, in UTC: ``2026-11-22 08:11``."""
+
+
+def note_path(volume_id: str) -> str:
+    """Return the path of the note on *volume_id*: a variable's path has not all characters of an id."""
+    return f"{NOTES_FOLDER}/{hashlib.sha256(volume_id.encode()).hexdigest()[:32]}"
+
+
+def read_note(client: nomad.Nomad, namespace: str, volume_id: str) -> RepairNote | None:
+    """Return the note on a volume; ``None`` where there is none, and where the token may not read it."""
+    try:
+        found = variables.get(client, namespace, note_path(volume_id))
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
+    if found is None:
+        return None
+    return RepairNote(**{name: found.items.get(name, "") for name in ("external_id", "plugin_id", "begun")})
+
+
+def write_note(client: nomad.Nomad, namespace: str, volume_id: str, note: RepairNote) -> bool:
+    """
+    Write *note*, over one that a repair left; false where the token may not.
+
+    Raises `errors.RefusedError` where another repair writes at the same moment, `errors.NomadApiError`.
+    """
+    path = note_path(volume_id)
+    items = {"volume_id": volume_id, "external_id": note.external_id, "plugin_id": note.plugin_id, "begun": note.begun}
+    try:
+        left = variables.get(client, namespace, path)
+        is_written = variables.put(client, namespace, path, items, index=left.modify_index if left else variables.NEW)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return False
+    if not is_written:
+        raise errors.RefusedError(f"another repair of volume {namespace}/{volume_id} has begun; nothing was changed")
+    return True
+
+
+def remove_note(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
+    """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` where it stays."""
+    path = note_path(volume_id)
+    try:
+        left = variables.get(client, namespace, path)
+        if left is not None:
+            variables.delete(client, namespace, path, index=left.modify_index)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+
+
+# The last step of a repair: a volume forgotten together with its claims, and registered again.
 
 
 class Replacement:
@@ -38,7 +114,7 @@ class Replacement:
         self._refuse_attached(judged)
         return volume.as_sent(document, unclaimed)
 
-    def noted(self, note: repair_note.RepairNote) -> registration.VolumeRegistration:
+    def noted(self, note: RepairNote) -> registration.VolumeRegistration:
         """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""
         document = self._order.document
         if document is None:
@@ -52,7 +128,7 @@ class Replacement:
         return document
 
     def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
-        if attachments.is_ebs(document.external_id) and not self._order.aws_region:
+        if ebs_volumes.is_ebs(document.external_id) and not self._order.aws_region:
             raise repair_steps.EndError(
                 "refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached"
             )
@@ -76,10 +152,10 @@ class Replacement:
         )
         return repair_steps.FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
 
-    def resumption(self, note: repair_note.RepairNote, document: registration.VolumeRegistration) -> str:
+    def resumption(self, note: RepairNote, document: registration.VolumeRegistration) -> str:
         """Return what the rest of an interrupted step does."""
         storage = "EC2 is asked first whether it is free"
-        if not attachments.is_ebs(document.external_id):
+        if not ebs_volumes.is_ebs(document.external_id):
             storage = repair_steps.NOT_ASKED.format(external_id=document.external_id)
         return repair_steps.RESUME.format(
             begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage
@@ -90,9 +166,9 @@ class Replacement:
         document = self._order.document
         assert document is not None  # noqa: S101  # `checked` came before
         begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-        noted = repair_note.RepairNote(external_id=document.external_id, plugin_id=document.plugin_id, begun=begun)
+        noted = RepairNote(external_id=document.external_id, plugin_id=document.plugin_id, begun=begun)
         try:
-            is_noted = repair_note.write(self._client, self._order.namespace, self._order.volume_id, noted)
+            is_noted = write_note(self._client, self._order.namespace, self._order.volume_id, noted)
         except (errors.NomadApiError, errors.RefusedError) as error:
             raise repair_steps.EndError("refused", f"the repair could not be noted: {error}") from error
         if not is_noted:
@@ -123,10 +199,10 @@ class Replacement:
 
     def _check_detached(self, document: registration.VolumeRegistration) -> None:
         """Ask EC2 once more: from here on anybody could claim it."""
-        if not attachments.is_ebs(document.external_id):
+        if not ebs_volumes.is_ebs(document.external_id):
             return
         try:
-            seen = attachments.look([document.external_id], self._order.aws_region)
+            seen = ebs_volumes.read_attachments([document.external_id], self._order.aws_region)
         except errors.AwsError as error:
             raise self._left(f"EC2 did not say whether it is free: {error}") from error
         ebs = seen.volumes[document.external_id]

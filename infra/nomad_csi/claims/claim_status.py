@@ -5,8 +5,139 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from nomad_csi.claims import claim_findings, claim_model
-from nomad_csi.nomad.records import claim_holders, nodes, volumes
+from collections.abc import Iterator
+
+from nomad_csi import findings
+from nomad_csi.aws import records as aws_records
+from nomad_csi.claims import claim_model
+from nomad_csi.nomad.records import nodes, plugins, volumes
+
+# What is wrong with claims, each with its evidence and the next step.
+
+
+GRACE_S = 600.0
+"""How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
+
+WITHOUT_CONTROLLER = "claim-without-controller"
+"""Code: a volume is claimed, and no controller can detach it."""
+
+_GONE = frozenset({"terminated", aws_records.MISSING})
+_NS_IN_S = 1_000_000_000
+
+
+def findings_of_claim(
+    found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimStatus
+) -> Iterator[findings.Finding]:
+    """Yield what is wrong with one claim."""
+    subject = f"volume {volume.namespace}/{volume.volume_id}"
+    repair = f"release the claim with `nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
+    claim = item.claim
+    if item.status == "vanished":
+        yield findings.finding(
+            "claim-vanished",
+            subject,
+            expected="a claim of an allocation that Nomad knows",
+            found=f"a {claim.mode} claim of allocation {claim.alloc_id}, which Nomad does not know",
+            advice=repair,
+        )
+    elif item.status == "node-down":
+        yield findings.finding(
+            "claim-node-down",
+            subject,
+            expected="a claim of an allocation on a client that is up",
+            found=f"{volumes.holder(claim)}; the client is {item.node_status}{_instance(item)}",
+            advice=f"{_when_down(item)}, then {repair}",
+        )
+    elif item.status == "ended":
+        is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
+        yield findings.finding(
+            "claim-ended",
+            subject,
+            severity="error" if is_stuck else "warning",
+            expected=f"a claim that is released within {GRACE_S / 60:g} minutes of its allocation's end",
+            found=volumes.holder(claim),
+            advice=f"look into the logs of the plugin's controller and node task, then {repair}"
+            if is_stuck
+            else "wait: Nomad is releasing the claim, or tries again",
+        )
+
+
+def _instance(item: claim_model.ClaimStatus) -> str:
+    return f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
+
+
+def _when_down(item: claim_model.ClaimStatus) -> str:
+    if item.instance_state in _GONE:
+        return "the instance is gone and can no longer write: replace the client if you need it"
+    if item.instance_state == "stopped":
+        return "start the client again, or terminate its instance"
+    return "start the client again, or make sure that its machine is off: its tasks may still write"
+
+
+def findings_of_plugin(found: claim_model.ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
+    """Yield that nobody could detach a claimed volume."""
+    plugin = found.plugins.get(volume.plugin_id)
+    healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
+    yield from without_controller(volume, plugin, healthy=healthy)
+
+
+def without_controller(
+    volume: volumes.Volume, plugin: plugins.Plugin | None, *, healthy: int
+) -> Iterator[findings.Finding]:
+    """Yield that a volume is claimed while none of its plugin's controllers is *healthy*, where it needs one."""
+    is_required = volume.controller_required or (plugin is not None and plugin.controller_required)
+    if volume.claims and is_required and not healthy:
+        yield findings.finding(
+            WITHOUT_CONTROLLER,
+            f"volume {volume.namespace}/{volume.volume_id}",
+            expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
+            found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
+        )
+
+
+def findings_of_storage(
+    volume: volumes.Volume, judged: tuple[claim_model.ClaimStatus, ...], ebs: aws_records.AttachedVolume
+) -> Iterator[findings.Finding]:
+    """Yield where EC2 has the volume otherwise than its claims say."""
+    subject = f"volume {volume.namespace}/{volume.volume_id}"
+    holders = {item.instance_id for item in judged}
+    strangers = [place for place in ebs.attachments if place.instance_id not in holders]
+    if ebs.state == aws_records.MISSING:
+        yield findings.finding(
+            "storage-missing",
+            subject,
+            expected=f"{volume.external_id} in EC2",
+            found="no such volume in this region",
+        )
+    elif not judged and ebs.attachments:
+        is_leaving = all(place.state == "detaching" for place in ebs.attachments)
+        yield findings.finding(
+            "attached-unclaimed",
+            subject,
+            severity="warning" if is_leaving else "error",
+            expected="a volume that is detached when nothing claims it",
+            found=str(ebs),
+            advice="wait until EC2 has detached it" if is_leaving else _when_attached(ebs),
+        )
+    elif strangers and "" not in holders:
+        yield findings.finding(
+            "attached-elsewhere",
+            subject,
+            expected=f"{volume.external_id} on the instance of its claim, {', '.join(sorted(holders))}",
+            found=str(ebs),
+            advice=_when_attached(ebs),
+        )
+
+
+def _when_attached(ebs: aws_records.AttachedVolume) -> str:
+    return (
+        "make sure that nothing there has it mounted, then "
+        f"`aws ec2 detach-volume --volume-id {ebs.external_id}`; until then, nothing may claim it"
+    )
+
+
+# The status of claims: is the allocation that holds a volume there, and is the volume where its claims say.
+
 
 _AWAY = frozenset({"down", "disconnected"})
 
@@ -25,9 +156,9 @@ def _volume(found: claim_model.ObservedClaims, volume: volumes.Volume) -> claim_
     judged = tuple(_claim(found, claim) for claim in volume.claims)
     ebs = found.ec2.volumes.get(volume.external_id) if found.ec2 else None
     seen = (
-        *(finding for item in judged for finding in claim_findings.of_claim(found, volume, item)),
-        *claim_findings.of_plugin(found, volume),
-        *(claim_findings.of_storage(volume, judged, ebs) if ebs else ()),
+        *(finding for item in judged for finding in findings_of_claim(found, volume, item)),
+        *findings_of_plugin(found, volume),
+        *(findings_of_storage(volume, judged, ebs) if ebs else ()),
     )
     return claim_model.VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)
 
@@ -41,7 +172,7 @@ def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_mod
     status: claim_model.Status = "live"
     if node is None or node_status in _AWAY:
         status = "node-down"
-    elif claim.client_status in claim_holders.ENDED:
+    elif claim.client_status in volumes.ENDED:
         status = "ended"
     return claim_model.ClaimStatus(
         claim=claim,

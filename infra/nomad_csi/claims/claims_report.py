@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors, findings
-from nomad_csi.aws.records import attachments
+from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_model
 from nomad_csi.findings import printing
-from nomad_csi.nomad.records import volume_reads
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.text import foreign, listing, table
 
 _NS_IN_S = 1_000_000_000
@@ -26,7 +26,7 @@ class ClaimsReport:
     asked_ec2: bool
     """Whether EC2 was asked where the EBS volumes are attached."""
 
-    unread: tuple[volume_reads.Unread, ...] = ()
+    unread: tuple[volume_records.Unread, ...] = ()
     """Claimed volumes that the token may not read."""
 
     @property
@@ -126,7 +126,7 @@ def _claim_json(item: claim_model.ClaimStatus) -> dict[str, Any]:
     }
 
 
-def _ebs_json(ebs: attachments.AttachedVolume) -> dict[str, Any]:
+def _ebs_json(ebs: aws_records.AttachedVolume) -> dict[str, Any]:
     names = ("instance_id", "state", "device", "instance_state")
     return {
         "state": ebs.state,

@@ -4,10 +4,10 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import nomad
-from nomad_csi.aws import attachments
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.health import drain_findings, gather
-from nomad_csi.nomad import namespaces, nodes, plugins, volume_reads, volumes
+from nomad_csi.nomad import namespaces, nodes, plugins, volumes
 from nomad_csi.probing import probe_job
 
 EVERYWHERE = "*"
@@ -36,9 +36,9 @@ def report(
     if not listed:
         _check(client, namespace, plugin_id)
     wanted = [
-        item for item in listed if item.readers or item.writers or (aws_region and attachments.is_ebs(item.external_id))
+        item for item in listed if item.readers or item.writers or (aws_region and ebs_volumes.is_ebs(item.external_id))
     ]
-    found = volume_reads.read(client, ((item.namespace, item.volume_id) for item in wanted))
+    found = volumes.read_each(client, ((item.namespace, item.volume_id) for item in wanted))
     seen = look(client, found.volumes, aws_region=aws_region)
     return claims_report.ClaimsReport(
         volumes=claim_status.judge(seen),
@@ -95,6 +95,6 @@ def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, no
 
 def _ec2(
     seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str
-) -> attachments.ObservedAttachments:
+) -> ebs_volumes.ObservedAttachments:
     instance_ids = {claim_status.instance_of(node) for node in clients.values()} - {""}
-    return attachments.look((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)
+    return ebs_volumes.read_attachments((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.plan import named_volume, registration
+from nomad_csi.plan import registration
 
 WAIT_S = 30.0
 """How long each step has to show."""
@@ -42,7 +42,7 @@ NOT_ASKED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepairRequest(named_volume.NamedVolume):
+class RepairRequest(registration.NamedVolume):
     """What is to be repaired, and with what."""
 
     document: registration.VolumeRegistration | None = None

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, command, guard, output, signals, usage
+from nomad_csi.cli.common import argument_secrets, command, output, signals, usage
 
 NAME = "nomad-csi"
 
@@ -128,7 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with output.prepared(), guard.guarded(), _advising():
+        with output.prepared(), output.guarded(), _advising():
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED

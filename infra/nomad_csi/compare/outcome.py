@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nomad_csi import errors
-from nomad_csi.plan import named_volume
+from nomad_csi.plan import registration
 from nomad_csi.text import listing, table
 
 WIDTH = 120
@@ -15,7 +15,7 @@ WIDTH = 120
 
 
 @dataclass(frozen=True, kw_only=True)
-class VolumeOutcome(named_volume.NamedVolume):
+class VolumeOutcome(registration.NamedVolume):
     """What became of one volume."""
 
     DONE: ClassVar[frozenset[str]]

@@ -19,9 +19,39 @@ from nomad_csi.compare.difference import (
     Effect,
 )
 from nomad_csi.nomad.records.volumes import Volume
-from nomad_csi.plan import places
 from nomad_csi.plan.registration import VolumeRegistration
 from nomad_csi.text import listing, redaction, secrets
+
+# Places where a volume can be attached: segments by topology key, in no order.
+
+
+Places = Iterable[Mapping[str, str]]
+
+
+def same_places(first: Places, second: Places) -> bool:
+    """Return whether both are the same places."""
+    return _sorted(first) == _sorted(second)
+
+
+def same_places_but_for_keys(first: Places, second: Places) -> bool:
+    """
+    Return whether both are the same places, by whatever keys: the zone ``us-east-1a`` is one under any.
+
+    Which key says so is the driver's, and another version of it may have another.
+    """
+    return _values(first) == _values(second)
+
+
+def _sorted(places: Places) -> list[list[tuple[str, str]]]:
+    return sorted(sorted(segments.items()) for segments in places)
+
+
+def _values(places: Places) -> list[list[str]]:
+    return sorted(sorted(segments.values()) for segments in places)
+
+
+# The one comparator of a volume: its desired registration against Nomad's record of it, one rule for each field.
+
 
 NEW = Comparison(is_new=True)
 
@@ -57,9 +87,9 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
     if actual is None:
         return desired
     required, preferred = desired.required_topologies, desired.preferred_topologies
-    if any(places.same(required, held) for held in (actual.required_topologies, actual.topologies)):
+    if any(same_places(required, held) for held in (actual.required_topologies, actual.topologies)):
         required = actual.required_topologies
-    if not preferred or places.same(preferred, actual.preferred_topologies):
+    if not preferred or same_places(preferred, actual.preferred_topologies):
         preferred = actual.preferred_topologies
     context = desired.context or actual.context
     return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred, context=context)
@@ -124,7 +154,7 @@ class _Rules:
     def _places(self) -> Iterator[Difference]:
         """Yield other places than were requested, where they are not those that the volume has by now either."""
         actual, is_made = self._actual, self._made_by_plugin
-        is_same = places.same_but_for_keys if is_made else places.same
+        is_same = same_places_but_for_keys if is_made else same_places
         why, effect, requested = (
             "Nomad never changes where a volume can be attached",
             _REPLACED,

@@ -15,7 +15,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import images, model, plugin_plans, volumes
+from nomad_csi.plan import jobs, model, plugin_plans, volumes
 from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft, encrypted, problems
 from nomad_csi.spec import model as spec
@@ -98,7 +98,7 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
     """Return the plan of a plugin with the arguments *args*. Raises `errors.SpecError` with all problems."""
     plugin, found = _read(spec.PluginSpec, {"id": name} | dict(args))
     if plugin:
-        driver = images.driver(plugin)
+        driver = jobs.driver(plugin)
         found += (
             plugin_rules.check_plugin(plugin, driver, "")
             if driver

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, cluster, identity, program, volume
+from nomad_csi.components import arguments, aws_resources, identity, program, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model, snapshots
 from nomad_csi.spec import model as spec
@@ -43,7 +43,7 @@ class EbsVolume(program.Component):
             throughput=ebs.throughput_mib_per_s,
             encrypted=ebs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            tags=cluster.tagged(self, _tags(ebs, args.get("snapshots", ())), identity.for_ebs(self)),
+            tags=aws_resources.tagged(self, _tags(ebs, args.get("snapshots", ())), identity.for_ebs(self)),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
 

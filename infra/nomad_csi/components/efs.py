@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, attachment, cluster, identity, program, volume
+from nomad_csi.components import arguments, aws_resources, identity, program, volume
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import replacement, volumes
@@ -126,7 +126,7 @@ def _file_system(  # called by our own components only
         kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
         performance_mode=efs.performance_mode,
         throughput_mode=efs.throughput_mode,
-        tags=cluster.tagged(component, efs.tags, identity.stack_id(component)),
+        tags=aws_resources.tagged(component, efs.tags, identity.stack_id(component)),
         opts=pulumi.ResourceOptions(
             parent=component, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
         ),
@@ -188,7 +188,7 @@ def _access_point(
         file_system_id=file_system_id,
         posix_user={"uid": point.uid, "gid": point.gid},
         root_directory={"path": point.path, "creation_info": owner},
-        tags=cluster.tagged(component, efs.tags, identity.stack_id(component)),
+        tags=aws_resources.tagged(component, efs.tags, identity.stack_id(component)),
         opts=pulumi.ResourceOptions(parent=component, protect=protect),
     )
 
@@ -215,7 +215,7 @@ def _grant(  # noqa: PLR0917  # called by our own components only
         opts=child,
     )
     role = arguments.checked("role_name", iam["role_name"])
-    attached = attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)
+    attached = aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)
     if not iam.get("required"):
         return [attached]
     # Last, so that the clients of this volume are let in before everyone else is kept out.

@@ -16,7 +16,7 @@ import pulumi
 import pulumi_aws as aws
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, recorded, resources
+from nomad_csi.components import arguments, functions, resources
 from nomad_csi.plan import orphans, volumes
 
 NAME = "nomad-csi"
@@ -74,13 +74,13 @@ def _scope() -> Scope:
 def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> pulumi.Output[str]:
     filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
     found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
-    known = pulumi.Output.all(stack, found.ids, recorded.output())
+    known = pulumi.Output.all(stack, found.ids, functions.recorded_output())
     # A secret anywhere in the state makes all that is read of it one; tags would be encrypted with it.
     return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
 
 
-def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Sequence[recorded.Outputs]) -> str:
-    if left := orphans.unrecorded(ids, recorded.arns(state)):
+def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Sequence[functions.Outputs]) -> str:
+    if left := orphans.unrecorded(ids, functions.arns(state)):
         raise errors.RefusedError(
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
             f"in its state: an interrupted run left them; the tag {volumes.VOLUME_TAG} names the volume of each: bring "

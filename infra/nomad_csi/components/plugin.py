@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, attachment, identity, program, resources
+from nomad_csi.components import arguments, aws_resources, identity, program, resources
 from nomad_csi.components.argument_classes import CsiPluginArgs, Iam
 from nomad_csi.plan import model
 from nomad_csi.render import documents
@@ -74,4 +74,4 @@ class CsiPlugin(program.Component):
         document = json.dumps(plan.iam_policy.document, indent=2)
         policy = aws.iam.Policy(name, description=plan.iam_policy.description, policy=document, opts=child)
         role = arguments.checked("role_name", iam["role_name"])
-        return [attachment.attach(name, role=role, policy_arn=policy.arn, opts=child)]
+        return [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]

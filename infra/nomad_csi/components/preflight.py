@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.aws import final_snapshot, modifications, tagged
-from nomad_csi.components import arguments, from_spec, recorded
+from nomad_csi.aws import deletion, ebs_volumes, tagged
+from nomad_csi.components import arguments, from_spec, functions
 from nomad_csi.plan import guests, orphans, volumes
-from nomad_csi.plan.rules import ebs_changes
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
@@ -49,7 +49,7 @@ def refuse_what_cannot_be(
     interrupted run left in AWS, `errors.SpecError` for a size below the present one, and for a change while an earlier
     one is under way, `errors.AwsError` when AWS cannot be asked.
     """
-    state = recorded.outputs()
+    state = functions.recorded()
     found = {
         region: [item for item in items if not _is_of_another(item, state)]
         for region, items in _found(aws_regions, profile).items()
@@ -67,7 +67,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
     """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
     for region in aws_regions:
         try:
-            found = final_snapshot.taken(arguments.owner(), region, profile=profile)
+            found = deletion.taken_snapshot(arguments.owner(), region, profile=profile)
         except errors.AwsError as error:
             pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
             continue
@@ -88,7 +88,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
         return
     made = {
         str(state["arn"]).rpartition("/")[2]: key
-        for state in recorded.outputs()
+        for state in functions.recorded()
         if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
     }
     if problems := tuple(guests.check_removed(wanted, made, systems)):
@@ -104,18 +104,18 @@ def _problems(
     items: Iterable[tagged.Tagged], aws_region: str, wanted: Mapping[str, PlannedEbsVolume], profile: str | None
 ) -> Iterator[errors.Problem]:
     pairs = [(item.volume, wanted[item.key]) for item in items if item.volume and item.key in wanted]
-    changing = [present.external_id for present, each in pairs if ebs_changes.differs(present, each.volume)]
-    latest = modifications.latest(changing, aws_region, profile=profile) if changing else {}
+    changing = [present.external_id for present, each in pairs if ebs_rules.differs(present, each.volume)]
+    latest = ebs_volumes.latest_modifications(changing, aws_region, profile=profile) if changing else {}
     for present, each in pairs:
-        yield from ebs_changes.check(present, each.volume, latest.get(present.external_id), each.path)
+        yield from ebs_rules.check_change(present, each.volume, latest.get(present.external_id), each.path)
 
 
-def _is_of_another(item: tagged.Tagged, state: Sequence[recorded.Outputs]) -> bool:
-    return orphans.is_of_another(item.stack_id, item.cluster, recorded.stack_ids(state), recorded.clusters(state))
+def _is_of_another(item: tagged.Tagged, state: Sequence[functions.Outputs]) -> bool:
+    return orphans.is_of_another(item.stack_id, item.cluster, functions.stack_ids(state), functions.clusters(state))
 
 
-def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: Sequence[recorded.Outputs]) -> None:
-    lost = set(orphans.unrecorded((item.external_id for item in found), recorded.arns(state)))
+def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: Sequence[functions.Outputs]) -> None:
+    lost = set(orphans.unrecorded((item.external_id for item in found), functions.arns(state)))
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]
         raise errors.RefusedError(

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.text import visible
+from nomad_csi.text import foreign
 
 LANGUAGE_HOST = "pulumi-language-python-exec"
 """
@@ -43,7 +43,7 @@ def _told(constructor: Callable[..., None]) -> Callable[..., None]:
         except errors.NomadCsiError as error:
             if not is_program():
                 raise
-            raise ProgramError(visible.visible(str(error))) from error
+            raise ProgramError(foreign.visible(str(error))) from error
 
     return construct
 

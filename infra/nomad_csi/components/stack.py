@@ -17,7 +17,7 @@ from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
 from nomad_csi.spec import draft, encrypted, names
 from nomad_csi.spec import model as specs
-from nomad_csi.text import visible
+from nomad_csi.text import foreign
 
 PROGRAM_FAILED = 32
 """Exit code by which Pulumi's language host knows that the program has told its errors itself."""
@@ -38,7 +38,7 @@ def storage_stack() -> None:
     try:
         declare(own_config())
     except errors.NomadCsiError as error:
-        pulumi.log.error(visible.visible(str(error)))
+        pulumi.log.error(foreign.visible(str(error)))
         sys.exit(PROGRAM_FAILED)
 
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.spec import access
+from nomad_csi.spec import base
 
-MODES = {mode: mode.upper().replace("-", "_") for mode in access.ACCESS_MODES}
+MODES = {mode: mode.upper().replace("-", "_") for mode in base.ACCESS_MODES}
 """CSI's name of an access mode by Nomad's."""
 
 
@@ -31,8 +31,8 @@ MODES = {mode: mode.upper().replace("-", "_") for mode in access.ACCESS_MODES}
 class VolumeCapability:
     """One way to use a volume."""
 
-    access_mode: access.AccessMode
-    attachment_mode: access.AttachmentMode
+    access_mode: base.AccessMode
+    attachment_mode: base.AttachmentMode
     fs_type: str = ""
     """File system; empty: the plugin's default. Without meaning for a block device."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.spec import hosts
+from nomad_csi.spec import names
 
 SOCKET_PATH_BYTES = 107
 """Longest path of a Unix socket. Source: unix(7), ``sun_path`` has 108 bytes with its end mark."""
@@ -53,7 +53,7 @@ class Endpoint:
     @property
     def is_private(self) -> bool:
         """Whether only the plugin can read what is sent: a socket, or an address of this machine."""
-        return self.socket is not None or hosts.is_loopback(self.host)
+        return self.socket is not None or names.is_loopback(self.host)
 
 
 @dataclass(frozen=True, kw_only=True)

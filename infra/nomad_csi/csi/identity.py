@@ -1,9 +1,12 @@
 """CSI's Identity service: who the plugin is, and whether it is ready. One function for each RPC."""
 
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nomad_csi.csi import capability, channel
+from nomad_csi import errors
+from nomad_csi.csi import capability, channel, endpoint
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 
 
@@ -70,3 +73,62 @@ def probe(connection: channel.CsiConnection, *, timeout_s: float) -> Readiness:
     reply = channel.call(connection, stub.Probe.future, csi_pb2.ProbeRequest(), timeout_s=timeout_s)
     stated = reply.HasField("ready")
     return Readiness(ready=reply.ready.value if stated else True, stated=stated)
+
+
+# Waiting until a plugin is ready, as the side-cars of Kubernetes do before their first call.
+#
+# Source: kubernetes-csi/csi-lib-utils, ``rpc/common.go`` (``ProbeForever``), 2026-08: it goes on after "not ready" and
+# after a deadline, and takes every other error as final; what is not there yet is waited for when it connects.
+
+
+PAUSE_S = 0.5
+"""Between two looks, in seconds."""
+
+PROBE_TIMEOUT_S = 5.0
+"""For one Probe, in seconds; Nomad's own."""
+
+_MAY_PASS = frozenset({"DEADLINE_EXCEEDED", "UNAVAILABLE"})
+
+
+def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading.Event | None = None) -> None:
+    """
+    Return once the plugin at *where* answers Probe and is ready.
+
+    Raises `errors.CsiError`: with code ``DEADLINE_EXCEEDED`` and the last obstacle after *wait_s* seconds, or at once
+    with what no waiting heals; `errors.CancelledError` soon after *cancelled* is set.
+    """
+    deadline = time.monotonic() + wait_s
+    pause = cancelled or threading.Event()
+    obstacle, is_answer = "", False
+    while True:
+        timeout_s = max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05)
+        found, is_answered = _obstacle(where, timeout_s, cancelled)
+        if not found:
+            return
+        # A last look that had hardly any time says less than the one before.
+        is_cut = timeout_s < PROBE_TIMEOUT_S and found.startswith("DEADLINE_EXCEEDED")
+        if not (obstacle and is_cut):
+            obstacle, is_answer = found, is_answered
+        if time.monotonic() + PAUSE_S >= deadline:
+            message = f"not ready within {wait_s:.3g} s: {obstacle}"
+            raise errors.CsiError(where.text, message, code="DEADLINE_EXCEEDED", is_answer=is_answer)
+        if pause.wait(PAUSE_S):
+            raise errors.CancelledError(f"{where.text}: {errors.INTERRUPTED} the plugin was not ready: {obstacle}")
+
+
+def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> tuple[str, bool]:
+    """Return why the plugin is not ready yet, empty: it is; and whether somebody may have answered that."""
+    found = endpoint.obstacle(where)
+    if found and found.kind != "missing":
+        endpoint.check(where)
+    if found:
+        return found.message, False
+    try:
+        # A channel of its own for each look: one that failed would wait before it connects again.
+        with channel.connect(where, attempt_s=timeout_s, cancelled=cancelled) as connection:
+            readiness = probe(connection, timeout_s=timeout_s)
+    except errors.CsiError as error:
+        if error.code not in _MAY_PASS:
+            raise
+        return error.message, error.is_answer
+    return "" if readiness.ready else "the plugin says that it is still starting", True

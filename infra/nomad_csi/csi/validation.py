@@ -17,11 +17,11 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, endpoint
-from nomad_csi.csi.records import validation as records
+from nomad_csi.csi import records as csi_records
 
-Key = records.Key
-Validated = records.Validated
-ValidationQuestion = records.ValidationQuestion
+Key = csi_records.Key
+Validated = csi_records.Validated
+ValidationQuestion = csi_records.ValidationQuestion
 
 VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
 """Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the questions, packed."""
@@ -35,7 +35,7 @@ WORKERS = 8
 ATTEMPT_MARGIN_S = 0.5
 
 
-LATE = records.LATE
+LATE = csi_records.LATE
 
 
 @dataclass(frozen=True, kw_only=True)

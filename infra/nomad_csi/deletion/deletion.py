@@ -24,14 +24,14 @@ from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
 from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.compare import outcome
 from nomad_csi.csi import presence
 from nomad_csi.deletion import deletion_ways, last_snapshot
-from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, mark_upkeep, registration_ownership
-from nomad_csi.plan import named_volume, shared_storage
+from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
 
@@ -60,7 +60,7 @@ UNOBSERVABLE = "absence cannot be observed with this driver"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeletionRequest(named_volume.NamedVolume):
+class DeletionRequest(registration.NamedVolume):
     """One volume whose data is to be deleted."""
 
     word: str
@@ -332,7 +332,7 @@ def _find_tagged(deletion: _Deletion) -> str:
 
 def _refuse_set(deletion: _Deletion) -> None:
     """Raise `errors.RefusedError` where the volume, which is not registered, has the id of a set."""
-    if members := volume_lookup.members(deletion.client, *deletion.volume):
+    if members := volumes.members(deletion.client, *deletion.volume):
         raise errors.RefusedError(f"{members}; nothing was changed")
 
 
@@ -509,13 +509,15 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
     """
     listed = volumes.list_volumes(client, "*")
     return tuple(
-        (item.namespace, item.volume_id) for item in listed if shared_storage.is_same(item.external_id, external_id)
+        (item.namespace, item.volume_id)
+        for item in listed
+        if registration.is_same_storage(item.external_id, external_id)
     )
 
 
 def refuse_attached(external_id: str, aws_region: str) -> None:
     """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not asked for."""
-    seen = attachments.look((external_id,), aws_region).volumes.get(external_id)
+    seen = ebs_volumes.read_attachments((external_id,), aws_region).volumes.get(external_id)
     if seen is not None and seen.attachments:
         raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import deletion, final_snapshot
+from nomad_csi.aws import deletion
 from nomad_csi.csi import channel, controller, endpoint, forward, identity, presence
 from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue, model
@@ -67,14 +67,14 @@ class Cloud:
         self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
     ) -> last_snapshot.LastSnapshot:
         """Take it of an EBS volume. Raises `errors.AwsError`, also where it is not completed in time."""
-        for other in final_snapshot.pending(external_id, self.aws_region):
+        for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
-        made = final_snapshot.take(external_id, self.aws_region, tags, timeouts.tell)
+        made = deletion.take_snapshot(external_id, self.aws_region, tags, timeouts.tell)
         self._wait(made, timeouts)
         return last_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
     def _wait(self, snapshot_id: str, timeouts: last_snapshot.SnapshotTimeouts) -> None:
-        final_snapshot.wait(
+        deletion.wait_for_snapshot(
             snapshot_id,
             self.aws_region,
             wait_s=timeouts.wait_s,

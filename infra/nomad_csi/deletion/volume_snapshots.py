@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nomad_csi import errors, nomad
 from nomad_csi.deletion import deletion
-from nomad_csi.nomad import snapshots, volume_lookup, volumes
+from nomad_csi.nomad import snapshots, volumes
 
 INTERVAL_S = 1.0
 """Between two checks of a snapshot that is not ready."""
@@ -53,7 +53,7 @@ def of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snap
     """Return the snapshots of a registered volume, oldest first. Raises `errors.RefusedError` where there is none."""
     volume = volumes.get(client, namespace, volume_id)
     if volume is None:
-        advice = volume_lookup.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
+        advice = volumes.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
         raise errors.RefusedError(f"{namespace}/{volume_id} is not registered; {advice}")
     found = of_plugin(client, volume.plugin_id)
     return tuple(item for item in found if item.external_id == volume.external_id)

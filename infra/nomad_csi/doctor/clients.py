@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from nomad_csi.doctor import model
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
-from nomad_csi.nomad.records import nodes, plugin_tasks
+from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import plugin_jobs
 
@@ -37,7 +37,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     yield from _mounts(found, tasks, clients)
 
 
-def may_run(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run, whether they have its task driver or not."""
     expectation = expectation_of(task)
     return tuple(
@@ -47,7 +47,7 @@ def may_run(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tup
     )
 
 
-def unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
+def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
     """Return the constraint for each client, by name, of which only Nomad can say whether *task* may run there."""
     expectation = expectation_of(task)
     doubts = {
@@ -57,7 +57,7 @@ def unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> di
     return {name: doubt for name, doubt in doubts.items() if doubt}
 
 
-def _told_unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
+def _told_unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
     doubts = unjudged(task, clients)
     if doubts:
         told = " and ".join(sorted(set(doubts.values())))
@@ -65,18 +65,18 @@ def _told_unjudged(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node])
         yield model.Unchecked(check=f"clients of {_subject(task)}", reason=reason)
 
 
-def runs_on(task: plugin_tasks.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run and can."""
     return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
-def needs_description(task: plugin_tasks.PluginTask, node: nodes.Node) -> bool:
+def needs_description(task: jobs.PluginTask, node: nodes.Node) -> bool:
     """Return whether only the attributes of *node* can tell if *task* may run there."""
     as_if = dataclasses.replace(node, drivers={task.task_driver: True})
     return eligibility.needs_description(expectation_of(task), as_if)
 
 
-def expectation_of(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
+def expectation_of(task: jobs.PluginTask) -> plans.PluginExpectation:
     """Return which clients must run *task*, as its job says it; nothing else is expected."""
     return plans.PluginExpectation(
         plugin_id=task.plugin_id,
@@ -93,11 +93,11 @@ def expectation_of(task: plugin_tasks.PluginTask) -> plans.PluginExpectation:
     )
 
 
-def _subject(task: plugin_tasks.PluginTask) -> str:
+def _subject(task: jobs.PluginTask) -> str:
     return f"plugin {task.plugin_id} ({task.role})"
 
 
-def _driver(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
     without = [node for node in places if not node.drivers.get(task.task_driver, False)]
     if not without:
         return
@@ -110,7 +110,7 @@ def _driver(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> It
     yield finding(code, _subject(task), found=evidence)
 
 
-def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
     if task.task_driver != "docker" or not task.privileged:
         return
     refusing = _without(PRIVILEGED, places)
@@ -123,7 +123,7 @@ def _privileges(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -
         )
 
 
-def _folders(task: plugin_tasks.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
+def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
     refusing = _without(FOLDERS, places)
     if task.task_driver == "docker" and task.binds and refusing:
         yield finding(
@@ -143,7 +143,7 @@ def _without(attribute: str, places: Iterable[nodes.Node]) -> list[str]:
     ]
 
 
-def _lacks_privileges(found: model.ObservedCluster, task: plugin_tasks.PluginTask) -> bool:
+def _lacks_privileges(found: model.ObservedCluster, task: jobs.PluginTask) -> bool:
     """Return whether *task* mounts from a container that may not; what the spec wants so is not checked."""
     planned = [
         job.privileged
@@ -157,7 +157,7 @@ def _lacks_privileges(found: model.ObservedCluster, task: plugin_tasks.PluginTas
 
 
 def _mounts(
-    found: model.ObservedCluster, tasks: Iterable[plugin_tasks.PluginTask], clients: tuple[nodes.Node, ...]
+    found: model.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
 ) -> Iterator[model.Outcome]:
     """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
     mounts, unchecked = model.known(found.mounts, "mount propagation, by the agent on this machine")

@@ -7,7 +7,7 @@ from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, attachments, ebs_volumes, file_systems, instances, keys, policies, regions
+from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies
 from nomad_csi.doctor import clients, machines, model, permissions, places
 from nomad_csi.health import gather
 
@@ -17,11 +17,11 @@ _Part = TypeVar("_Part")
 
 def region_of(found: model.ObservedCluster) -> str | model.Unknown:
     """Return the region of the clients and volumes; where they name none, that of the environment."""
-    known = regions.of_zones(_zones(found))
+    known = asking.region_of_zones(_zones(found))
     if len(known) > 1:
         told = ", ".join(sorted(known))
         return model.Unknown(reason=f"clients and volumes are in several regions: {told}; name one with --aws-region")
-    region = next(iter(known), regions.of_environment())
+    region = next(iter(known), asking.region_of_environment())
     return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
 
 
@@ -57,14 +57,14 @@ def _uses_aws(found: model.ObservedCluster) -> bool:
 
 def _account(found: model.ObservedCluster, region: str) -> model.Account:
     listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    ids = {item.external_id for item in listed if attachments.is_ebs(item.external_id)}
+    ids = {item.external_id for item in listed if ebs_volumes.is_ebs(item.external_id)}
     client = _asked(functools.partial(_client, region))
     ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
         machines_seen = pool.submit(
             _asked, functools.partial(instances.look, set(found.instance_ids.values()), region, ec2=ec2)
         )
-        seen = pool.submit(_asked, functools.partial(ebs_volumes.look, ids, region, ec2=ec2))
+        seen = pool.submit(_asked, functools.partial(ebs_volumes.read_volumes, ids, region, ec2=ec2))
         ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region, ec2=ec2))
         systems = pool.submit(_asked, functools.partial(file_systems.look, region))
     seen_volumes = seen.result()
@@ -80,7 +80,7 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
     used = () if isinstance(seen_volumes, model.Unknown) else seen_volumes.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
     found_keys = gather.in_parallel(
-        functools.partial(_asked, functools.partial(keys.look, arn, region)) for arn in arns
+        functools.partial(_asked, functools.partial(ebs_volumes.read_key, arn, region)) for arn in arns
     )
     needed = permissions.needs(region, arns)
     profiles = sorted(_profiles(found, account))

@@ -2,20 +2,77 @@
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from http import HTTPStatus
+from pathlib import Path
 from typing import TypeVar
+from urllib import parse
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
-from nomad_csi.doctor import clients, doctor_mounts, machines, model
+from nomad_csi.doctor import clients, machines, model
 from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import gather
-from nomad_csi.nomad import nodes, plugin_tasks, plugins, servers, tokens, variables, volume_reads, volumes
+from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, variables, volumes
+from nomad_csi.nomad.http import replies, request
 from nomad_csi.ownership import registration_marks
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
+
+# How the mount that holds Nomad's data is propagated, where the agent that answers is a client on this machine.
+#
+# Source: proc(5), ``/proc/pid/mountinfo``: a field ``shared:N`` before the dash; path names in octal escapes.
+
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_FIELDS = 6
+"""Fixed fields of a line: mount point is the fifth, options of the mount the sixth."""
+
+
+def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
+    """
+    Return ``shared`` or ``private`` by node id for the client on this machine; nothing where there is none.
+
+    Who may not ask the agent of itself need not: it is one of several ways to see it.
+    """
+    if parse.urlsplit(client.connection.address).hostname not in _LOOPBACK:
+        return {}
+    path = request.path_of("agent", "self")
+    try:
+        item = replies.checked(client.request("GET", path))
+        text = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except errors.NomadApiError as error:
+        return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
+    except OSError as error:
+        return model.Unknown(reason=f"{MOUNTS} cannot be read: {error.strerror}")
+    node_id = replies.text(replies.table(replies.table(item, "stats"), "client"), "node_id")
+    data_dir = replies.text(replies.table(item, "config"), "DataDir")
+    if not node_id or not data_dir or not Path(data_dir).is_dir():
+        return {}
+    return {node_id: propagation(text, str(Path(data_dir).resolve()))}
+
+
+def propagation(mounts: str, path: str) -> str:
+    """Return how the mount that holds *path* is propagated: ``shared`` or ``private``."""
+    best, found = -1, "private"
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) <= _FIELDS:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields[4])
+        is_above = point in {"/", path} or path.startswith(f"{point}/")
+        if is_above and len(point) >= best:  # of two at one place the later one lies on top
+            options = fields[_FIELDS : fields.index("-")]
+            best, found = len(point), "shared" if any(item.startswith("shared:") for item in options) else "private"
+    return found
+
+
+# What a doctor asks of Nomad: five lists, and a question for each plugin, its jobs and the token's policies.
+
 
 _EVERYWHERE = "*"
 _LISTS = 5
@@ -40,7 +97,7 @@ def look(
     """
     failed: list[errors.NomadApiError] = []
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
-        on_servers = pool.submit(_asked, functools.partial(servers.list_servers, client), failed)
+        on_servers = pool.submit(_asked, functools.partial(nodes.list_servers, client), failed)
         listed = pool.submit(_asked, functools.partial(nodes.list_nodes, client), failed)
         running = pool.submit(_asked, functools.partial(_plugins, client), failed)
         registered = pool.submit(_asked, functools.partial(volumes.list_volumes, client, _EVERYWHERE), failed)
@@ -62,7 +119,7 @@ def look(
         plan=plan,
         namespace=client.connection.namespace,
         marks=_marks(client, held),
-        mounts=doctor_mounts.seen_here(client),
+        mounts=seen_here(client),
     )
     return _with_clients(client, found) if names_instances else _with_values(client, found)
 
@@ -75,7 +132,7 @@ def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.Obse
     if not claimed or not any(node.draining or not node.eligible for node in all_clients):
         return found
     try:
-        seen = volume_reads.read(client, ((namespace, volume_id) for namespace, _, volume_id in claimed))
+        seen = volumes.read_each(client, ((namespace, volume_id) for namespace, _, volume_id in claimed))
     except errors.NomadApiError as error:
         return dataclasses.replace(found, claimed=model.Unknown(reason=str(error)))
     unread = "; ".join(str(item) for item in seen.unread)
@@ -118,7 +175,7 @@ def _tasks(
     found: Mapping[str, plugins.Plugin] | model.Unknown,
     plan: plans.StoragePlan | None,
     hidden: dict[str, str],
-) -> tuple[plugin_tasks.PluginTask, ...] | model.Unknown:
+) -> tuple[plugin_jobs.PluginTask, ...] | model.Unknown:
     """Return the plugin tasks of jobs that run, and of the spec's that do not; why some are unread goes to *hidden*."""
     running = {} if isinstance(found, model.Unknown) else found
     planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
@@ -130,14 +187,14 @@ def _tasks(
     if isinstance(found, model.Unknown) and not planned:
         return found
     by_key = dict(zip(keys, answers, strict=True))
-    own = (plugin_tasks.of_plan(job) for key, job in planned.items() if not by_key[key])
+    own = (plugin_jobs.tasks_of_plan(job) for key, job in planned.items() if not by_key[key])
     return (*(task for answer in answers for task in answer), *own)
 
 
-def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_tasks.PluginTask, ...]:
+def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_jobs.PluginTask, ...]:
     """Return the plugin tasks of a job; of one in a namespace that the token may not read none, which is told."""
     try:
-        return plugin_tasks.of_job(client, *key)
+        return plugin_jobs.tasks_of_job(client, *key)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

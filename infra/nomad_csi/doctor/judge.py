@@ -2,19 +2,7 @@
 
 from collections.abc import Iterator
 
-from nomad_csi.doctor import (
-    clients,
-    left_over,
-    machines,
-    marks,
-    model,
-    places,
-    plugin_state,
-    report,
-    storage,
-    token,
-    versions,
-)
+from nomad_csi.doctor import clients, machines, model, places, registrations, report, storage, token, versions
 from nomad_csi.findings import Finding
 
 
@@ -28,7 +16,14 @@ def judge(found: model.ObservedCluster) -> report.DoctorReport:
 
 
 def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    for check in (versions.check, clients.check, token.check, plugin_state.check, marks.check, places.check):
+    for check in (
+        versions.check,
+        clients.check,
+        token.check,
+        registrations.check_plugins,
+        registrations.check_marks,
+        places.check,
+    ):
         yield from check(found)
     for job, reason in sorted(found.hidden_jobs.items()):
         yield model.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
@@ -42,5 +37,5 @@ def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
             is_expected=found.account.is_expected,
         )
         return
-    for ask in (machines.check, storage.check, left_over.check):
+    for ask in (machines.check, storage.check, registrations.check_left_over):
         yield from ask(found, found.account)

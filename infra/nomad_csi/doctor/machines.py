@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from nomad_csi.aws.records import instances, policies
+from nomad_csi.aws import records as aws_records
 from nomad_csi.doctor import clients, model, permissions
 from nomad_csi.findings import finding
-from nomad_csi.nomad.records import nodes, plugin_tasks
+from nomad_csi.nomad.records import jobs, nodes
 
 EBS = "ebs.csi.aws.com"
 EFS = "efs.csi.aws.com"
@@ -22,7 +22,7 @@ def providers(found: model.ObservedCluster) -> dict[str, str]:
     return planned | {plugin_id: plugin.provider for plugin_id, plugin in plugins.items() if plugin.provider}
 
 
-def tasks_of(found: model.ObservedCluster, provider: str) -> list[plugin_tasks.PluginTask]:
+def tasks_of(found: model.ObservedCluster, provider: str) -> list[jobs.PluginTask]:
     """Return the plugin tasks of a driver."""
     known = providers(found)
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
@@ -50,7 +50,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
 
 
 def _unmapped(
-    found: model.ObservedCluster, task: plugin_tasks.PluginTask, places: Iterable[nodes.Node]
+    found: model.ObservedCluster, task: jobs.PluginTask, places: Iterable[nodes.Node]
 ) -> Iterator[model.Outcome]:
     strangers = [node.name for node in places if node.node_id not in found.instance_ids]
     if strangers:
@@ -62,7 +62,7 @@ def _unmapped(
 
 
 def _absent(
-    found: model.ObservedCluster, seen: Mapping[str, instances.Ec2Instance], ready: Iterable[nodes.Node]
+    found: model.ObservedCluster, seen: Mapping[str, aws_records.Ec2Instance], ready: Iterable[nodes.Node]
 ) -> Iterator[model.Outcome]:
     gone = []
     for node in ready:
@@ -78,7 +78,7 @@ def _absent(
         )
 
 
-def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Ec2Instance]) -> Iterator[model.Outcome]:
+def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[model.Outcome]:
     subject = f"plugin {task.plugin_id} ({task.role})"
     needs_metadata = task.role == "node" or not task.own_credentials
     off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
@@ -99,7 +99,7 @@ def _machines(task: plugin_tasks.PluginTask, seen: Mapping[str, instances.Ec2Ins
 
 
 def _roles(
-    account: model.Account, task: plugin_tasks.PluginTask, places: Iterable[instances.Ec2Instance]
+    account: model.Account, task: jobs.PluginTask, places: Iterable[aws_records.Ec2Instance]
 ) -> Iterator[model.Outcome]:
     subject = f"plugin {task.plugin_id} ({task.role})"
     if task.own_credentials:
@@ -120,7 +120,7 @@ def _roles(
             yield from _role(account, role, subject)
 
 
-def _role(account: model.Account, role: policies.IamRole, subject: str) -> Iterator[model.Outcome]:
+def _role(account: model.Account, role: aws_records.IamRole, subject: str) -> Iterator[model.Outcome]:
     needed = permissions.needs(account.region)
     lacking, unclear = permissions.lacking(role, needed)
     if lacking:
@@ -138,7 +138,7 @@ def _role(account: model.Account, role: policies.IamRole, subject: str) -> Itera
         yield model.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
 
 
-def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: str) -> list[policies.IamRole] | None:
+def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
     """Return the roles of instances that may run the plugin's controller; ``None`` where not all are known."""
     tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
     controlling = [task for task in tasks if task.role != "node"]
@@ -146,7 +146,7 @@ def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: st
         return None
     if any(task.own_credentials for task in controlling):
         return None
-    roles: dict[str, policies.IamRole] = {}
+    roles: dict[str, aws_records.IamRole] = {}
     for task in controlling:
         for node in clients.runs_on(task, found.clients):
             instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
@@ -157,7 +157,7 @@ def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: st
     return list(roles.values())
 
 
-def how(role: policies.IamRole) -> str:
+def how(role: aws_records.IamRole) -> str:
     """Return where what *role* may do was read."""
     if role.answers is not None:
         return f"IAM SimulatePrincipalPolicy of {role.arn}"

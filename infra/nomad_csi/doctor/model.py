@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from nomad_csi.aws.records import attachments, ebs_volumes, file_systems, instances, keys, policies
+from nomad_csi.aws import records as aws_records
 from nomad_csi.findings import Finding
-from nomad_csi.nomad.records import nodes, plugin_tasks, plugins, servers, tokens
+from nomad_csi.nomad.records import jobs, nodes, plugins, tokens
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import model
 from nomad_csi.text import listing
@@ -78,18 +78,18 @@ class Account:
     """What was asked of AWS in one region."""
 
     region: str
-    instances: Mapping[str, instances.Ec2Instance] | Unknown
-    roles: Mapping[str, policies.IamRole | Unknown]
+    instances: Mapping[str, aws_records.Ec2Instance] | Unknown
+    roles: Mapping[str, aws_records.IamRole | Unknown]
     """By instance profile."""
 
-    volumes: Mapping[str, ebs_volumes.EbsVolumeRecord] | Unknown
+    volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     """EBS volumes that are registered or planned, those that exist."""
 
-    ours: Mapping[str, ebs_volumes.EbsVolumeRecord] | Unknown
+    ours: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     """EBS volumes with a tag of this package."""
 
-    file_systems: file_systems.ObservedFileSystems | Unknown
-    keys: Mapping[str, keys.Key | Unknown]
+    file_systems: aws_records.ObservedFileSystems | Unknown
+    keys: Mapping[str, aws_records.Key | Unknown]
     """Keys of the volumes by ARN."""
 
 
@@ -97,10 +97,10 @@ class Account:
 class ObservedCluster:
     """Everything that was asked."""
 
-    servers: tuple[servers.Server, ...] | Unknown
+    servers: tuple[nodes.Server, ...] | Unknown
     clients: tuple[nodes.Node, ...] | Unknown
     plugins: Mapping[str, plugins.Plugin] | Unknown
-    tasks: tuple[plugin_tasks.PluginTask, ...] | Unknown
+    tasks: tuple[jobs.PluginTask, ...] | Unknown
     """Of the plugin jobs that run; of the spec's where they do not yet."""
 
     hidden_jobs: Mapping[str, str] = field(default_factory=dict)
@@ -144,4 +144,4 @@ def named(names: list[str]) -> str:
 
 def is_ebs(volume: ExaminedVolume) -> bool:
     """Return whether *volume* is one of EBS."""
-    return attachments.is_ebs(volume.external_id)
+    return aws_records.is_ebs(volume.external_id)

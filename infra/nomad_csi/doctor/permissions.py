@@ -4,12 +4,106 @@ What the driver's controller calls, and whether a role may: by IAM's simulation,
 Source of the actions: ``plan.iam``.
 """
 
+import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from nomad_csi.aws.records import policies as roles
-from nomad_csi.doctor import policies
+from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import iam
+
+# Whether IAM policies allow an action: the part of IAM's logic that the EBS driver meets.
+#
+# Yes, no, or unknown: a condition on something that is not known here leaves the answer open.
+# Source: AWS IAM user guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators", 2026-08.
+
+
+_TAGS = ("aws:resourcetag/", "ec2:resourcetag/", "aws:requesttag/")
+"""Condition keys whose absence is known: all tags of a resource are."""
+
+_ALWAYS = {"aws:securetransport": "true"}
+"""What holds for every call of an AWS SDK."""
+
+
+def allows(
+    documents: Iterable[Mapping[str, Any]], action: str, resource: str, context: Mapping[str, str]
+) -> bool | None:
+    """
+    Return whether *documents* together allow *action* on *resource* (an ARN or ``*``); ``None``: it cannot be told.
+
+    *context* has the condition keys that are known, in lower case, with their values.
+    """
+    known = _ALWAYS | dict(context)
+    said: dict[str, list[bool | None]] = {"Allow": [], "Deny": []}
+    for statement in (item for document in documents for item in _list(document.get("Statement"))):
+        if _covers(statement, action, resource):
+            conditions = (statement.get("Condition") or {}).items()
+            holds = _all(_condition(operator, keys, known) for operator, keys in conditions)
+            said.setdefault(str(statement.get("Effect")), []).append(holds)
+    is_allowed = _any(said["Allow"])
+    if is_allowed is False or True in said["Deny"]:
+        return False
+    return None if None in said["Deny"] else is_allowed
+
+
+def _covers(statement: Mapping[str, Any], action: str, resource: str) -> bool:
+    named = [str(item).lower() for item in _list(statement.get("Action"))]
+    others = [str(item).lower() for item in _list(statement.get("NotAction"))]
+    is_named = _fits(named, action.lower()) if named else bool(others) and not _fits(others, action.lower())
+    places = [str(item) for item in _list(statement.get("Resource"))]
+    elsewhere = [str(item) for item in _list(statement.get("NotResource"))]
+    is_there = _fits(places, resource) if places else not elsewhere or not _fits(elsewhere, resource)
+    return is_named and is_there
+
+
+def _fits(patterns: Iterable[str], text: str) -> bool:
+    return any(fnmatch.fnmatchcase(text, pattern.replace("[", "[[]")) for pattern in patterns)
+
+
+def _condition(operator: str, keys: Mapping[str, Any], context: Mapping[str, str]) -> bool | None:
+    kind = operator.lower().removeprefix("forallvalues:").removeprefix("foranyvalue:")
+    is_optional = kind.endswith("ifexists")
+    kind = kind.removesuffix("ifexists")
+    return _all(
+        _meets(kind, key.lower(), _list(wanted), context, is_optional=is_optional) for key, wanted in keys.items()
+    )
+
+
+def _meets(kind: str, key: str, wanted: list[Any], context: Mapping[str, str], *, is_optional: bool) -> bool | None:
+    values = [str(item).lower() if isinstance(item, bool) else str(item) for item in wanted]
+    found = context.get(key)
+    if found is None and not key.startswith(_TAGS):
+        return None
+    if kind == "null":
+        return (found is None) == (values == ["true"])
+    is_negative = "not" in kind
+    if found is None:
+        return is_optional or is_negative
+    if kind in {"stringequals", "stringnotequals", "bool", "arnequals"}:
+        return (found in values) != is_negative
+    if kind in {"stringlike", "stringnotlike", "arnlike"}:
+        return _fits(values, found) != is_negative
+    return None
+
+
+def _all(parts: Iterable[bool | None]) -> bool | None:
+    known = list(parts)
+    if any(part is False for part in known):
+        return False
+    return None if None in known else True
+
+
+def _any(parts: Iterable[bool | None]) -> bool | None:
+    known = list(parts)
+    return True if True in known else None if None in known else False
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+# What the driver's controller calls, and whether a role may: by IAM's simulation, or by the role's policies.
+
 
 ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume")
 ON_KEYS = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
@@ -26,14 +120,14 @@ class NeededActions:
     key_arns: tuple[str, ...] = ()
 
     @property
-    def questions(self) -> tuple[roles.PolicySimulation, ...]:
+    def questions(self) -> tuple[aws_records.PolicySimulation, ...]:
         """One for what is described, two for volumes with and without the tag, one for each key."""
         volume = (_any_volume(self.region),)
         return (
-            roles.PolicySimulation(actions=self.describe),
-            roles.PolicySimulation(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
-            roles.PolicySimulation(actions=ON_VOLUMES, resources=volume),
-            *(roles.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=_GRANT) for arn in self.key_arns),
+            aws_records.PolicySimulation(actions=self.describe),
+            aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
+            aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume),
+            *(aws_records.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=_GRANT) for arn in self.key_arns),
         )
 
 
@@ -46,7 +140,7 @@ def needs(region: str, key_arns: Iterable[str] = ()) -> NeededActions:
     )
 
 
-def lacking(role: roles.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
+def lacking(role: aws_records.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
     """Return the actions that *role* may not call, and those of which it cannot be told."""
     answers: dict[str, bool | None] = {}
     for action in needed.describe:
@@ -60,7 +154,7 @@ def lacking(role: roles.IamRole, needed: NeededActions) -> tuple[list[str], list
 
 
 def may_attach(
-    role: roles.IamRole,
+    role: aws_records.IamRole,
     needed: NeededActions,
     tags: Mapping[str, str],
     *,
@@ -74,23 +168,27 @@ def may_attach(
     return _answer(role, question, action, arn, context)
 
 
-def may_use_key(role: roles.IamRole, needed: NeededActions, arn: str, key_policy: Mapping[str, object]) -> bool | None:
+def may_use_key(
+    role: aws_records.IamRole, needed: NeededActions, arn: str, key_policy: Mapping[str, object]
+) -> bool | None:
     """Return whether *role* may have EBS use the key: by its own policies, or by the key's."""
     question = 3 + needed.key_arns.index(arn)
     context = {key.lower(): value for key, value in _GRANT.items()}
     own = [_answer(role, question, action, arn, context) for action in ON_KEYS]
     if all(own):
         return True
-    by_key = [policies.allows([_to(role.arn, key_policy)], action, arn, context) for action in ON_KEYS]
+    by_key = [allows([_to(role.arn, key_policy)], action, arn, context) for action in ON_KEYS]
     if all(mine or theirs for mine, theirs in zip(own, by_key, strict=True)):
         return True
     return None if None in (*own, *by_key) else False
 
 
-def _answer(role: roles.IamRole, question: int, action: str, resource: str, context: Mapping[str, str]) -> bool | None:
+def _answer(
+    role: aws_records.IamRole, question: int, action: str, resource: str, context: Mapping[str, str]
+) -> bool | None:
     if role.answers is not None:
         return action in role.answers[question]
-    return policies.allows(role.documents.values(), action, resource, context)
+    return allows(role.documents.values(), action, resource, context)
 
 
 def _any_volume(region: str, external_id: str = "vol-00000000000000000") -> str:

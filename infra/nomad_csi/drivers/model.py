@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import pydantic
 
-from nomad_csi.spec import base, driver, driver_role
+from nomad_csi.spec import base, driver
 
 RoleName = base.PluginRole
 EvidenceTier = Literal["run", "parsed", "none"]
@@ -36,7 +36,7 @@ class FlagVersions(base.Model):
     """The last version that has it; empty: that of the row."""
 
 
-class DriverRole(driver_role.RoleSpec):
+class DriverRole(driver.RoleSpec):
     """One kind of process of a driver in the catalogue."""
 
     flag_versions: dict[base.Word, FlagVersions] = pydantic.Field(default_factory=dict)

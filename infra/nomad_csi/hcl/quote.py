@@ -9,6 +9,7 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) a
 both tried with every character that Unicode has, 2026-08.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -16,14 +17,61 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
-from nomad_csi.hcl import characters
-from nomad_csi.spec import variables
+from nomad_csi.spec import names
+
+# Which characters a reader of a file can see: the same on every Python, though each has the tables of another Unicode.
+#
+# What Unicode 14.0 (Python 3.11) does not know counts as unseen; otherwise one spec would render to other bytes on
+# another Python.
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+
+_ASSIGNED_LATER = """
+    58b-58c 5c8-5c9 88f-897 b53-b54 c5c cdc cf3 ece 1acf-1af0 1b4e-1b4f 1b7f 1c89-1c8a 208f 209d-209f 20c1-20c4
+    2427-2429 2b96 2e60-2e63 2ffc-2fff 31e4-31ef a7cb-a7cf a7d2 a7d4 a7da-a7f1 ab6c-ab6d fbc3-fbd2 fd90-fd91 fdc8-fdce
+    105c0-105f3 107bb-107bf 10940-10959 10d40-10d8f 10ec2-10eff 1123f-11241 11380-113e2 116d0-116e3 11b00-11bf9
+    11db0-11df1 11f00-11f5a 1246f 12475-1247f 12550-12686 1342f-143fa 16100-16139 16d40-16d79 16ea0-16ed3 16ff2-16ff6
+    187f8-187ff 18cd6-18cff 18d09-191d2 1b123-1b132 1b155 1b168 1cc00-1cefd 1d127-1d128 1d1eb-1d1ff 1d250-1d2d3 1d6a6
+    1db00-1db1c 1df1f-1dfff 1e030-1e08f 1e4d0-1e6ff 1f1ae 1f6d8-1f6dc 1f774-1f77f 1f7d9-1f7db 1f7f1-1f7ff 1f8b2-1f8d8
+    1fa54-1fa57 1fa75-1fa77 1fa87-1fa8f 1faad-1faaf 1fabb-1fabf 1fac6-1facf 1fada-1fadf 1fae8-1faef 1faf7-1fafa
+    1fbcb-1fbef 1fbfa 2b739-2b73f 2b81e 2cea2-2cead 2ebf0-2ee5d 31350-3fc3f
+"""
+"""
+What Unicode 15.0 to 17.0 assigned, with gaps between that are assigned in neither.
+
+Source: ``unicodedata.category`` of Python 3.11, 3.12 and 3.13 (14.0, 15.0, 15.1) and ``regex`` 2026.11.15 (17.0),
+compared for every code point, 2026-11.
+"""
+
+
+def _character_class(ranges: str) -> str:
+    ends = (item.partition("-")[::2] for item in ranges.split())
+    return "".join(f"\\U{first:0>8}-\\U{last or first:0>8}" for first, last in ends)
+
+
+_LATER = re.compile(f"[{_character_class(_ASSIGNED_LATER)}]")
+
+
+@functools.lru_cache(4096)
+def is_unseen(character: str) -> bool:
+    """Return whether *character* is a control, a format or private one, a line separator, or not in Unicode 14.0."""
+    return unicodedata.category(character) in _UNSEEN or _LATER.match(character) is not None
+
+
+def escape(character: str) -> str:
+    """Return the escape of *character* that HCL1 and HCL2 know: ``escape("\u2028")`` is backslash, ``u2028``."""
+    return f"\\u{ord(character):04x}" if character <= "\uffff" else f"\\U{ord(character):08x}"
+
+
+# Values as HCL text that says the same in both dialects: literals, map keys, lists, maps.
+
 
 KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"})
 """Words that some reader of HCL takes for more than a name, so that a map key of that spelling is quoted."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_VARIABLE = variables.pattern()
+_VARIABLE = names.variable_pattern()
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
 _PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
@@ -68,11 +116,11 @@ def config_string(text: str, also: Iterable[str] = ()) -> str:
     """
     Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of a runtime variable stays alive.
 
-    Names are those of `spec.variables.NomadVariable` and of *also*, which the task's templates fill. Raises
+    Names are those of `spec.names.NomadVariable` and of *also*, which the task's templates fill. Raises
     `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included: the client would take it for an
     escape.
     """
-    alive = variables.pattern(also) if also else _VARIABLE
+    alive = names.variable_pattern(also) if also else _VARIABLE
     _refuse_templates(alive.sub(" ", text))
     _refuse_unnormalised(text)
     _refuse_unwritable(text)
@@ -90,7 +138,7 @@ def _behind(literal: str) -> str:
 
 def attribute_string(text: str) -> str:
     """Return *text*, one property of a client such as ``${attr.cpu.arch}``, as a literal in which it stays alive."""
-    if not variables.ATTRIBUTE.fullmatch(text):
+    if not names.ATTRIBUTE.fullmatch(text):
         raise _refusal("one runtime variable of the client such as ${attr.cpu.arch}", "something else")
     return f'"{text}"'
 
@@ -105,7 +153,7 @@ def heredoc(text: str) -> str:
     _refuse_templates(text)
     _refuse_unnormalised(text)
     _refuse_unwritable(text)
-    if any(characters.is_unseen(character) and character not in "\n\t" for character in text):
+    if any(is_unseen(character) and character not in "\n\t" for character in text):
         raise _refusal("text without invisible characters other than newline and tab", "one of them")
     mark = next(mark for mark in _marks() if mark not in text)
     return f"<<{mark}\n{text}\n{mark}"
@@ -170,13 +218,13 @@ def _escape(found: re.Match[str]) -> str:
     character = found[0]
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
-    if character in "$%" or characters.is_unseen(character):
-        return characters.escape(character)
+    if character in "$%" or is_unseen(character):
+        return escape(character)
     return character
 
 
 def _seen(found: re.Match[str]) -> str:
-    return characters.escape(found[0]) if characters.is_unseen(found[0]) else found[0]
+    return escape(found[0]) if is_unseen(found[0]) else found[0]
 
 
 def _refuse_unwritable(text: str) -> None:
@@ -188,7 +236,7 @@ def _refuse_unwritable(text: str) -> None:
 
 
 def _refuse_templates(text: str) -> None:
-    found = variables.TEMPLATE_START.search(text)
+    found = names.TEMPLATE_START.search(text)
     if found:
         allowed = "text without ${ or %{, which Nomad would evaluate again on the client"
         raise _refusal(allowed, f"one of them at character {found.start() + 1}", "write the value itself")

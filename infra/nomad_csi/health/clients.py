@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from nomad_csi import nomad
-from nomad_csi.health import eligibility, gather, zones
-from nomad_csi.nomad import node_values, nodes
+from nomad_csi.health import eligibility, gather
+from nomad_csi.nomad import nodes
 
 VALUES_MAX = 32
 """So many values of one key are looked for together; of the clients that are left each is asked."""
@@ -28,7 +28,7 @@ Source: hashicorp/nomad, ``nomad/structs/node_class.go`` (``NodeUniqueNamespace`
 FEW = 2
 """So many clients are asked one by one: that is no more calls."""
 
-_Key = tuple[node_values.Kind, str]
+_Key = tuple[nodes.ValueKind, str]
 _Version = tuple[str, int]
 """Id of a client, and the index of its last change."""
 
@@ -72,7 +72,7 @@ class ClientCache:
 
     def _learn_zones(self, among: Iterable[nodes.Node]) -> None:
         left = list(among)
-        for name in zones.CLIENT_ATTRIBUTES:
+        for name in eligibility.CLIENT_ATTRIBUTES:
             self._learn(("attr", name), left)
             left = [node for node in left if self._values["attr", name].get(_version(node)) is None]
 
@@ -86,8 +86,8 @@ class ClientCache:
             sample = next(iter(left.values()))
             value = self._value(key, self._describe(sample))
             alike = {sample.node_id}
-            if node_values.can_be_asked(key[1], value):
-                alike |= node_values.ids_where(self._client, *key, value)
+            if nodes.can_be_asked(key[1], value):
+                alike |= nodes.ids_where(self._client, *key, value)
             for node_id in alike & left.keys():
                 known[_version(left.pop(node_id))] = value
         asked = gather.in_parallel(functools.partial(self._describe, node) for node in left.values())
@@ -107,7 +107,7 @@ class ClientCache:
 
     def _with_values(self, node: nodes.Node) -> nodes.Node:
         version = _version(node)
-        found: dict[str, dict[str, str]] = {kind: {} for kind in get_args(node_values.Kind)}
+        found: dict[str, dict[str, str]] = {kind: {} for kind in get_args(nodes.ValueKind)}
         for (kind, name), values in self._values.items():
             value = values.get(version)
             if value is not None:

@@ -4,15 +4,50 @@ Whether a client satisfies a constraint, as Nomad's scheduler decides it. Pure.
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``resolveTarget``, ``checkConstraint``), 2026-08-21.
 """
 
+import functools
 import math
 import operator
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nomad_csi.health import go_regexp
+import re2
+
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model, versions
+
+# Whether a regular expression of Go finds something in a text, as Nomad's ``regexp`` operator asks.
+#
+# RE2 judges it: Go's package has its syntax, and linear time. Source: golang/go, ``src/regexp/syntax/doc.go``; 200,000
+# random expressions were answered by Go 1.26 and google-re2 1.1.20251105 alike, but for `_UNLIKE_GO` (2026-11-22).
+
+
+_UNLIKE_GO = re.compile(r"\\C|\{(\d+,)?\d{9}")
+"""RE2 reads ``\\C`` as a byte, and a count of more than eight digits as text; Go refuses both."""
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = 64 << 20
+"""Bytes; RE2's own 8 MiB are too few for some of what Go takes."""
+
+
+def regexp_finds(expression: str, text: str) -> bool | None:
+    """Return whether Go finds *expression* in *text*; ``None``: Nomad refuses it, or it cannot be evaluated here."""
+    try:
+        return _compiled(expression).search(text) is not None
+    except (re2.error, UnicodeEncodeError):
+        return None
+
+
+@functools.lru_cache
+def _compiled(expression: str) -> "re2._Regexp":
+    if _UNLIKE_GO.search(expression):
+        raise re2.error(expression)
+    return re2.compile(expression, _OPTIONS)
+
+
+# Whether a client satisfies a constraint, as Nomad's scheduler decides it.
+
 
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan", re.ASCII | re.IGNORECASE)
@@ -128,7 +163,7 @@ _CHECKS: Mapping[str, Callable[[str, str], bool | None]] = {
     **dict.fromkeys(("=", "==", "is"), lambda found, wanted: found == wanted),
     "version": lambda found, wanted: versions.fits(found, wanted, "version"),
     "semver": lambda found, wanted: versions.fits(found, wanted, "semver"),
-    "regexp": lambda found, wanted: go_regexp.finds(wanted, found),
+    "regexp": lambda found, wanted: regexp_finds(wanted, found),
     **dict.fromkeys(("set_contains", "set_contains_all"), lambda found, wanted: _members(wanted) <= _members(found)),
     "set_contains_any": lambda found, wanted: not _members(wanted).isdisjoint(_members(found)),
 }

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
-from nomad_csi.nomad.records import claim_holders, nodes, plugins, volumes
+from nomad_csi.nomad.records import nodes, plugins, volumes
 from nomad_csi.text import listing
 
 _Held = dict[str, list[tuple[volumes.Volume, volumes.Claim]]]
@@ -44,7 +44,7 @@ def _of_client(
     running: Mapping[str, plugins.Plugin | None],
 ) -> Iterator[findings.Finding]:
     state = "draining" if node.draining else "not eligible for scheduling"
-    live = [volume for volume, claim in held if claim.client_status not in claim_holders.ENDED]
+    live = [volume for volume, claim in held if claim.client_status not in volumes.ENDED]
     if live:
         yield findings.finding(
             "claim-node-draining",

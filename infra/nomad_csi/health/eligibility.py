@@ -16,6 +16,33 @@ from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 
+# The zone of a client as Nomad found it, and the zone of an instance as its driver reports it.
+
+
+CLIENT_ATTRIBUTES = ("platform.aws.placement.availability-zone", "platform.gce.zone")
+"""
+Where Nomad's fingerprint puts a client's zone.
+
+Source: hashicorp/nomad, ``client/fingerprint/env_aws.go`` and ``env_gce.go``, 2026-08-21.
+"""
+
+SEGMENT_SUFFIX = "/zone"
+"""How topology keys of zones end, such as ``topology.ebs.csi.aws.com/zone``."""
+
+
+def zone_of_client(node: nodes.Node) -> str:
+    """Return the zone that *node* is in by Nomad's own check the machine; empty where that is not known."""
+    return next((node.attributes[name] for name in CLIENT_ATTRIBUTES if node.attributes.get(name)), "")
+
+
+def zone_of_segments(segments: Mapping[str, str]) -> str:
+    """Return the zone among topology *segments*; empty where none is named."""
+    return next((value for key, value in sorted(segments.items()) if key.endswith(SEGMENT_SUFFIX)), "")
+
+
+# Which clients must run an instance of a plugin.
+
+
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 

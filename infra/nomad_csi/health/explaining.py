@@ -11,9 +11,9 @@ from nomad_csi import errors, nomad
 from nomad_csi.drivers import catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files
-from nomad_csi.health import causes, found, plugins
+from nomad_csi.health import events, found, plugins
 from nomad_csi.lint import judge
-from nomad_csi.nomad import jobs, logs
+from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 
 LOGS = 3
@@ -29,7 +29,7 @@ def explain(
     job_ids: Iterable[str],
     seen: found.PluginFound,
     status: plugins.PluginStatus,
-) -> tuple[causes.Cause, ...]:
+) -> tuple[events.Cause, ...]:
     """Return what explains *status*. What cannot be asked is said and passed over."""
     unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in status.explanations) if item]
     sick = [item for item in (seen.of_allocation(row.alloc_id) for row in status.instances if row.code) if item]
@@ -40,21 +40,21 @@ def explain(
         ids = _jobs(expectation.namespace, job_ids, seen)
         running = [job for job in (_job(client, *pair) for pair in ids) if job]
     except errors.NomadApiError as error:
-        running, from_logs = [], [*from_logs, causes.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
+        running, from_logs = [], [*from_logs, events.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
     rules = dict(_rules(running, driver))
     evidence = [event.message for item in told for event in item.allocation.task_events]
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in status.instances if row.code]
-    return (*causes.of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
+    return (*events.cause_of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
 
 
-def recorded(status: plugins.PluginStatus) -> tuple[causes.Cause, ...]:
+def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
     """Return the events of the tasks without a healthy instance, such as a refused image: of a few allocations."""
     shown = list(dict.fromkeys(item.alloc_id for item in status.explanations))[:LOGS]
-    return causes.of_events(item for item in status.explanations if item.alloc_id in shown)
+    return events.cause_of_events(item for item in status.explanations if item.alloc_id in shown)
 
 
-def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Cause, ...]:
+def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[events.Cause, ...]:
     """Return the last lines of what a task wrote to stderr, else to stdout; or why they cannot be read."""
     allocation = ran.allocation
     where = f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
@@ -63,13 +63,13 @@ def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[causes.Ca
         return ()
     try:
         for stream in ("stderr", "stdout"):
-            text = logs.tail(client, namespace, allocation.alloc_id, task, stream=stream, timeout_s=TIMEOUT_S)
-            if lines := causes.of_log(where, text):
+            text = jobs.tail_log(client, namespace, allocation.alloc_id, task, stream=stream, timeout_s=TIMEOUT_S)
+            if lines := events.cause_of_log(where, text):
                 return lines
     except errors.NomadApiError as error:
         why = f"{error.message}; {error.advice}" if error.advice else error.message
-        return (causes.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
-    return (causes.Cause(kind="note", where=where, text="its log is empty"),)
+        return (events.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
+    return (events.Cause(kind="note", where=where, text="its log is empty"),)
 
 
 def _jobs(namespace: str, job_ids: Iterable[str], seen: found.PluginFound) -> tuple[tuple[str, str], ...]:
@@ -99,9 +99,9 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
             yield status.code, f"{status.found} in {status.file}"
 
 
-def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[causes.Cause]:
+def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[events.Cause]:
     """Yield what lint itself sees in the jobs, beyond the driver's known issues."""
     known = {issue.rule for issue in driver.known_issues} if driver else set()
     for status in judge.judge(running):
         if status.severity == "error" and status.code not in known:
-            yield causes.Cause(kind="job", where=f"({status.file}, {status.code})", text=status.found)
+            yield events.Cause(kind="job", where=f"({status.file}, {status.code})", text=status.found)

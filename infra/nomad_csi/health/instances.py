@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.health import eligibility, events, found, history, states, troubles, zones
+from nomad_csi.health import eligibility, events, found, states, troubles
 from nomad_csi.nomad.records import jobs, nodes, plugins
 from nomad_csi.plan import model
 
@@ -125,8 +125,8 @@ def _row(subject: troubles.Subject) -> InstanceRow:
         role=instance.role,
         node_id=instance.node_id,
         node_name=node.name if node else f"node {instance.node_id[:8]}",
-        zone=zones.of_segments(instance.segments)
-        or (zones.of_client(node) if node and instance.role == "node" else ""),
+        zone=eligibility.zone_of_segments(instance.segments)
+        or (eligibility.zone_of_client(node) if node and instance.role == "node" else ""),
         alloc_id=instance.alloc_id,
         code=trouble.code,
         evidence=trouble.evidence,
@@ -173,7 +173,7 @@ def _missing(
         role="node",
         node_id=node.node_id,
         node_name=node.name,
-        zone=zones.of_client(node),
+        zone=eligibility.zone_of_client(node),
         alloc_id=waiting[-1].alloc_id if waiting else "",
         code=code,
         evidence="-",
@@ -187,6 +187,6 @@ def _not_yet(allocation: jobs.Allocation) -> tuple[str, str]:
     detail = events.cause(allocation)
     if not events.has_trouble(allocation):
         return "instance-starting", detail
-    if allocation.restarts < history.FALLS:
+    if allocation.restarts < events.FALLS:
         return "instance-unhealthy", detail
     return "instance-flapping", f"it was restarted {allocation.restarts} times and was never well: {detail}"

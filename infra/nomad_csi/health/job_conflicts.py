@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.health import clients, found, other_jobs
+from nomad_csi.health import clients, found, gather
 from nomad_csi.health import other_job_findings as rules
-from nomad_csi.nomad import jobs, nodes, plugin_tasks, plugins
+from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins
 from nomad_csi.ownership import job_ownership
 
-Key = other_jobs.Key
+Key = gather.JobKey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Beside:
     """What kept it from being checked, with what to do; empty: nothing."""
 
     def check(
-        self, wanted: Sequence[plugin_tasks.PluginTask], *, every_part: bool = False
+        self, wanted: Sequence[plugin_jobs.PluginTask], *, every_part: bool = False
     ) -> tuple[findings.Finding, ...]:
         """Return what is against running the tasks *wanted*, as `rules.check_before` says."""
         return tuple(rules.check_before(wanted, self.others, self.clients, every_part=every_part))
@@ -45,7 +45,7 @@ class Beside:
         return dataclasses.replace(self, others=kept)
 
 
-def look(client: nomad.Nomad, wanted: Sequence[plugin_tasks.PluginTask], own: Collection[Key]) -> Beside:
+def look(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[Key]) -> Beside:
     """
     Return what runs the plugin of the tasks *wanted* beside the jobs *own*.
 
@@ -53,7 +53,7 @@ def look(client: nomad.Nomad, wanted: Sequence[plugin_tasks.PluginTask], own: Co
     everything else.
     """
     try:
-        others = other_jobs.of(client, own, plugins.get(client, wanted[0].plugin_id))
+        others = gather.other_jobs_of(client, own, plugins.get(client, wanted[0].plugin_id))
         if not others:
             return Beside()
         found_clients = _clients(client, wanted)
@@ -70,7 +70,7 @@ def look(client: nomad.Nomad, wanted: Sequence[plugin_tasks.PluginTask], own: Co
     return Beside(others=tuple(named), owners=owners, clients=found_clients)
 
 
-def _clients(client: nomad.Nomad, wanted: Sequence[plugin_tasks.PluginTask]) -> tuple[nodes.Node, ...]:
+def _clients(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask]) -> tuple[nodes.Node, ...]:
     """Return all clients, as if each were ready: what is drained or away today takes the plugin on later."""
     listed = [
         dataclasses.replace(node, status="ready", draining=False, eligible=True) for node in nodes.list_nodes(client)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.nomad import gates, servers
+from nomad_csi.nomad import gates, nodes
 from nomad_csi.plan import model
 
 _ADVICE = "upgrade Nomad; `nomad-csi doctor` lists other problems of older versions"
@@ -22,7 +22,7 @@ def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tup
 
 def _found(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     try:
-        found = servers.list_servers(client)
+        found = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
@@ -58,7 +58,7 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
     """
     oldest = gates.releases().oldest
     try:
-        found = servers.list_servers(client)
+        found = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
@@ -74,7 +74,7 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
         )
 
 
-def _older(found: Iterable[servers.Server], least: str) -> list[str]:
+def _older(found: Iterable[nodes.Server], least: str) -> list[str]:
     """Return in words which of the servers that *found* has are older than *least*."""
     return [
         f"{item.name} with {item.version}"
@@ -92,7 +92,7 @@ def _unsupported(old: Iterable[str]) -> findings.Finding:
     )
 
 
-def _finding(plugin: model.PluginPlan, found: tuple[servers.Server, ...]) -> findings.Finding | None:
+def _finding(plugin: model.PluginPlan, found: tuple[nodes.Server, ...]) -> findings.Finding | None:
     old = _older(found, plugin.minimum_nomad)
     if not old:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi import findings
 from nomad_csi.health import eligibility, found, instances
-from nomad_csi.nomad.records import jobs, nodes, plugin_tasks
+from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.spec import names as spec_names
 from nomad_csi.text import listing
@@ -29,7 +29,7 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
 
 
 def check_before(
-    wanted: Sequence[plugin_tasks.PluginTask],
+    wanted: Sequence[jobs.PluginTask],
     others: Iterable[found.OtherJob],
     all_nodes: Iterable[nodes.Node],
     *,
@@ -51,7 +51,7 @@ def check_before(
 
 
 def _met(
-    wanted: Sequence[plugin_tasks.PluginTask],
+    wanted: Sequence[jobs.PluginTask],
     other: found.OtherJob,
     all_nodes: Sequence[nodes.Node],
     every_part: bool,
@@ -75,13 +75,11 @@ def _is_there(allocation: jobs.Allocation) -> bool:
     return allocation.client_status == "running" or (allocation.client_status in _ON_A_CLIENT and not is_ending)
 
 
-def _would_use(task: plugin_tasks.PluginTask, node: nodes.Node) -> bool:
+def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
     return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
 
 
-def _before(
-    wanted: Sequence[plugin_tasks.PluginTask], other: found.OtherJob, code: str, shown: str
-) -> findings.Finding:
+def _before(wanted: Sequence[jobs.PluginTask], other: found.OtherJob, code: str, shown: str) -> findings.Finding:
     task = wanted[0]
     name = f"job {other.namespace}/{other.job_id}"
     is_unread = code == "job-unread"
@@ -95,7 +93,7 @@ def _before(
     )
 
 
-def _ways_out(wanted: Sequence[plugin_tasks.PluginTask], other: found.OtherJob) -> str:
+def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
     """Return how to have one instance: the job taken over, where the plugin of *wanted* has such a part, or stopped."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"

@@ -6,28 +6,66 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi import findings
-from nomad_csi.health import causes as cause_data
-from nomad_csi.health import (
-    eligibility,
-    events,
-    found,
-    instance_findings,
-    instances,
-    plugin_findings,
-    policy,
-    socket_findings,
-    states,
-    window,
-)
+from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
+
+# What changed between two checks of a plugin: restarts that Nomad's health hides, and instances that were replaced.
+
+
+def changes_between(
+    plugin_id: str, before: found.PluginFound, after: found.PluginFound
+) -> tuple[findings.Finding, ...]:
+    """Return which instances restarted, were replaced or went from a plugin between two checks."""
+    subject = f"plugin {plugin_id}"
+    return (*_replaced(subject, before, after), *_restarted(subject, before, after))
+
+
+def gone_instances(
+    expectation: model.PluginExpectation, before: found.PluginFound, after: found.PluginFound
+) -> tuple[findings.Finding, ...]:
+    """Return which instances of *before* are not there any more; their clients may have left with them."""
+    return tuple(_replaced(f"plugin {expectation.plugin_id}", before, after, severity="warning"))
+
+
+def _replaced(
+    subject: str, before: found.PluginFound, after: found.PluginFound, *, severity: findings.Severity = "error"
+) -> Iterator[findings.Finding]:
+    there = {now.alloc_id for now in instances.all_of(after.plugin)}
+    for alloc_id in dict.fromkeys(item.alloc_id for item in instances.all_of(before.plugin)):
+        if alloc_id not in there:
+            yield _unsteady("instance-replaced", subject, f"allocation {alloc_id[:8]} is gone", severity=severity)
+
+
+def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
+    for item in after.ran:
+        old = before.of_allocation(item.allocation.alloc_id)
+        restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
+        if restarts > 0:
+            times = "1 restart" if restarts == 1 else f"{restarts} restarts"
+            where = f"on {item.allocation.node_name} (allocation {item.allocation.alloc_id[:8]})"
+            yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.cause(item.allocation)}")
+
+
+def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity = "error") -> findings.Finding:
+    return findings.finding(
+        code,
+        subject,
+        severity=severity,
+        expected="the same instances, without restarts between the checks",
+        found=what,
+    )
+
+
+# The status of a plugin: what the plan expects against what Nomad and the instances themselves say.
+
 
 HEALTHY = states.HEALTHY
 
 Evidence = Literal["nomad", "csi", "-"]
 Rows = tuple[instances.InstanceRow, ...]
 
-_UNVERIFIED = frozenset({"csi-unverified", socket_findings.NOT_ASKED})
+_UNVERIFIED = frozenset({"csi-unverified", plugin_findings.NOT_ASKED})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +94,7 @@ class PluginStatus:
     explanations: tuple[events.Explanation, ...]
     """What Nomad recorded of allocations that have no healthy instance."""
 
-    causes: tuple[cause_data.Cause, ...] = ()
+    causes: tuple[events.Cause, ...] = ()
     """What else explains it, where somebody fetched that: lines of logs, known issues of the driver."""
 
     @property
@@ -144,8 +182,8 @@ def compare_plugin(
             *plugin_findings.of_nodes(expectation, rows),
             *short,
             *_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
-            *socket_findings.check(expectation, plugin_found, rows, expected),
-            *(window.gone(expectation, before, plugin_found) if before else ()),
+            *plugin_findings.check_sockets(expectation, plugin_found, rows, expected),
+            *(gone_instances(expectation, before, plugin_found) if before else ()),
         ),
         explanations=events.explain(_unserved(plugin_found, rows)),
     )
@@ -178,7 +216,7 @@ def compare_window(plugin_id: str, before: found.PluginFound, after: found.Plugi
 
     Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
     """
-    return window.changes(plugin_id, before, after)
+    return changes_between(plugin_id, before, after)
 
 
 def _of_rows(
@@ -188,7 +226,7 @@ def _of_rows(
     enough_controllers = len(_healthy(rows, "controller")) >= (expectation.controllers if least is None else least)
     for row in rows:
         tolerated = enough_controllers if row.role == "controller" else is_enough
-        yield from instance_findings.check(expectation, row, tolerated=tolerated)
+        yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)
 
 
 def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.health import found, history, zones
+from nomad_csi.health import eligibility, events, found
 from nomad_csi.nomad.records import nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.text import foreign
@@ -84,7 +84,7 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
     instance = subject.instance
     if instance.healthy:
         return
-    if subject.ran and (falls := history.flapping(subject.ran.allocation, subject.now_ns)):
+    if subject.ran and (falls := events.flapping(subject.ran.allocation, subject.now_ns)):
         yield Trouble(code="instance-flapping", detail=falls)
     # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
     late = "; the instance itself reports healthy" if subject.csi.healthy else ""
@@ -106,11 +106,11 @@ def _task(subject: Subject) -> Iterator[Trouble]:
     if allocation.client_status != "running":
         detail = f"Nomad lists it as healthy, but its allocation is {allocation.client_status}"
         yield Trouble(code="instance-unhealthy", detail=detail)
-    if falls := history.flapping(allocation, subject.now_ns):
+    if falls := events.flapping(allocation, subject.now_ns):
         yield Trouble(code="instance-flapping", detail=falls)
     if subject.before is not None and allocation.restarts > subject.before.allocation.restarts:
         yield Trouble(code="instance-restarted", detail="its task restarted between two checks")
-    if not subject.csi.healthy and (restart := history.restarted(allocation, subject.now_ns)):
+    if not subject.csi.healthy and (restart := events.restarted(allocation, subject.now_ns)):
         yield Trouble(code="instance-restarted", detail=restart)
 
 
@@ -133,8 +133,8 @@ def _fitness(subject: Subject) -> Iterator[Trouble]:
         yield Trouble(
             code="instance-capability-missing", detail=f"it does not report {', '.join(lacks)}; it reports {can}"
         )
-    reported = zones.of_segments(instance.segments)
-    actual = zones.of_client(subject.client) if subject.client else ""
+    reported = eligibility.zone_of_segments(instance.segments)
+    actual = eligibility.zone_of_client(subject.client) if subject.client else ""
     if reported and actual and reported != actual:
         detail = f"it reports zone {foreign.clean(reported)}, its client is in {actual}"
         yield Trouble(code="instance-zone-differs", detail=detail)

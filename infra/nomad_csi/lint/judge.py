@@ -1,23 +1,93 @@
 """All rules applied to all files."""
 
+import collections
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
-from nomad_csi.lint import (
-    across,
-    consumers,
-    plugin_arguments,
-    plugin_job,
-    plugin_task,
-    policies,
-    subjects,
-    volume_forms,
-    volume_rules,
-)
+from nomad_csi.hcl import job as jobs
+from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, policies, volume_forms
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, at_line
+from nomad_csi.plan import registration
+
+# What is wrong between files: ids that should be the same, and ids that should not.
+
+
+_HALVES = ("controller", "node")
+
+
+def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugin, Finding]]:
+    """Yield the plugin and what is wrong with it beside the others."""
+    for first, second in itertools.combinations(plugins, 2):
+        line = second.plugin.body.at("id")
+        if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
+            found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
+            yield second, at_line("plugin-twice", line, found)
+    for plugin in plugins:
+        other = _half_elsewhere(plugin, plugins)
+        if other is not None:
+            found = f"the {other.plugin.type} of {other.file} has the id {other.plugin.id}"
+            yield plugin, at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
+
+
+def _half_elsewhere(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> LintedPlugin | None:
+    """Return the node plugin that seems to belong to a controller without one; each has lost the other."""
+    if plugin.plugin.type != "controller" or plugin.driver is None or _has_half(plugin, plugins):
+        return None
+    nodes = (other for other in plugins if other.plugin.type == "node" and other.driver is plugin.driver)
+    return next((other for other in nodes if not _has_half(other, plugins)), None)
+
+
+def _has_half(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> bool:
+    wanted = next(kind for kind in _HALVES if kind != plugin.plugin.type)
+    return any(other.plugin.type == wanted and other.plugin.id == plugin.plugin.id for other in plugins)
+
+
+def check_volumes(
+    volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
+) -> Iterator[tuple[LintedVolume, Finding]]:
+    """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
+    for first, second in _pairs(volumes):
+        if (first.namespace, first.id) == (second.namespace, second.id):
+            found = f"{first.file} has it too"
+            yield second, at_line("volume-twice", second.content.at("id"), found)
+        elif _is_one(first, second):
+            found = f"volume {first.id} of {first.file} has the same external id"
+            yield second, at_line("external-id-shared", second.content.at("external_id"), found)
+    known = {plugin.plugin.id for plugin in plugins}
+    for volume in volumes:
+        plugin_id = jobs.text(volume.content, "plugin_id")
+        if plugins and plugin_id and plugin_id not in known:
+            found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
+            yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
+
+
+def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
+    """Yield each two that have an id in common, of the volume or of its storage, in the order of *volumes*."""
+    groups: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    for index, volume in enumerate(volumes):
+        groups[volume.namespace, volume.id].append(index)
+        if external_id := jobs.text(volume.content, "external_id"):
+            for identity in set(registration.storage_identities(external_id)):
+                groups[(identity,)].append(index)
+    pairs = {pair for group in groups.values() for pair in itertools.combinations(group, 2)}
+    return ((volumes[first], volumes[second]) for first, second in sorted(pairs))
+
+
+def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
+    """Return whether two volumes are one to their driver."""
+    ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
+    same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
+    modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
+    is_shared = bool(modes) and registration.is_shareable(modes)
+    return bool(ids[0]) and registration.is_same_storage(*ids) and same_plugin and not is_shared
+
+
+# All rules applied to all files.
+
 
 _NOTES = {
     "json-surrogate": ("json-surrogates", "two escapes for one character"),
@@ -27,20 +97,20 @@ _NOTES = {
 }
 """Code, and what was found, by what the reader notes."""
 
-_PLUGIN_CHECKS = (plugin_job.check, plugin_task.check, plugin_arguments.check)
-_VOLUME_CHECKS = (volume_forms.check, volume_rules.check)
+_PLUGIN_CHECKS = (plugin_job.check, plugin_job.check_task, plugin_arguments.check)
+_VOLUME_CHECKS = (volume_forms.check, volume_forms.check_as_spec)
 
 
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     """Return what is wrong with *files*, in their order, by line."""
     order = {file.name: index for index, file in enumerate(files)}
-    found = {*_of_files(files), *_of_subjects(subjects.of(files))}
+    found = {*_of_files(files), *_of_subjects(model.subjects_of(files))}
     return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.found)))
 
 
 def of_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
     """Return what is wrong with the plugins of *file*, of which somebody knows that they run *driver*."""
-    known = (dataclasses.replace(plugin, driver=driver) for plugin in subjects.of([file]).plugins)
+    known = (dataclasses.replace(plugin, driver=driver) for plugin in model.subjects_of([file]).plugins)
     return tuple(_of(plugin, item) for plugin in known for check in _PLUGIN_CHECKS for item in check(plugin))
 
 
@@ -53,7 +123,7 @@ def _of_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
             yield from (dataclasses.replace(item, file=file.name) for item in consumers.check_job(job))
 
 
-def _of_subjects(found: subjects.Subjects) -> Iterator[Finding]:
+def _of_subjects(found: model.Subjects) -> Iterator[Finding]:
     for plugin in found.plugins:
         for check in _PLUGIN_CHECKS:
             yield from (_of(plugin, item) for item in check(plugin))
@@ -64,8 +134,8 @@ def _of_subjects(found: subjects.Subjects) -> Iterator[Finding]:
         yield from (_of(consumer, item) for item in consumers.check(consumer))
     for policy in found.policies:
         yield from (_of(policy, item) for item in policies.check(policy))
-    yield from (_of(plugin, item) for plugin, item in across.check_plugins(found.plugins))
-    yield from (_of(volume, item) for volume, item in across.check_volumes(found.volumes, found.plugins))
+    yield from (_of(plugin, item) for plugin, item in check_plugins(found.plugins))
+    yield from (_of(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
 
 
 def _of(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:

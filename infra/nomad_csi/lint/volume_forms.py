@@ -1,5 +1,6 @@
 """What is wrong with a volume file whatever its driver is: forms that Nomad drops, changes or refuses."""
 
+import dataclasses
 import re
 from collections.abc import Iterator
 
@@ -9,8 +10,10 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.lint.model import LintedVolume, at_line
-from nomad_csi.plan.rules import key_rules
-from nomad_csi.spec import access, names, problems
+from nomad_csi.migration import model, volumes
+from nomad_csi.plan.rules import key_rules, volume_rules
+from nomad_csi.spec import base, draft, names, problems
+from nomad_csi.spec import model as spec
 from nomad_csi.text import secrets
 
 _LEGACY = ("access_mode", "attachment_mode")
@@ -64,11 +67,11 @@ def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     named = [(access_mode, attachment, line) for access_mode, attachment, line in volume.modes]
     named += [(jobs.text(content, _LEGACY[0]), jobs.text(content, _LEGACY[1]), content.at(_LEGACY[0]))]
     for access_mode, attachment_mode, line in named:
-        if access_mode and access_mode not in access.ACCESS_MODES:
-            fix = f"use one of {', '.join(access.ACCESS_MODES)}"
+        if access_mode and access_mode not in base.ACCESS_MODES:
+            fix = f"use one of {', '.join(base.ACCESS_MODES)}"
             yield at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
-        if attachment_mode and attachment_mode not in access.ATTACHMENT_MODES:
-            fix = f"use {' or '.join(access.ATTACHMENT_MODES)}"
+        if attachment_mode and attachment_mode not in base.ATTACHMENT_MODES:
+            fix = f"use {' or '.join(base.ATTACHMENT_MODES)}"
             yield at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
 
 
@@ -148,3 +151,52 @@ def _payload(volume: LintedVolume) -> Iterator[Finding]:
             line = volume.content.at(problem.path.partition(".")[0])
             found = f"{problem.path}: {problem.got or 'another kind of value'}"
             yield at_line("volume-unreadable", line, found, f"write {problem.allowed}")
+
+
+# What the rules of a spec say of a volume file, with its lines: what its driver would refuse, or not find.
+
+
+_PATH = "volumes[0]"
+
+_ANY = spec.DriverSpec(
+    name="any",
+    provider="any",
+    roles={"monolith": spec.RoleSpec(job_type="system")},
+    capabilities=tuple(
+        spec.CapabilitySpec(access_mode=first, attachment_mode=second)
+        for first in base.ACCESS_MODES
+        for second in base.ATTACHMENT_MODES
+    ),
+    creates=True,
+)
+"""In place of a driver that is not in the catalogue: it refuses nothing."""
+
+
+def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
+    """Yield what the rules say that a file can show: each problem that has a code."""
+    driver = volume.driver or _ANY
+    try:
+        document = volumes.as_spec(volume.content, driver, volume.file, model.Remarks())
+    except errors.SpecError:
+        return  # Nomad cannot read it: `volume_forms` says so
+    read = draft.read({"volumes": [model.filled(document)]})
+    sound = {**read.volumes, **read.mended_volumes}
+    for problem in volume_rules.check_volume(sound[_PATH], driver, None, _PATH) if sound else ():
+        if problem.code and not problem.path.startswith(read.replaced) and not _is_said(problem.code, volume.content):
+            path = problem.path.removeprefix(f"{_PATH}.")
+            found = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
+            yield at_line(problem.code, volumes.line_of(volume.content, path), found, _advice(problem, driver))
+
+
+def _advice(problem: errors.Problem, driver: spec.DriverSpec) -> str:
+    """Return the fix in words of a volume file; empty: that of the code."""
+    if problem.code == "topology-missing":
+        return f'add a topology_request whose required topology has segments = {{ "{driver.topology_key}" = "..." }}'
+    return "" if problem.code == "volume-only-created" else problem.fix
+
+
+def _is_said(code: str, content: values.Map) -> bool:
+    """Return whether the form of the file says already why the rule with *code* is broken."""
+    if code == "topology-missing":
+        return bool(values.blocks(content, "topology_request"))
+    return code == "context-without-effect" and not SOURCES & set(content)

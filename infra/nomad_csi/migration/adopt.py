@@ -11,8 +11,8 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, differences, left_over, model, plugins, short_form, volumes
-from nomad_csi.plan import shared_storage, storage
+from nomad_csi.migration import aws_storage, differences, model, parts, plugins, short_form, volumes
+from nomad_csi.plan import registration, storage
 
 
 def adopt(
@@ -128,7 +128,7 @@ def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, li
                 part = model.Part(file=file.name, job=job, group=group, task=task, plugin=plugin)
                 found.setdefault(plugin.id, []).append(part)
             if not any(job.plugins()):
-                left_over.consumers(file.name, job, remarks)
+                parts.consumers(file.name, job, remarks)
     return found
 
 
@@ -222,9 +222,9 @@ def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
     """Say of volumes that share the storage of an earlier one what the spec wants to know, where they may."""
     seen: set[str] = set()
     for volume in adopted:
-        names = shared_storage.identities(str(volume.get("existing", {}).get("external_id", "")))
+        names = registration.storage_identities(str(volume.get("existing", {}).get("external_id", "")))
         modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
-        if names[0] and not seen.isdisjoint(names) and modes and shared_storage.is_shareable(modes):
+        if names[0] and not seen.isdisjoint(names) and modes and registration.is_shareable(modes):
             volume["shares_storage"] = True
         seen.update(names)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomad_csi.aws.records import file_systems
+from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import model
 
 EBS, FILE_SYSTEM, TARGET = "aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target"
@@ -52,7 +52,7 @@ class AwsStorage:
 
     def find(self, external_id: str) -> Held | None:
         """Return the EBS volume or file system of a volume's external id."""
-        known = file_systems.parts(external_id)
+        known = aws_records.parts(external_id)
         return self.of(FILE_SYSTEM).get(known[0]) if known else self.of(EBS).get(external_id)
 
     def targets(self, file_system_id: str) -> tuple[Held, ...]:
@@ -169,7 +169,7 @@ def _take_over(
     shared: dict[str, tuple[str, Any]] | None,
 ) -> None:
     """Declare the storage of *volume*; a file system of several goes to *shared*, by id, with its name in the spec."""
-    known = file_systems.parts(volume["existing"]["external_id"])
+    known = aws_records.parts(volume["existing"]["external_id"])
     if known is None:
         reason = "several volumes use it" if shared is not None else _obstacle(held.attributes)
         declared = {"ebs": _ebs(held.attributes)}
@@ -225,7 +225,7 @@ def _efs(
 ) -> tuple[Any, str]:
     """Return what the spec has under ``efs``, and why it cannot be declared; empty: it can. *shared* as above."""
     external_id = volume["existing"]["external_id"]
-    system_id, point_id = file_systems.parts(external_id) or ("", "")
+    system_id, point_id = aws_records.parts(external_id) or ("", "")
     given, targets = held.attributes, storage.targets(system_id)
     if reason := _obstacle(given):
         return {}, reason
@@ -339,14 +339,14 @@ def _tags(given: Attributes) -> dict[str, Any]:
 
 def _points(volumes: Iterable[Mapping[str, Any]], external_id: str) -> int:
     """Return how many of *volumes* stand for the access point in *external_id*; 0 where there is none."""
-    point = (file_systems.parts(external_id) or ("", ""))[1]
+    point = (aws_records.parts(external_id) or ("", ""))[1]
     ids = (str(item.get("existing", {}).get("external_id", "")) for item in volumes)
-    return sum((file_systems.parts(each) or ("", ""))[1] == point for each in ids) if point else 0
+    return sum((aws_records.parts(each) or ("", ""))[1] == point for each in ids) if point else 0
 
 
 def _storage_id(volume: Mapping[str, Any]) -> str:
     external_id = str(volume["existing"]["external_id"])
-    known = file_systems.parts(external_id)
+    known = aws_records.parts(external_id)
     return known[0] if known else external_id
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nomad_csi import errors, nomad
 from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, objects
-from nomad_csi.nomad import plugin_jobs, plugins, volume_reads, volumes
+from nomad_csi.nomad import plugin_jobs, plugins, volumes
 from nomad_csi.ownership import job_ownership
 from nomad_csi.text import listing
 
@@ -95,14 +95,14 @@ def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
 def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model.Remarks) -> tuple[volumes.Volume, ...]:
     listed = volumes.list_volumes(client, namespace)
     wanted = ((item.namespace, item.volume_id) for item in listed if plugin_id in ("", item.plugin_id))
-    found = volume_reads.read(client, wanted)
+    found = volumes.read_each(client, wanted)
     for unread in found.unread:
         remarks.add("not read", model.CLUSTER, 0, str(unread))
     return found.volumes
 
 
 def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
-    found = plugin_jobs.of_plugin(client, plugin)
+    found = plugin_jobs.jobs_of_plugin(client, plugin)
     if found.hidden:
         count = listing.counted(len(found.hidden), "instance")
         text = f"the jobs of {count} of plugin {plugin.plugin_id}: the token lacks read-job in their namespace"

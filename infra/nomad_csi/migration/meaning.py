@@ -8,7 +8,7 @@ from nomad_csi.drivers import arguments
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
 from nomad_csi.spec import driver as drivers
-from nomad_csi.spec import driver_role, variables
+from nomad_csi.spec import names
 from nomad_csi.text import secrets
 
 _TO_CREDENTIALS = "put it into a Nomad variable or Vault, and name that in credentials"
@@ -29,7 +29,7 @@ class Meaning:
     """Environment beyond that of the row."""
 
 
-def of(part: model.Part, role: driver_role.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
+def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
     """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
     found = Meaning()
     joined = arguments.joined(part.task.arguments)
@@ -49,14 +49,14 @@ def of(part: model.Part, role: driver_role.RoleSpec, driver: drivers.DriverSpec,
     return found
 
 
-def _rendered(role: driver_role.RoleSpec, plugin_id: str) -> list[str]:
+def _rendered(role: drivers.RoleSpec, plugin_id: str) -> list[str]:
     """Return what the row renders for *plugin_id*, each flag with its value, other places open."""
     own = [argument for _, argument in arguments.joined(role.arguments)]
     return [text.replace("{plugin_id}", plugin_id) for text in (*own, *role.optional_arguments.values())]
 
 
 def _argument(
-    argument: str, rendered: list[str], role: driver_role.RoleSpec, driver: drivers.DriverSpec, found: Meaning
+    argument: str, rendered: list[str], role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning
 ) -> Iterator[str]:
     """Add what *argument* says to *found*; yield what is to be said where it cannot be carried over."""
     name = arguments.flag(argument)
@@ -87,7 +87,7 @@ def _is_without_effect(argument: str, driver: drivers.DriverSpec) -> bool:
     return arguments.flag(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())
 
 
-def _variable(name: str, value: str, role: driver_role.RoleSpec, found: Meaning) -> Iterator[str]:
+def _variable(name: str, value: str, role: drivers.RoleSpec, found: Meaning) -> Iterator[str]:
     rendered = role.environment.get(name)
     if name in role.secret_environment or secrets.is_secret(name, value):
         yield f"the environment variable {name} looks like a secret: {_TO_CREDENTIALS}"
@@ -95,7 +95,7 @@ def _variable(name: str, value: str, role: driver_role.RoleSpec, found: Meaning)
         yield "the environment variable CSI_ENDPOINT, which Nomad sets"
     elif rendered is not None and _fills((rendered,), value, found):
         return
-    elif variables.TEMPLATE_START.search(value):
+    elif names.TEMPLATE_START.search(value):
         yield f"the environment variable {name}, which Nomad interpolates on the client: a spec has plain text there"
     else:
         found.environment[name] = value

@@ -1,13 +1,71 @@
 """Parts of a plugin job that a spec has its own form for: resources, constraints, restarts, updates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
 from nomad_csi.plan import jobs as planned
-from nomad_csi.spec import variables
+from nomad_csi.spec import names
+
+# Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest.
+
+
+_UNPINNED = frozenset({"", "latest"})
+
+
+def image_in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Driver | None:
+    """
+    Return the driver *row* with the arguments that it takes in the version of the image of *parts*.
+
+    ``None``: these are not known. Without an image, and for one without a version, it is the row itself.
+    """
+    image = next((part.task.image for part in reversed(parts) if part.task.image), "")
+    tag = recognise.tag(image)
+    return row if tag in _UNPINNED and "@" not in image else catalogue.of_version(row, tag)
+
+
+def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return the fields of a plugin that say which image it runs; none where it is the catalogue's."""
+    given = {name: part.task.image for name, part in roles.items() if part.task.image}
+    if not given:
+        return {}
+    name, image = list(given.items())[-1]
+    part = roles[name]
+    line = part.task.config.at("image")
+    if len(set(given.values())) > 1:
+        text = f"the jobs of {part.plugin.id} run {' and '.join(sorted(set(given.values())))}; a plugin has one image"
+        remarks.add("changed", part.file, line, text)
+    repository, tag = recognise.repository(image), recognise.tag(image)
+    digest = image.partition("@")[2]
+    document = {"image_digest": digest} if digest and digest != driver.image_digest else {}
+    if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
+        return document
+    if tag in _UNPINNED and not digest:
+        return {}  # the job shows another image then, which is said of each
+    mirror = _mirror(repository, driver)
+    if mirror and tag == recognise.tag(driver.image):
+        return document | {"image_registry": mirror}
+    text = (
+        f"the image {image} is kept, with the arguments that {driver.called} accepts in {driver.version}; "
+        f"remove image to run {driver.image}"
+    )
+    remarks.add("note", part.file, line, text)
+    return document | {"image": f"{repository}:{tag}" if tag else repository}
+
+
+def _mirror(repository: str, driver: drivers.Driver) -> str:
+    """Return the registry that has the driver's image under its own path; empty where that is not so."""
+    _, _, path = recognise.repository(driver.image).partition("/")
+    head = repository.removesuffix(f"/{path}")
+    return head if head != repository else ""
+
+
+# Parts of a plugin job that a spec has its own form for: resources, constraints, restarts, updates.
+
 
 _DEFAULT_CPU_MHZ, _DEFAULT_MEMORY_MIB = 100, 300
 """Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``DefaultResources``), 2026-08-21."""
@@ -63,7 +121,7 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
     for name in _SHORT:
         if name in block:
             operator, value = name, jobs.text(block, name)
-    if operator not in _OPERATORS or not variables.ATTRIBUTE.fullmatch(attribute):
+    if operator not in _OPERATORS or not names.ATTRIBUTE.fullmatch(attribute):
         return None
     found = {"attribute": attribute, "operator": operator, "value": value}
     return {name: text for name, text in found.items() if text and (name, text) != ("operator", "=")}
@@ -103,3 +161,73 @@ def update(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
 def _seconds(block: values.Map, names: dict[str, str]) -> dict[str, int]:
     found = {key: jobs.duration_s(block[name]) for name, key in names.items() if name in block}
     return {key: max(1, round(seconds)) for key, seconds in found.items() if seconds is not None}
+
+
+# What of a job the spec has no place for. It is said, name by name, and never dropped in silence.
+
+
+_JOB = frozenset(
+    {
+        "constraint", "datacenters", "group", "id", "name", "namespace", "node_pool", "priority", "region", "type",
+        "update", values.LABELS,
+    }
+)  # fmt: skip
+_GROUP = frozenset({"constraint", "count", "restart", "task", "update", values.LABELS})
+_TASK = frozenset({"config", "constraint", "csi_plugin", "driver", "env", "resources", "restart", values.LABELS})
+_CONFIG = frozenset({"args", "command", "image", "ipc_mode", "network_mode", "privileged", "volumes", values.LABELS})
+_RESOURCES = frozenset({"cpu", "memory", "memory_max", values.LABELS})
+
+_DEFAULTS = {
+    "ephemeral_disk": {"size": 300},
+    "kill_timeout": 5_000_000_000,
+    "logs": {"max_files": 10, "max_file_size": 10},
+    "migrate": {
+        "max_parallel": 1,
+        "health_check": "checks",
+        "min_healthy_time": 10_000_000_000,
+        "healthy_deadline": 300_000_000_000,
+    },
+}
+"""What Nomad writes into a job that does not say it. Source: ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
+
+_WHY = {
+    "affinity": "a plugin runs on all clients that meet its constraints",
+    "artifact": "the image or the clients must contain what the driver needs",
+    "network": "a plugin has at most one port, metrics_port",
+    "reschedule": "Nomad's default applies",
+    "service": "Nomad checks the health of CSI plugins itself",
+    "template": "put a secret or a configuration file of the driver into credentials or config",
+    "user": "the driver's image sets the user",
+    "vault": "use credentials.vault for what the plugin reads",
+}
+
+
+def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
+    """Add a remark for each name of *part* that the spec has no place for; *also_taken* are carried over otherwise."""
+    for where, body, taken in (
+        ("the job", part.job.body, _JOB),
+        ("the group", part.group.body, _GROUP),
+        ("the task", part.task.body, _TASK),
+        (f"the {part.task.driver} config", part.task.config, _CONFIG),
+        ("resources", values.block(part.task.body, "resources"), _RESOURCES),
+    ):
+        for name in _others(body, taken | also_taken):
+            why = f": {_WHY[name]}" if name in _WHY else ""
+            remarks.add("left out", part.file, body.at(name), f"{name} of {where}{why}")
+    others = [task for task in part.group.tasks if task is not part.task and task.plugin is None]
+    for task in others:
+        remarks.add("left out", part.file, task.body.line, f"the task {task.name}, which runs beside the plugin")
+
+
+def _others(body: values.Map, taken: frozenset[str]) -> Iterator[str]:
+    for name in body:
+        if name not in taken and body[name] != _DEFAULTS.get(name, values.UNSAID):
+            yield name
+
+
+def consumers(file: str, job: jobs.JobFile, remarks: model.Remarks) -> None:
+    """Add a remark on a job that runs no plugin."""
+    used = sorted({request.source for group in job.groups for request in group.volumes})
+    what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"
+    text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
+    remarks.add("note", file, job.body.line, text)

@@ -7,7 +7,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import images, left_over, meaning, model, own_driver, parts
+from nomad_csi.migration import meaning, model, own_driver, parts
 from nomad_csi.plan import jobs as plan_jobs
 from nomad_csi.spec import base, names, plugin_jobs
 
@@ -35,7 +35,7 @@ def driver_of(part: model.Part) -> drivers.Driver | None:
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
     """Return the plugin *plugin_id* as a spec has it; *volumes* are the volume files that name it."""
     row = next((known for part in found if (known := driver_of(part))), None)
-    driver = images.in_version(row, found) if row else None
+    driver = parts.image_in_version(row, found) if row else None
     roles = _by_role(found, driver, remarks)
     document: dict[str, Any] = {"id": plugin_id}
     document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks, row)
@@ -46,7 +46,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     document |= _same("restart", {name: parts.restart(part, remarks) for name, part in roles.items()}, roles, remarks)
     document |= _same("update", {name: parts.update(part, remarks) for name, part in roles.items()}, roles, remarks)
     if driver is not None:
-        document |= images.adopt(driver, roles, remarks)
+        document |= parts.adopt_image(driver, roles, remarks)
         document |= _meant(driver, roles, remarks)
         document = _both(document, _counts(driver, roles, remarks))
         document |= _health_timeout(driver, roles, remarks)
@@ -56,7 +56,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= own_driver.health_timeout(roles, remarks)
     document = _both(document, _resources(roles))
     for name, part in roles.items():
-        left_over.report(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
+        parts.report_left_over(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
     return {name: value for name, value in document.items() if value not in ({}, [], None)}
 
 

@@ -6,7 +6,7 @@ Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nomad_csi.nomad import job_plan
 from nomad_csi.nomad.http import replies, request
@@ -192,3 +192,39 @@ def _event(item: replies.ReplyObject, task: str) -> TaskEvent:
         message=replies.text(item, "DisplayMessage") or replies.text(item, "Message"),
         task=task,
     )
+
+
+# The last lines of a task's log, read on its client through any agent.
+#
+# Source: hashicorp/nomad, ``command/agent/fs_endpoint.go`` (``Logs``), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
+
+
+Stream = Literal["stdout", "stderr"]
+
+
+def tail_log(
+    nomad: request.Nomad,
+    namespace: str,
+    alloc_id: str,
+    task: str,
+    *,
+    stream: Stream = "stderr",
+    length: int = 4096,
+    timeout_s: float | None = None,
+) -> str:
+    """
+    Return the last *length* bytes of the log, of an allocation that ended too; the first line may be a part of one.
+
+    Raises `errors.NomadApiError`: 403 where the token has no ``read-logs``, 404 where the allocation or its client is
+    not known any more. What is read is a driver's own text: show it masked.
+    """
+    query = {
+        "namespace": namespace,
+        "task": task,
+        "type": stream,
+        "plain": "true",
+        "origin": "end",
+        "offset": str(length),
+    }
+    path = request.path_of("client", "fs", "logs", alloc_id)
+    return nomad.request("GET", path, query=query, timeout_s=timeout_s, plain=True).text

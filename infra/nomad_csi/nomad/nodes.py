@@ -3,8 +3,10 @@
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Literal
 
 from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad.records import nodes
 from nomad_csi.nomad.records import nodes as records
 
 Node = records.Node
@@ -59,3 +61,57 @@ def _node(item: replies.ReplyObject) -> Node:
 
 def _is_healthy(driver: replies.ReplyObject) -> bool:
     return replies.flag(driver, "Detected") and replies.flag(driver, "Healthy")
+
+
+# Which clients have a value of an attribute or of their meta, in one call however many clients there are.
+#
+# Source: hashicorp/nomad, ``nomad/node_endpoint.go`` (``List``: the filter checks whole nodes, not what is shown of
+# them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a text in quotes takes no escaped quote, one in back quotes is as
+# it stands. Tried on Nomad 2.0.6-dev, 2026-11.
+
+
+ValueKind = Literal["attr", "meta"]
+
+_MAPS = {"attr": "Attributes", "meta": "Meta"}
+
+
+def ids_where(nomad: request.Nomad, kind: ValueKind, key: str, value: str | None) -> frozenset[str]:
+    """
+    Return the ids of the clients that have *value* at *key*; with ``None``, of those that have no such key.
+
+    Only for what `can_be_asked`.
+    """
+    name = _MAPS[kind]
+    wanted = f"`{key}` not in {name}" if value is None else f"{name}[`{key}`] == `{value}`"
+    found = replies.many(nomad, request.path_of("nodes"), query={"filter": wanted})
+    return frozenset(replies.text(item, "ID") for item in found)
+
+
+def can_be_asked(key: str, value: str | None) -> bool:
+    """Return whether a filter can hold both: nothing can be escaped in it."""
+    return "`" not in key and "`" not in (value or "")
+
+
+# The servers of a region, as gossip knows them.
+#
+# Source: hashicorp/nomad, ``command/agent/agent_endpoint.go`` (``AgentMembersRequest``) and
+# ``nomad/status_endpoint.go`` (``Members``: needs node read), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
+
+
+Server = nodes.Server
+
+
+def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
+    """Return the servers of the region that answers, those that failed too; other regions' servers are left out."""
+    path = request.path_of("agent", "members")
+    item = replies.checked(nomad.request("GET", path))
+    region = replies.text(item, "ServerRegion")
+    return tuple(
+        Server(
+            name=replies.text(member, "Name"),
+            status=replies.text(member, "Status"),
+            version=replies.text(replies.table(member, "Tags"), "build"),
+        )
+        for member in replies.rows(item, "Members")
+        if replies.text(replies.table(member, "Tags"), "region") in {region, ""}
+    )

@@ -6,6 +6,8 @@ Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``jobSubmissionCRUD`
 and ``read-job`` in the namespaces of the jobs.
 """
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +15,109 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad.records import jobs as records
+from nomad_csi.plan import model
+from nomad_csi.spec import plugin_jobs
+
+# How the tasks of plugin jobs are run: task driver, privileges, network, and whose jobs they are.
+#
+# Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginConfig``), 2026-08-21.
+
+
+PluginTask = records.PluginTask
+
+_CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"})
+"""Variables that make the AWS SDK look elsewhere than at the instance. Source: AWS SDK reference guide, 2026-08."""
+
+
+def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
+    """Return the plugin tasks of the job; none where it is stopped or not there."""
+    item = replies.one(nomad, request.path_of("job", job_id), absent=jobs.ABSENT, query={"namespace": namespace})
+    if item is None or replies.flag(item, "Stop"):
+        return ()
+    return tasks_of_document(item)
+
+
+def tasks_of_document(document: replies.ReplyObject) -> tuple[PluginTask, ...]:
+    """Return the plugin tasks of a job in the JSON of Nomad's API, as `jobs.parse` and `jobs.document` return it."""
+    return tuple(_tasks(document))
+
+
+def tasks_of_plan(job: model.PluginJob) -> PluginTask:
+    """Return the task of a planned *job*."""
+    words = " ".join((*job.environment, *job.secret_variables, *(item.data for item in job.templates)))
+    return PluginTask(
+        job_id=job.job_id,
+        namespace=job.namespace,
+        job_type=job.job_type,
+        plugin_id=job.plugin_id,
+        role=job.role,
+        task_driver=job.task_driver,
+        privileged=job.privileged,
+        host_network=_is_on_host(job.task_driver, job.network_mode),
+        own_credentials=any(name in words for name in _CREDENTIALS),
+        datacenters=job.datacenters,
+        node_pool=job.node_pool,
+        constraints=job.constraints,
+        binds=job.binds,
+    )
+
+
+def _tasks(job: replies.ReplyObject) -> Iterator[PluginTask]:
+    for group in replies.rows(job, "TaskGroups"):
+        for task in replies.rows(group, "Tasks"):
+            plugin = replies.table(task, "CSIPluginConfig")
+            if plugin:
+                yield _task(job, group, task, plugin)
+
+
+def _task(
+    job: replies.ReplyObject, group: replies.ReplyObject, task: replies.ReplyObject, plugin: replies.ReplyObject
+) -> PluginTask:
+    config = replies.table(task, "Config")
+    driver = replies.text(task, "Driver")
+    modes = [replies.text(item, "Mode") for item in replies.rows(group, "Networks")]
+    words = " ".join(
+        (*replies.table(task, "Env"), *(replies.text(item, "EmbeddedTmpl") for item in replies.rows(task, "Templates")))
+    )
+    constraints = itertools.chain.from_iterable(replies.rows(part, "Constraints") for part in (job, group, task))
+    return PluginTask(
+        job_id=replies.text(job, "ID"),
+        namespace=replies.text(job, "Namespace"),
+        job_type=replies.text(job, "Type"),
+        plugin_id=replies.text(plugin, "ID"),
+        role=replies.text(plugin, "Type"),
+        task_driver=driver,
+        privileged=config.get("privileged") in (True, "true"),
+        host_network=_is_on_host(driver, str(config.get("network_mode"))) or modes == ["host"],
+        own_credentials=any(name in words for name in _CREDENTIALS),
+        datacenters=replies.strings(job, "Datacenters") or ("*",),
+        node_pool=replies.text(job, "NodePool") or "default",
+        constraints=tuple(
+            model.Constraint(
+                attribute=replies.text(item, "LTarget"),
+                operator=replies.text(item, "Operand") or "=",
+                value=replies.text(item, "RTarget"),
+            )
+            for item in constraints
+        ),
+        binds=tuple(item for item in _listed(config, "volumes") if item.startswith("/")),
+        capabilities=frozenset(item.lower().removeprefix("cap_") for item in _listed(config, "cap_add")),
+        meta=replies.texts(job, "Meta"),
+    )
+
+
+def _listed(config: replies.ReplyObject, key: str) -> tuple[str, ...]:
+    """Return the list of strings at *key* of a task driver's configuration, which Nomad takes in any shape."""
+    found = config.get(key)
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+
+
+def _is_on_host(task_driver: str, network_mode: str) -> bool:
+    return task_driver not in plugin_jobs.CONTAINERS or network_mode == "host"
+
+
+# The jobs behind a CSI plugin, and what each was submitted as.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +147,7 @@ _UNKNOWN_ALLOCATION = "Unknown allocation"
 """What Nomad says of one that the token may not see (``nomad/alloc_endpoint.go``, ``GetAlloc``)."""
 
 
-def of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
+def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
     """
     Return the jobs whose allocations Nomad counts as instances of *plugin*, by namespace and id.
 

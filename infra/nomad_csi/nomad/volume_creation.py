@@ -10,7 +10,7 @@ Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``Create``, ``createVolume``
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.nomad import volume_replies, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.plan import registration
 
@@ -60,7 +60,7 @@ def create(
     body = replies.checked(reply)
     made = replies.first(body, "Volumes")
     replies.required(made, "ExternalID")
-    return Created(volume=volume_replies.volume(made), warnings=replies.text(body, "Warnings"))
+    return Created(volume=volumes.volume(made), warnings=replies.text(body, "Warnings"))
 
 
 def change(

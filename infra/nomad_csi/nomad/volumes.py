@@ -6,14 +6,18 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.nomad import volume_replies
 from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad.records import volumes
 from nomad_csi.nomad.records import volumes as records
 from nomad_csi.plan import registration, volume_forms
+from nomad_csi.text import listing
 
 REGISTER_TIMEOUT_S = 150.0
 """Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
@@ -64,7 +68,7 @@ def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None`` where there is none."""
     path = path_of(volume_id)
     item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
-    return None if item is None else volume_replies.volume(item)
+    return None if item is None else volume(item)
 
 
 def get_many(nomad: request.Nomad, namespace: str, volume_ids: Iterable[str]) -> Iterator[Volume | None]:
@@ -79,7 +83,7 @@ def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> t
     Not by plugin: together with ``*``, Nomad answers that question with an empty list.
     """
     query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
-    return tuple(volume_replies.listed(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
+    return tuple(listed_volume(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 
 def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
@@ -111,3 +115,173 @@ def _register(
 
 def _namespace(document: registration.VolumeRegistration) -> str:
     return document.namespace
+
+
+# Replies about CSI volumes, read into `records.volumes`.
+#
+# Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
+
+
+def volume(item: replies.ReplyObject) -> Volume:
+    """Return the volume that ``GET /v1/volume/csi/:id`` shows, or the reply to a creation."""
+    for name in ("ID", "Namespace"):
+        replies.required(item, name)
+    return Volume(
+        **volume_forms.values(item, "api", replies),
+        topologies=_segments(item, "Topologies"),
+        schedulable=replies.flag(item, "Schedulable"),
+        controller_required=replies.flag(item, "ControllerRequired"),
+        claims=tuple(_claims(item)),
+        capacity_bytes=replies.number(item, "Capacity"),
+        create_index=replies.number(item, "CreateIndex"),
+        access_mode=replies.text(item, "AccessMode"),
+        attachment_mode=replies.text(item, "AttachmentMode"),
+    )
+
+
+def listed_volume(item: replies.ReplyObject) -> ListedVolume:
+    """Return one element of ``GET /v1/volumes``."""
+    return ListedVolume(
+        volume_id=replies.required(item, "ID"),
+        namespace=replies.required(item, "Namespace"),
+        name=replies.text(item, "Name"),
+        external_id=replies.text(item, "ExternalID"),
+        plugin_id=replies.text(item, "PluginID"),
+        schedulable=replies.flag(item, "Schedulable"),
+        topologies=_segments(item, "Topologies"),
+        readers=replies.number(item, "CurrentReaders"),
+        writers=replies.number(item, "CurrentWriters"),
+        controller_required=replies.flag(item, "ControllerRequired"),
+    )
+
+
+def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], ...]:
+    return tuple(replies.texts(topology, "Segments") for topology in replies.rows(item, key))
+
+
+def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
+    """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
+    known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
+    modes: tuple[tuple[str, Literal["read", "write"]], ...] = (("WriteAllocs", "write"), ("ReadAllocs", "read"))
+    for key, mode in modes:
+        for alloc_id in sorted(replies.table(item, key)):
+            yield _claim(alloc_id, mode, known.get(alloc_id) or replies.ReplyObject({}, item.reply))
+
+
+def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.ReplyObject) -> Claim:
+    return Claim(
+        alloc_id=alloc_id,
+        mode=mode,
+        node_id=replies.text(allocation, "NodeID"),
+        node_name=replies.text(allocation, "NodeName"),
+        job_id=replies.text(allocation, "JobID"),
+        namespace=replies.text(allocation, "Namespace"),
+        client_status=replies.text(allocation, "ClientStatus"),
+        desired_status=replies.text(allocation, "DesiredStatus"),
+        since_ns=replies.number(allocation, "CreateTime"),
+        changed_ns=replies.number(allocation, "ModifyTime"),
+    )
+
+
+# Volumes by namespace and id, however many: one list for each namespace, then every one that is there.
+
+
+Key = tuple[str, str]
+"""Namespace and volume id."""
+
+
+FEW = 200
+"""Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
+
+
+SET_SHOWN = 20
+"""Volumes of a set that a sentence names."""
+
+_INDEX = re.compile(r"[0-9]+\]")
+"""What follows the bracket in the id of a volume of a set."""
+
+
+def key_of(document: registration.VolumeRegistration) -> Key:
+    """Return namespace and id of *document*."""
+    return document.namespace, document.volume_id
+
+
+def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
+    """
+    Yield what Nomad holds under each of *keys*, namespace by namespace.
+
+    The list shows identity and places, not capabilities, mount options, context and parameters: those need a read each.
+    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
+        ids = [volume_id for _, volume_id in group]
+        there = _there(client, namespace, ids)
+        yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
+        present = [volume_id for volume_id in ids if volume_id in there]
+        for volume_id, held in zip(present, get_many(client, namespace, present), strict=True):
+            yield (namespace, volume_id), held
+
+
+def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
+    """
+    Return the volumes of *namespaces*, by a list of each, which shows and erases no secret.
+
+    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    return frozenset(
+        (item.namespace, item.volume_id)
+        for namespace in sorted(set(namespaces))
+        for item in list_volumes(client, namespace)
+    )
+
+
+def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
+    """
+    Return which volumes are registered of the set *volume_id*, as the end of a sentence; empty where it is no set.
+
+    For a volume that is not registered. A set is never taken for its id: that of a volume which is gone may be the id
+    of a set by now. Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    """
+    prefix = f"{volume_id}["
+    there = [item.volume_id.removeprefix(prefix) for item in list_volumes(client, namespace, prefix=prefix)]
+    indexes = sorted(int(rest[:-1]) for rest in there if _INDEX.fullmatch(rest))
+    names = [shlex.quote(f"{namespace}/{prefix}{index}]") for index in indexes]
+    return f"{volume_id} is a set: name each of its volumes: {listing.shortened(names, SET_SHOWN)}" if names else ""
+
+
+def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of *ids* that may be there: of few, all."""
+    if len(ids) <= FEW:
+        return frozenset(ids)
+    return frozenset(item.volume_id for item in list_volumes(client, namespace))
+
+
+# Volumes out of a list, read one by one: the list shows more than a token may read.
+#
+# Nomad's list over all namespaces is open to a token with a right in one of them, and names the volumes of all; the
+# read of a volume wants ``csi-read-volume`` in its own. Source: hashicorp/nomad, ``nomad/csi_endpoint.go``
+# (``CSIVolume.List`` filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
+
+
+UNREAD_SHOWN = volumes.UNREAD_SHOWN
+Unread = volumes.Unread
+Read = volumes.Read
+
+
+def read_each(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
+    """
+    Return the volumes of *keys*, namespace and id, by namespace and id.
+
+    Raises `errors.NomadApiError` where Nomad does not answer; a namespace that the token may not read is no error.
+    """
+    found: list[Volume] = []
+    unread: list[Unread] = []
+    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
+        ids = tuple(volume_id for _, volume_id in group)
+        try:
+            found += [volume for volume in get_many(nomad, namespace, ids) if volume is not None]
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            unread.append(Unread(namespace=namespace, volume_ids=ids, reason=str(error)))
+    return Read(volumes=tuple(found), unread=tuple(unread))

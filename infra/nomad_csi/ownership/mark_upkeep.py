@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volume_lookup
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 
 ROUNDS = 5
@@ -20,7 +20,7 @@ ROUNDS = 5
 
 def release(
     client: nomad.Nomad,
-    keys: Iterable[volume_lookup.Key],
+    keys: Iterable[volumes.Key],
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     *,
@@ -38,17 +38,17 @@ def release(
 
 def _settled(
     client: nomad.Nomad,
-    keys: Iterable[volume_lookup.Key],
+    keys: Iterable[volumes.Key],
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     holds: registration_ownership.Holds | None,
-) -> list[volume_lookup.Key]:
+) -> list[volumes.Key]:
     """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
     marks = registration_ownership.of(client)
     is_marked = dict.fromkeys(keys, True)
-    removed: dict[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
+    removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
-        is_registered = {key: volume is not None for key, volume in volume_lookup.found(client, is_marked)}
+        is_registered = {key: volume is not None for key, volume in volumes.found(client, is_marked)}
         wrong = [key for key, is_there in is_registered.items() if is_there is not is_marked[key]]
         if not wrong:
             break
@@ -62,12 +62,12 @@ def _settled(
 
 def confirm(
     client: nomad.Nomad,
-    keys: Iterable[volume_lookup.Key],
+    keys: Iterable[volumes.Key],
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
     *,
     holds: registration_ownership.Holds | None = None,
-) -> Mapping[volume_lookup.Key, registration_ownership.OwnerRecord]:
+) -> Mapping[volumes.Key, registration_ownership.OwnerRecord]:
     """
     Put back what was removed of the marks of *keys*, which *requester* has registered; return those of others' by now.
 
@@ -85,3 +85,52 @@ def confirm(
         tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, wanted))} are still there")
         return {}
     return taken.refused
+
+
+# Marks of volumes that were acquired: taken back where the registration failed, and what is refused for one.
+
+
+def take_back(
+    client: nomad.Nomad,
+    taken: registration_ownership.AcquiredVolumes,
+    answers: Mapping[volumes.Key, errors.NomadCsiError | None],
+    who: registration_ownership.Requester,
+    tell: registration_ownership.Tell,
+    *,
+    holds: registration_ownership.Holds | None = None,
+) -> None:
+    """
+    Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
+
+    The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
+    """
+    fresh = taken.fresh & answers.keys()
+    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and not _is_ambiguous(error)]
+    if not refused:
+        return
+    try:
+        release(client, refused, who, tell, holds=holds)
+    except errors.NomadApiError as problem:
+        tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
+
+
+def _is_ambiguous(error: errors.NomadCsiError) -> bool:
+    return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
+
+
+def lost(key: volumes.Key, owner: registration_ownership.OwnerRecord) -> errors.RefusedError:
+    """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
+    whose = registration_ownership.sentence(key, owner)
+    return errors.RefusedError(f"{whose} now, and was registered by this run: resolve the ownership")
+
+
+def refusal(
+    key: volumes.Key, owner: registration_ownership.OwnerRecord, who: registration_ownership.Requester
+) -> errors.RefusedError:
+    """Return the refusal of a volume with the mark of *owner* to *who*."""
+    whose = registration_ownership.sentence(key, owner, who)
+    if who.is_recorded:
+        return errors.RefusedError(
+            f"{whose} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
+        )
+    return errors.RefusedError(f"{whose}: choose another id, or set adopt: true to take it over")

@@ -55,8 +55,9 @@ class OwnerRecord:
 
     origin: str = ""
     """
-    What it was made by. Of a volume that a plugin made, the nonce in its storage's name (`plan.created_names`); of a
-    job, a digest of the label in its ``meta`` (`job_ownership`). Empty for all others.
+    What it was made by. Of a volume that a plugin made, the nonce in its storage's name
+    (`plan.registration.made_name`); of a job, a digest of the label in its ``meta`` (`job_ownership`). Empty for all
+    others.
     """
 
     def __str__(self) -> str:

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volume_lookup
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_marks, registration_pages
 
 Requester = registration_marks.Requester
 OwnerRecord = registration_marks.OwnerRecord
 Hold = registration_marks.Hold
 NO_OWNER = registration_marks.NO_OWNER
-Holds = Mapping[volume_lookup.Key, Hold]
+Holds = Mapping[volumes.Key, Hold]
 """What resources know of their objects, and write of them."""
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
@@ -51,16 +51,16 @@ def _silent(_line: str) -> None:
 class AcquiredVolumes:
     """What came of taking volumes."""
 
-    refused: Mapping[volume_lookup.Key, OwnerRecord]
+    refused: Mapping[volumes.Key, OwnerRecord]
     """Those that belong to others, with their owners."""
 
-    fresh: frozenset[volume_lookup.Key]
+    fresh: frozenset[volumes.Key]
     """Those that have a mark now and had none."""
 
-    unmarked: frozenset[volume_lookup.Key]
+    unmarked: frozenset[volumes.Key]
     """Those that were to have a mark and have none, because the token may not write it."""
 
-    adopted: Mapping[volume_lookup.Key, OwnerRecord]
+    adopted: Mapping[volumes.Key, OwnerRecord]
     """Those that had the mark of another before, with that one."""
 
 
@@ -68,10 +68,10 @@ class AcquiredVolumes:
 class VolumeOwners:
     """Whose volumes are, as far as the token may know."""
 
-    owners: Mapping[volume_lookup.Key, OwnerRecord]
+    owners: Mapping[volumes.Key, OwnerRecord]
     """Those that have a mark, with their owners."""
 
-    unread: frozenset[volume_lookup.Key]
+    unread: frozenset[volumes.Key]
     """Those in namespaces whose marks the token may not read: they may have one."""
 
 
@@ -82,14 +82,14 @@ class Marks:
         self._pages = registration_pages.Pages(client, folder)
         self._told: set[str] = set()
 
-    def look(self, keys: Iterable[volume_lookup.Key], tell: Tell = _silent) -> VolumeOwners:
+    def look(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
         """
         Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        owners: dict[volume_lookup.Key, OwnerRecord] = {}
-        unread: set[volume_lookup.Key] = set()
+        owners: dict[volumes.Key, OwnerRecord] = {}
+        unread: set[volumes.Key] = set()
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -101,7 +101,7 @@ class Marks:
                 owners |= {(namespace, volume_id): owner} if owner else {}
         return VolumeOwners(owners=owners, unread=frozenset(unread))
 
-    def labels(self, keys: Iterable[volume_lookup.Key]) -> Mapping[volume_lookup.Key, str]:
+    def labels(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, str]:
         """
         Return the labels of the owners of those of *keys* that have one, such as ``shop/prod``.
 
@@ -114,18 +114,18 @@ class Marks:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return {key: owner.label for key, owner in seen.owners.items()}
 
-    def seen(self, key: volume_lookup.Key) -> OwnerRecord | None:
+    def seen(self, key: volumes.Key) -> OwnerRecord | None:
         """Return the owner of *key*, as it was a moment ago; an empty record: none, ``None``: not known."""
         return self._pages.seen(*key)
 
-    def seen_aloud(self, key: volume_lookup.Key, tell: Tell) -> OwnerRecord | None:
+    def seen_aloud(self, key: volumes.Key, tell: Tell) -> OwnerRecord | None:
         """Return what `seen` does; *tell* hears once of each namespace whose records the token may not read."""
         found = self.seen(key)
         if found is None:
             self._tell_once(_UNREAD.format(namespace=key[0]), tell)
         return found
 
-    def is_moved(self, key: volume_lookup.Key, requester: Requester, recorded_nonce: str) -> bool:
+    def is_moved(self, key: volumes.Key, requester: Requester, recorded_nonce: str) -> bool:
         """
         Return whether another resource of the stack holds *key* by now than the one that recorded *recorded_nonce*.
 
@@ -138,7 +138,7 @@ class Marks:
 
     def take(
         self,
-        keys: Iterable[volume_lookup.Key],
+        keys: Iterable[volumes.Key],
         requester: Requester,
         tell: Tell = _silent,
         *,
@@ -152,10 +152,10 @@ class Marks:
         Where the token may not write marks, *tell* hears so once, and what it costs. Raises `errors.NomadApiError`
         where a mark could neither be written nor refused.
         """
-        refused: dict[volume_lookup.Key, OwnerRecord] = {}
-        fresh: set[volume_lookup.Key] = set()
-        unmarked: set[volume_lookup.Key] = set()
-        adopted: dict[volume_lookup.Key, OwnerRecord] = {}
+        refused: dict[volumes.Key, OwnerRecord] = {}
+        fresh: set[volumes.Key] = set()
+        unmarked: set[volumes.Key] = set()
+        adopted: dict[volumes.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             wanted = {item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD) for item in volume_ids}
             pages = self._pages.read(namespace, volume_ids)
@@ -175,7 +175,7 @@ class Marks:
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
         return AcquiredVolumes(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
 
-    def put_back(self, key: volume_lookup.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+    def put_back(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
         again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
@@ -183,18 +183,18 @@ class Marks:
 
     def give_up(
         self,
-        keys: Iterable[volume_lookup.Key],
+        keys: Iterable[volumes.Key],
         requester: Requester,
         tell: Tell = _silent,
         *,
         holds: Holds | None = None,
-    ) -> dict[volume_lookup.Key, OwnerRecord]:
+    ) -> dict[volumes.Key, OwnerRecord]:
         """
         Remove the marks of *requester* from volumes, and return what they said; those of others stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
-        removed: dict[volume_lookup.Key, OwnerRecord] = {}
+        removed: dict[volumes.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -264,7 +264,7 @@ def of(client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> Marks:
         return known[folder]
 
 
-def sentence(key: volume_lookup.Key, owner: OwnerRecord, requester: Requester = NO_OWNER, what: str = "volume") -> str:
+def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER, what: str = "volume") -> str:
     """Return which stack owns an object, in words; two stacks of one label are told apart by their ids."""
     subject = f"{what} {'/'.join(key)} belongs to"
     if owner.label == requester.owner:
@@ -272,7 +272,7 @@ def sentence(key: volume_lookup.Key, owner: OwnerRecord, requester: Requester = 
     return f"{subject} stack {owner}"
 
 
-def _by_namespace(keys: Iterable[volume_lookup.Key]) -> dict[str, list[str]]:
+def _by_namespace(keys: Iterable[volumes.Key]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for namespace, volume_id in dict.fromkeys(keys):
         found.setdefault(namespace, []).append(volume_id)

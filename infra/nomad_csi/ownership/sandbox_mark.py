@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.spec import hosts
+from nomad_csi.spec import names
 
 OUTPUT = "sandbox"
 """Output property that records the mark; absent outside of a sandbox."""
@@ -64,7 +64,7 @@ def refuse_real_address(connection: nomad.Connection, environment: Mapping[str, 
     Nomad listens at an address of this machine, as behind a tunnel, `refuse_real_nomad` asks.
     """
     own = environment.get(ENVIRONMENT, "")
-    if own and not hosts.is_loopback(urllib.parse.urlsplit(connection.address).hostname or ""):
+    if own and not names.is_loopback(urllib.parse.urlsplit(connection.address).hostname or ""):
         raise errors.RefusedError(
             f"Nomad's address {connection.address} is not on this machine, and this is the sandbox ({own}): {_AWAY}"
         )

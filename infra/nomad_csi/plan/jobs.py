@@ -4,9 +4,55 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.plan import images, model, task_secrets
+from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import model as drivers
+from nomad_csi.plan import model, task_secrets
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import plugin_jobs
+
+# Which image a plugin runs: the catalogue's or its own, from a mirror, with a digest; and its version. Pure text.
+
+
+def driver(plugin: spec.PluginSpec) -> spec.DriverSpec | None:
+    """
+    Return the driver of *plugin* in the version that its image has; ``None``: it is not in the catalogue.
+
+    With a version whose arguments are not known it is that of the catalogue.
+    """
+    row = catalogue.find(plugin.driver)
+    return row if row is None else image_version(plugin, row) or row
+
+
+def image_version(plugin: spec.PluginSpec, row: spec.DriverSpec) -> spec.DriverSpec | None:
+    """Return the driver *row* in the version of the plugin's image; ``None``: its arguments are not known."""
+    if plugin.image is None or not isinstance(row, drivers.Driver):
+        return row
+    return catalogue.of_version(row, recognise.tag(plugin.image))
+
+
+def is_image_unpinned(plugin: spec.PluginSpec) -> bool:
+    """Return whether the plugin's own image has no version: neither a digest nor a tag other than ``latest``."""
+    named = plugin.image or ""
+    return bool(named) and not plugin.image_digest and "@" not in named and recognise.tag(named) in {"", "latest"}
+
+
+def image(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
+    """Return the image of *plugin*: ``registry/path/name:tag[@digest]``."""
+    named = plugin.image or driver.image
+    if plugin.image_registry:
+        named = f"{plugin.image_registry}/{_without_registry(named)}"
+    digest = plugin.image_digest or (driver.image_digest if plugin.image is None else None)
+    return f"{named}@{digest}" if digest else named
+
+
+def _without_registry(named: str) -> str:
+    """Return *named* without its registry: a first part with a dot or a colon in it, or ``localhost``."""
+    first, slash, rest = named.partition("/")
+    return rest if slash and ("." in first or ":" in first or first == "localhost") else named
+
+
+# From a plugin of the spec and its driver to the Nomad jobs that run it.
+
 
 HEALTHY_DEADLINE_S = 300
 """Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/jobs.go`` (``DefaultUpdateStrategy``), 2026-08."""
@@ -119,7 +165,7 @@ def job(
         restart=model.Restart(**plugin.restart.model_dump()),
         update=_update(plugin, driver, job_type(plugin, name, role)),
         task_driver=task.name,
-        image=images.image(plugin, driver) if container else "",
+        image=image(plugin, driver) if container else "",
         registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
         registry_password=f"${{{task_secrets.REGISTRY_PASSWORD}}}" if secret.registry else "",
         command=task.command or "",

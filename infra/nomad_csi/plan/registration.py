@@ -5,7 +5,8 @@ Field names are those of a Nomad volume specification; what each form calls a fi
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/volume_register_csi.go``, 2026-08-21.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi.spec import encrypted
@@ -21,7 +22,7 @@ class Capability:
     """One way in which allocations may use the volume."""
 
     access_mode: str = field(metadata=_named("access_mode", "AccessMode", "accessMode"))
-    """One of Nomad's five, such as ``single-node-writer`` (`spec.access.ACCESS_MODES`)."""
+    """One of Nomad's five, such as ``single-node-writer`` (`spec.base.ACCESS_MODES`)."""
 
     attachment_mode: str = field(metadata=_named("attachment_mode", "AttachmentMode", "attachmentMode"))
     """``file-system`` or ``block-device``."""
@@ -91,7 +92,7 @@ class VolumeRegistration:
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
 
     shares_storage: bool = False
-    """Whether another volume may stand for the same storage (`shared_storage`). It is not sent to Nomad."""
+    """Whether another volume may stand for the same storage (`sharing_refusal`). It is not sent to Nomad."""
 
     clone_id: str = field(default="", metadata=_named("clone_id", "CloneID", "cloneId"))
     snapshot_id: str = field(default="", metadata=_named("snapshot_id", "SnapshotID", "snapshotId"))
@@ -112,3 +113,98 @@ class VolumeRegistration:
 
     Changed in a later registration, the controller plugin grows the storage.
     """
+
+
+# A volume by its name in a cluster: what orders, statuses and outcomes of single volumes have in common.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedVolume:
+    """Something that is said of one volume."""
+
+    namespace: str
+    volume_id: str
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
+
+# Names of storage that a plugin makes: a readable part, and a nonce that no other volume has.
+#
+# CSI's ``CreateVolume`` is idempotent by name: two volumes of one name are one storage, in whatever namespace, stack or
+# cluster they are. A nonce keeps them apart. The alphabet and the length are what every driver of the catalogue takes:
+# GCE PD has the narrowest rule, ``[a-z]([-a-z0-9]*[a-z0-9])?`` and 63 characters (Compute Engine API reference,
+# ``disks.insert``, 2026-11); DigitalOcean takes 64 of the same alphabet (API reference, ``POST /v2/volumes``, 2026-11).
+
+
+MAXIMUM_LENGTH = 63
+NONCE = re.compile(r"[0-9a-f]{12}")
+_SUFFIX = re.compile(rf"(.+)-{NONCE.pattern}")
+
+
+def made_name(name: str, nonce: str) -> str:
+    """Return the name to make storage by: ``made_name("Web[0]", "5e884898da28")`` is ``web-0-5e884898da28``."""
+    return f"{_readable(name)}-{nonce}"
+
+
+def readable_part(stored: str) -> str:
+    """Return *stored* without the nonce."""
+    found = _SUFFIX.fullmatch(stored)
+    return found[1] if found else stored
+
+
+def _readable(name: str) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    safe = plain if plain[:1].isalpha() else f"v-{plain}".rstrip("-")
+    return safe[: MAXIMUM_LENGTH - 13].rstrip("-")
+
+
+# Whether two volumes may stand for the same storage: one rule for those of a spec and for those of a cluster.
+#
+# Nomad counts claims by volume id. Under two ids, two jobs mount the same storage as if each were alone.
+
+
+_ACCESS_POINT = re.compile(r"fsap-[0-9a-f]+")
+
+SINGLE = "single-node"
+"""How the access modes begin that promise a volume to one client."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StorageUser:
+    """A volume that stands for some storage."""
+
+    name: str
+    """``volumes[2]`` or ``prod/mysql``."""
+
+    access_modes: tuple[str, ...] = ()
+    """Those it may be claimed with; empty: not known."""
+
+    shares: bool = False
+    """Whether the spec says that other volumes stand for it, too."""
+
+
+def storage_identities(external_id: str) -> tuple[str, ...]:
+    """Return what of *external_id* names storage by itself: all of it, and an access point of EFS in it."""
+    return external_id, *_ACCESS_POINT.findall(external_id)
+
+
+def is_same_storage(one: str, other: str) -> bool:
+    """Return whether two external ids mean the same storage: equal, or with the same access point of EFS."""
+    return not set(storage_identities(one)).isdisjoint(storage_identities(other))
+
+
+def sharing_refusal(wanted: StorageUser, other: StorageUser) -> str:
+    """Return why *wanted* may not stand for storage that *other* stands for, as a fix; empty where it may."""
+    for user in (wanted, other):
+        single = next((mode for mode in user.access_modes if mode.startswith(SINGLE)), "")
+        if single:
+            return f"{user.name} is {single}, and by two ids two jobs would mount it as if they were alone"
+    return "" if wanted.shares else "set shares_storage: true on it, if both are meant to be the same data"
+
+
+def is_shareable(access_modes: Iterable[str]) -> bool:
+    """Return whether a volume with *access_modes* may share its storage."""
+    return not any(mode.startswith(SINGLE) for mode in access_modes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, images, model, plugin_plans, volumes
+from nomad_csi.plan import iam, jobs, model, plugin_plans, volumes
 from nomad_csi.plan.rules import efs_rules, moved_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
@@ -48,7 +48,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     if not isinstance(document, Mapping):
         return None
     head = drafts.read({key: value for key, value in document.items() if key != "volumes"})
-    drivers = {plugin.id: images.driver(plugin) for plugin in head.plugins.values()}
+    drivers = {plugin.id: jobs.driver(plugin) for plugin in head.plugins.values()}
     if head.problems or any(_plugin_problems(head.plugins)) or any(_file_system_problems(head)):
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
@@ -88,7 +88,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     """Yield what the rules say, of what is wrong in itself too."""
     plugins = {**draft.plugins, **draft.mended_plugins}
     by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
-    drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
+    drivers = {path: jobs.driver(plugin) for path, plugin in plugins.items()}
     yield from _plugin_problems(plugins)
     yield from _file_system_problems(draft)
     # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
@@ -114,7 +114,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:
-    drivers = {path: images.driver(plugin) for path, plugin in plugins.items()}
+    drivers = {path: jobs.driver(plugin) for path, plugin in plugins.items()}
     for path, plugin in plugins.items():
         driver = drivers[path]
         if driver:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomad_csi.plan import secrets
+from nomad_csi.plan import task_secrets
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
@@ -108,7 +108,7 @@ class VerifyJob:
         if not self.token_variable:
             return ""
         source = spec.CredentialsSpec(nomad_variable=self.token_variable)
-        return secrets.from_items(source, {"NOMAD_TOKEN": TOKEN_ITEM}, self.job_id)
+        return task_secrets.from_items(source, {"NOMAD_TOKEN": TOKEN_ITEM}, self.job_id)
 
 
 def as_data(document: Any) -> str:

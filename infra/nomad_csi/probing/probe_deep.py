@@ -7,9 +7,9 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.nomad import nodes, plugins, volume_reads, volumes
+from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import probe_job as plan_probe_job
-from nomad_csi.probing import probe_job, probe_job_volumes, probed, probed_needs, volume_answers
+from nomad_csi.probing import probe_job, probed, probed_needs
 
 Secrets = Mapping[str, Mapping[str, str]]
 """Secrets of volumes by ``namespace/volume_id``; Nomad does not show them."""
@@ -34,7 +34,7 @@ def on_nodes(
     those of `probe_job.ask`; a token that may not read volumes is a finding.
     """
     needs, unread = _needs(client, plugin_id)
-    given = probe_job_volumes.ProbedVolumes(registered=needs)
+    given = probe_job.ProbedVolumes(registered=needs)
     found = probe_job.ask(client, plugin_id, job, needs=given, wait_s=wait_s, cancelled=cancelled, tell=tell)
     return _compared(found, needs, unread)
 
@@ -82,7 +82,7 @@ def of_endpoint(
     needs, unread = _needs(client, plugin_id)
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
-        validated = volume_answers.judge(needs, _validate(client, local, needs, secrets, timeout_s))
+        validated = probed.judge_volumes(needs, _validate(client, local, needs, secrets, timeout_s))
     found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
 
@@ -113,7 +113,7 @@ def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, .
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return (), (_unread(plugin_id, error.message, error.advice),)
-    read = volume_reads.read(client, ((item.namespace, item.volume_id) for item in listed))
+    read = volumes.read_each(client, ((item.namespace, item.volume_id) for item in listed))
     return read.volumes, tuple(_unread(plugin_id, item.what, item.reason) for item in read.unread)
 
 
@@ -131,7 +131,7 @@ def _validate(
     client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
 ) -> dict[validation.Key, validation.Validated]:
     """Ask the controller for each volume."""
-    questions = [probe_job_volumes.question(item) for item in needs]
+    questions = [probe_job.question(item) for item in needs]
     known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
     insecure = client.connection.insecure_http
     return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

@@ -14,7 +14,8 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.health import found, instances
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_job_run, probe_job_volumes, probed, probed_needs, volume_answers
+from nomad_csi.probing import probe_job as volume_probes
+from nomad_csi.probing import probe_job_run, probed, probed_needs
 
 Told = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 
@@ -52,7 +53,7 @@ class ProbeJobAnswers:
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of clients by id."""
 
-    volumes: Mapping[str, probe_job_volumes.Asking] = field(default_factory=dict)
+    volumes: Mapping[str, volume_probes.Asking] = field(default_factory=dict)
     """What controllers were asked for, by plugin."""
 
 
@@ -60,7 +61,7 @@ def ask(
     client: nomad.Nomad,
     told: Told,
     how: OnNodes,
-    needs: probe_job_volumes.ProbedVolumes,
+    needs: volume_probes.ProbedVolumes,
     cancelled: threading.Event | None = None,
 ) -> ProbeJobAnswers:
     """
@@ -76,12 +77,12 @@ def ask(
         return ProbeJobAnswers(by_client={}, known=frozenset())
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     asked = {
-        expectation.plugin_id: probe_job_volumes.asking(
+        expectation.plugin_id: volume_probes.volume_questions(
             seen.plugin, needs.of(expectation.plugin_id), needs.with_secrets, known, how.job
         )
         for expectation, seen in told
     }
-    job = dataclasses.replace(how.job, environment=probe_job_volumes.environment(asked.values(), how.timeout_s))
+    job = dataclasses.replace(how.job, environment=volume_probes.environment(asked.values(), how.timeout_s))
     try:
         answers = probe_job_run.answers(
             client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, tell=how.tell
@@ -109,16 +110,16 @@ def deep(
     expectation: model.PluginExpectation,
     seen: found.PluginFound,
     said: ProbeJobAnswers,
-    needs: probe_job_volumes.ProbedVolumes,
+    needs: volume_probes.ProbedVolumes,
 ) -> tuple[findings.Finding, ...]:
     """Return what the answers of one plugin have against its volumes in *needs*, and against what Nomad remembers."""
     mine = needs.of(expectation.plugin_id)
     rows = probed.judge(seen.plugin, said.names, said.by_client) if seen.plugin else ()
-    asked = said.volumes.get(expectation.plugin_id, probe_job_volumes.Asking())
-    answers, skipped = probe_job_volumes.answered(asked, said.by_client)
+    asked = said.volumes.get(expectation.plugin_id, volume_probes.Asking())
+    answers, skipped = volume_probes.answered(asked, said.by_client)
     return (
         *probed_needs.judge(expectation.plugin_id, rows, mine),
-        *volume_answers.judge_without_secrets(expectation.plugin_id, mine, answers, skipped),
+        *probed.judge_without_secrets(expectation.plugin_id, mine, answers, skipped),
     )
 
 

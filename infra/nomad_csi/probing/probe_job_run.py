@@ -19,8 +19,8 @@ from typing import Any
 from nomad_csi import errors, json_text, nomad
 from nomad_csi.csi import report
 from nomad_csi.health import gather
-from nomad_csi.nomad import jobs, logs, nodes
-from nomad_csi.nomad.records import claim_holders
+from nomad_csi.nomad import jobs, nodes
+from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probed
 from nomad_csi.render import documents
@@ -180,7 +180,7 @@ def _wait(
     while True:
         began = time.monotonic()
         found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
-        ended = [node_id for node_id, item in found.items() if item.client_status in claim_holders.ENDED]
+        ended = [node_id for node_id, item in found.items() if item.client_status in volumes.ENDED]
         if len(ended) >= len(job.node_ids) or time.monotonic() >= deadline:
             return found
         if cancelled.wait(max(POLL_S, 2 * (time.monotonic() - began))):
@@ -195,12 +195,12 @@ def _read(
 
     Raises `errors.NomadApiError` where no log may be read at all.
     """
-    if allocation.client_status not in claim_holders.ENDED:
+    if allocation.client_status not in volumes.ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
     if time.monotonic() >= until:
         return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout-s")
     try:
-        text = logs.tail(
+        text = jobs.tail_log(
             client,
             job.namespace,
             allocation.alloc_id,
@@ -233,7 +233,7 @@ def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allo
     if told:
         return f"the probe could not start: {told[-1]}; see whether {job.command!r} is there and can be run"
     try:
-        said = logs.tail(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
+        said = jobs.tail_log(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
     except errors.NomadApiError:
         said = ""
     last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
@@ -265,4 +265,4 @@ def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return False
-    return any(item.client_status not in claim_holders.ENDED for item in found)
+    return any(item.client_status not in volumes.ENDED for item in found)

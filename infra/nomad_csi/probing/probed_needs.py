@@ -9,7 +9,7 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import findings
-from nomad_csi.nomad.records import claim_holders, volumes
+from nomad_csi.nomad.records import volumes
 from nomad_csi.probing import probed
 from nomad_csi.text import foreign, listing
 
@@ -148,7 +148,7 @@ def _held(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
     """Return the volumes that are claimed on each client, by its id."""
     found: dict[str, list[volumes.Volume]] = {}
     for volume in needs:
-        for node_id in {item.node_id for item in volume.claims if item.client_status not in claim_holders.ENDED}:
+        for node_id in {item.node_id for item in volume.claims if item.client_status not in volumes.ENDED}:
             found.setdefault(node_id, []).append(volume)
     return found
 

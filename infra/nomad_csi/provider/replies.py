@@ -1,6 +1,8 @@
 """Answers to the engine that take more than a line to put together."""
 
-from collections.abc import Collection, Iterable, Mapping
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -8,7 +10,38 @@ from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
 from nomad_csi.provider import wire
-from nomad_csi.resources.frame import paths, resource
+from nomad_csi.resources.frame import properties, resource
+
+# What an operator gets to read of an error: one clean line, without a secret.
+
+
+def sentence(error: errors.NomadCsiError) -> str:
+    """Return what *error* says on one line: the engine shows the first line of an error in its table."""
+    if isinstance(error, errors.SpecError):
+        return f"{error.source or 'the resource'}: {'; '.join(error.lines)}"
+    return str(error)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text below *value*."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+
+
+def bug(error: Exception) -> str:
+    """Return where *error* was raised and its class. Its text may hold values of the operator, so it stays out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "nowhere"
+    return f"bug in nomad-csi: {type(error).__name__} at {where}; please report it with this line"
+
+
+# Answers to the engine that take more than a line to put together.
 
 
 class PartialError(errors.NomadCsiError):
@@ -76,11 +109,11 @@ def difference(
     return provider_pb2.DiffResponse(
         changes=changed,
         replaces=replaces,
-        diffs=list(dict.fromkeys(paths.top(path) for path in every)),
+        diffs=list(dict.fromkeys(properties.top_of_path(path) for path in every)),
         deleteBeforeReplace=found.delete_before_replace,
         detailedDiff={
             path: provider_pb2.PropertyDiff(
-                kind=_kind(found, path, replaces=path in replaces), inputDiff=paths.top(path) in inputs
+                kind=_kind(found, path, replaces=path in replaces), inputDiff=properties.top_of_path(path) in inputs
             )
             for path in every
         },
@@ -89,8 +122,12 @@ def difference(
 
 
 def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[str]) -> list[str]:
-    kept = [path for path in found if not paths.is_covered(path, ignored)]
-    return list(dict.fromkeys(paths.top(path) if paths.top(path) in secrets else path for path in kept))
+    kept = [path for path in found if not properties.is_covered(path, ignored)]
+    return list(
+        dict.fromkeys(
+            properties.top_of_path(path) if properties.top_of_path(path) in secrets else path for path in kept
+        )
+    )
 
 
 def _kind(found: resource.ResourceDiff, path: str, *, replaces: bool) -> Any:

@@ -15,10 +15,10 @@ from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
 from nomad_csi.ownership import cluster_identity, sandbox_mark
-from nomad_csi.provider import configuration, hosting, replies, status, wire, wording
+from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.resources import registry
-from nomad_csi.resources.frame import operations, resource
-from nomad_csi.text import redaction, visible
+from nomad_csi.resources.frame import resource
+from nomad_csi.text import foreign, redaction
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 """Fields of requests that hold properties."""
@@ -40,7 +40,7 @@ class Servicer(server.ProviderServicer):
         self._engine = status.Engine()
         self._engine.connect(engine_address)
         self._cancelled = threading.Event()
-        self._operation = operations.Operation()
+        self._operation = resource.Operation()
         self._settings: Mapping[str, Any] = {}
         self._client: nomad.Nomad | None = None
         self._is_verified = False
@@ -116,9 +116,9 @@ class Servicer(server.ProviderServicer):
             with hosting.shared(request):
                 return await self._construct(request, context)
         except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wording.sentence(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
         except server.ComponentInitError as error:
-            await context.abort(grpc.StatusCode.INTERNAL, wording.bug(error.inner))
+            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error.inner))
 
     async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
         try:
@@ -126,9 +126,9 @@ class Servicer(server.ProviderServicer):
         except replies.PartialError as error:
             await context.abort_with_status(error.status())
         except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wording.sentence(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
         except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a line
-            await context.abort(grpc.StatusCode.INTERNAL, wording.bug(error))
+            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error))
 
     def _handshake(self, request: Any) -> Any:
         self._begin(request.engine_address)
@@ -254,7 +254,7 @@ class Servicer(server.ProviderServicer):
         except errors.NomadApiError as error:
             if makes:
                 raise
-            line = f"the preview shows no tag of the cluster, which Nomad did not report: {wording.sentence(error)}"
+            line = f"the preview shows no tag of the cluster, which Nomad did not report: {replies.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
         answer = provider_pb2.InvokeResponse()
         getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
@@ -302,11 +302,11 @@ class Servicer(server.ProviderServicer):
         return dict(outputs) | ({sandbox_mark.OUTPUT: self._mark} if self._mark else {})
 
     def _clean(self, request: message.Message, text: str) -> str:
-        return visible.visible(redaction.mask(text, [*_secrets(request), *self._own_secrets()]))
+        return foreign.visible(redaction.mask(text, [*_secrets(request), *self._own_secrets()]))
 
     def _own_secrets(self) -> Iterator[str]:
         for name in configuration.SECRET:
-            yield from wording.texts(self._settings.get(name))
+            yield from replies.texts(self._settings.get(name))
         for name in ("NOMAD_TOKEN", "NOMAD_HTTP_AUTH"):
             yield self._environment.get(name, "")
 
@@ -335,4 +335,4 @@ def _secrets(request: message.Message) -> Iterator[str]:
         if struct is not None:
             values, marked = wire.load(struct)
             for name in marked | always:
-                yield from wording.texts(values.get(name))
+                yield from replies.texts(values.get(name))

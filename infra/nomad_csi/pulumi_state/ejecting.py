@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nomad_csi import errors
-from nomad_csi.pulumi_state import eject, eject_files
+from nomad_csi.pulumi_state import eject
 from nomad_csi.render import files
 
 
@@ -30,7 +30,7 @@ class Prospect:
     """The state as it is, secrets encrypted."""
 
     ejection: eject.Ejection
-    files: eject_files.EjectedFiles
+    files: eject.EjectedFiles
 
     def as_json(self) -> dict[str, Any]:
         """Return it as data."""
@@ -45,9 +45,9 @@ def look(stack: StackCommands, source: str) -> Prospect:
     """
     exported = stack.export()
     ejection = eject.plan(exported, source)
-    has_secrets = eject_files.holds_secrets(ejection)
-    names = eject_files.names_of_secrets(stack.export(show_secrets=True)) if has_secrets else {}
-    return Prospect(exported=exported, ejection=ejection, files=eject_files.of(ejection, names))
+    has_secrets = eject.holds_secrets(ejection)
+    names = eject.names_of_secrets(stack.export(show_secrets=True)) if has_secrets else {}
+    return Prospect(exported=exported, ejection=ejection, files=eject.files_of(ejection, names))
 
 
 def run(stack: StackCommands, found: Prospect, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.aws.records import file_systems
+from nomad_csi import nomad
+from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import aws_storage
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.resources.frame import resource
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """The id that Pulumi leaves to be filled in."""
@@ -157,7 +160,7 @@ def _file_systems(
     for component in (entry for entry in entries if entry["type"] == _EFS_COMPONENT):
         children = [entry for entry in entries if entry.get("parent") == component["name"]]
         ids = [found[entry["name"]].external_id for entry in children if entry["name"] in found]
-        parts = next((parts for each in ids if (parts := file_systems.parts(each))), None)
+        parts = next((parts for each in ids if (parts := aws_records.parts(each))), None)
         if parts:
             known[component["name"]] = parts
             points = (entry["name"] for entry in children if entry["type"] == ACCESS_POINT)
@@ -256,3 +259,34 @@ def _qualified(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, s
     if parent in table:
         return f"{_place(table[parent])[0]}${entry['type']}"
     return str(entry["type"])
+
+
+# What Nomad has of the jobs and volumes that a program declares: the ids that Pulumi imports them by. Reads only.
+
+
+_UNKNOWN_ID = "its id follows from something that is not made yet"
+
+
+def read_objects(client: nomad.Nomad, kind: str, inputs: Mapping[str, Any]) -> ImportableObject:
+    """Return what Nomad has of the resource of type *kind* with *inputs*. Raises `errors.NomadApiError`."""
+    name = "jobId" if kind == JOB else "volumeId"
+    key = inputs.get("namespace", "default"), inputs.get(name, "")
+    if resource.UNKNOWN in key or not all(isinstance(part, str) and part for part in key):
+        return ImportableObject(reason=_UNKNOWN_ID)
+    return _job(client, *key) if kind == JOB else _volume(client, *key)
+
+
+def _job(client: nomad.Nomad, namespace: str, job_id: str) -> ImportableObject:
+    found = jobs.get(client, namespace, job_id)
+    if found is None or found.stopped:
+        return ImportableObject(reason="Nomad does not run it; `pulumi up` does")
+    if jobs.source(client, namespace, job_id, found.version) is None:
+        return ImportableObject(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal")
+    return ImportableObject(id=f"{namespace}/{job_id}")
+
+
+def _volume(client: nomad.Nomad, namespace: str, volume_id: str) -> ImportableObject:
+    found = volumes.get(client, namespace, volume_id)
+    if found is None:
+        return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
+    return ImportableObject(id=f"{namespace}/{volume_id}", external_id=found.external_id)

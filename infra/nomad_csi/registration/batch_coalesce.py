@@ -13,8 +13,8 @@ from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volume_lookup, volumes
-from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.nomad import volumes
+from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_send
 
@@ -118,21 +118,19 @@ class Coalescer:
             taken = registration_ownership.of(client).take(holds, requester, tell, holds=holds)
             for item in group:
                 if (key := _key(item)) in taken.refused:
-                    item.answer.set_result(acquisition.refusal(key, taken.refused[key], requester))
+                    item.answer.set_result(mark_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
             for document, error in batch_send.send(client, ours, timeouts):
                 if error is None:
                     done.append(document)
                     continue
-                acquisition.take_back(
-                    client, taken, {volume_lookup.key_of(document): error}, requester, tell, holds=holds
-                )
+                mark_upkeep.take_back(client, taken, {volumes.key_of(document): error}, requester, tell, holds=holds)
                 answers[id(document)].set_result(error)
-            lost_to = mark_upkeep.confirm(client, map(volume_lookup.key_of, done), requester, tell, holds=holds)
+            lost_to = mark_upkeep.confirm(client, map(volumes.key_of, done), requester, tell, holds=holds)
             for document in done:
-                key = volume_lookup.key_of(document)
-                answers[id(document)].set_result(acquisition.lost(key, lost_to[key]) if key in lost_to else None)
+                key = volumes.key_of(document)
+                answers[id(document)].set_result(mark_upkeep.lost(key, lost_to[key]) if key in lost_to else None)
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():
@@ -140,8 +138,8 @@ class Coalescer:
             raise
 
 
-def _key(item: _Waiting) -> volume_lookup.Key:
-    return volume_lookup.key_of(item.document)
+def _key(item: _Waiting) -> volumes.Key:
+    return volumes.key_of(item.document)
 
 
 _LOCK = threading.Lock()

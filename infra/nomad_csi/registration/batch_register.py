@@ -2,18 +2,69 @@
 
 import contextlib
 import dataclasses
+import difflib
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
-from nomad_csi.nomad import volume_lookup
-from nomad_csi.ownership import acquisition, mark_upkeep, registration_ownership
+from nomad_csi.nomad import namespaces, volumes
+from nomad_csi.ownership import mark_upkeep, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_comparison, batch_namespaces, batch_outcome, batch_send, storage_sharing
+from nomad_csi.registration import batch_send, storage_sharing
+from nomad_csi.registration import outcomes as registration_outcomes
+from nomad_csi.text import listing
+
+# Volumes in namespaces that Nomad does not have, found before anything is sent.
+#
+# Nomad checks the namespace only when it stores a volume. By then the batches of other namespaces may be in, and a
+# wrong name is as often the wrong cluster.
+
+
+NAMED = 3
+"""Volumes that are named for each namespace; the others are counted."""
+
+
+def check_namespaces(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> None:
+    """
+    Raise `errors.SpecError` where Nomad says that it lacks namespaces of *keys*; all of them are named.
+
+    Raises `errors.NomadApiError` where nobody answers.
+    """
+    wanted = tuple(keys)
+    missing = namespaces.missing(client, (namespace for namespace, _ in wanted))
+    if problems := tuple(_problems(wanted, missing)):
+        raise errors.SpecError(problems, client.connection.address)
+
+
+def namespace_fix(namespace: str, there: Iterable[str]) -> str:
+    """Return what to do about a *namespace* that is not *there*."""
+    close = difflib.get_close_matches(namespace, tuple(there), n=1)
+    other = f"did you mean {close[0]}" if close else "name another, or another cluster"
+    return f"{other}; or make it first with `nomad namespace apply {namespace}`"
+
+
+def _problems(wanted: Iterable[volumes.Key], missing: namespaces.Missing) -> Iterator[errors.Problem]:
+    inside = sorted(key for key in wanted if key[0] in missing.names)
+    for namespace, group in groupby(inside, key=lambda key: key[0]):
+        yield errors.Problem(
+            path=_volumes(["/".join(key) for key in group]),
+            got=repr(namespace),
+            allowed=namespaces.one_of(missing.there),
+            fix=namespace_fix(namespace, missing.there),
+        )
+
+
+def _volumes(names: list[str]) -> str:
+    return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
+
+
+# Many volumes registered: compared first, sent in batches, and what became of each as data.
+
 
 DEADLINE_S = 900.0
 """For everything, unless the caller names another."""
@@ -37,7 +88,7 @@ def register(
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
     is_dry_run: bool = False,
-) -> tuple[batch_outcome.RegistrationOutcome, ...]:
+) -> tuple[registration_outcomes.RegistrationOutcome, ...]:
     """
     Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
 
@@ -66,7 +117,7 @@ def register(
         tell=tell,
         cancelled=cancelled or threading.Event(),
     )
-    _retried(lambda: batch_namespaces.check(client, wanted), timeouts)
+    _retried(lambda: check_namespaces(client, wanted), timeouts)
     users = storage_sharing.Users(client)
     seen = {
         key: (document, _retried(functools.partial(storage_sharing.with_sharing, users, document, found), timeouts))
@@ -77,13 +128,13 @@ def register(
     taken = _taken(client, seen, requester, timeouts, is_dry_run=is_dry_run)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     if is_dry_run:
-        sent = {volume_lookup.key_of(document): None for document in to_send}
-        return tuple(batch_outcome.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
+        sent = {volumes.key_of(document): None for document in to_send}
+        return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {
-        volume_lookup.key_of(document): error for document, error in batch_send.send(client, to_send, timeouts, new=new)
+        volumes.key_of(document): error for document, error in batch_send.send(client, to_send, timeouts, new=new)
     }
-    acquisition.take_back(client, taken, answers, requester, tell)
+    mark_upkeep.take_back(client, taken, answers, requester, tell)
     lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), requester, tell)
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
@@ -91,7 +142,7 @@ def register(
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
-            batch_outcome.of_another(key, str(owner)), reason=str(acquisition.lost(key, owner))
+            registration_outcomes.of_another(key, str(owner)), reason=str(mark_upkeep.lost(key, owner))
         )
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"
@@ -100,24 +151,24 @@ def register(
 
 
 def _outcome(
-    key: volume_lookup.Key,
+    key: volumes.Key,
     found: difference.Comparison,
     taken: registration_ownership.AcquiredVolumes,
-    answers: Mapping[volume_lookup.Key, errors.NomadApiError | None],
-) -> batch_outcome.RegistrationOutcome:
+    answers: Mapping[volumes.Key, errors.NomadApiError | None],
+) -> registration_outcomes.RegistrationOutcome:
     if key in taken.refused:
-        return batch_outcome.of_another(key, str(taken.refused[key]))
-    return batch_outcome.of(key, found, answers)
+        return registration_outcomes.of_another(key, str(taken.refused[key]))
+    return registration_outcomes.of(key, found, answers)
 
 
 def _by_key(
     documents: Iterable[registration.VolumeRegistration],
-) -> dict[volume_lookup.Key, registration.VolumeRegistration]:
+) -> dict[volumes.Key, registration.VolumeRegistration]:
     """Return *documents* by namespace and id. Raises `errors.SpecError` naming every pair that is there twice."""
-    wanted: dict[volume_lookup.Key, registration.VolumeRegistration] = {}
+    wanted: dict[volumes.Key, registration.VolumeRegistration] = {}
     problems = []
     for document in documents:
-        key = volume_lookup.key_of(document)
+        key = volumes.key_of(document)
         if key in wanted:
             problems.append(
                 errors.Problem(path="/".join(key), got="two volumes", allowed="each id once in a namespace")
@@ -130,13 +181,13 @@ def _by_key(
 
 def _looked(
     client: nomad.Nomad,
-    wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration],
+    wanted: Mapping[volumes.Key, registration.VolumeRegistration],
     timeouts: batch_send.BatchTimeouts,
-) -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+) -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
-    def look() -> dict[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
-        looked = batch_comparison.comparisons(client, wanted, frozenset())
+    def look() -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
+        looked = batch_send.comparisons(client, wanted, frozenset())
         return {key: (document, found) for key, document, found in looked}
 
     return _retried(look, timeouts)
@@ -144,7 +195,7 @@ def _looked(
 
 def _taken(
     client: nomad.Nomad,
-    seen: Mapping[volume_lookup.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
+    seen: Mapping[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     requester: registration_ownership.Requester,
     timeouts: batch_send.BatchTimeouts,
     *,

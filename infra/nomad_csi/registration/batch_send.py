@@ -7,6 +7,7 @@ back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2
 later).
 """
 
+import contextlib
 import functools
 import threading
 import time
@@ -14,9 +15,63 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad, side_by_side
-from nomad_csi.nomad import plugins, volume_lookup, volumes
+from nomad_csi.compare import difference, volume
+from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_comparison, batch_plan, overdue
+from nomad_csi.registration import batch_plan
+
+# Word of a request that takes long, for who waits at a terminal. Nothing is ended by it.
+
+
+EVERY_S = 15.0
+"""How often word is given."""
+
+
+@contextlib.contextmanager
+def told_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) -> Iterator[None]:
+    """
+    Call *tell* each `EVERY_S` while the body lasts, from another thread.
+
+    Args:
+        tell: told ``<what>, after 15 s``.
+        what: what is waited for; asked when it is told.
+
+    """
+    is_over, began = threading.Event(), time.monotonic()
+
+    def watch() -> None:
+        while not is_over.wait(EVERY_S):
+            tell(f"{what()}, after {time.monotonic() - began:.0f} s")
+
+    thread = threading.Thread(target=watch, name="nomad-csi-overdue", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+# Many volumes compared with what Nomad holds of them.
+
+
+def comparisons(
+    client: nomad.Nomad,
+    documents: Mapping[volumes.Key, registration.VolumeRegistration],
+    made_by_plugin: frozenset[volumes.Key],
+) -> Iterator[tuple[volumes.Key, registration.VolumeRegistration, difference.Comparison]]:
+    """
+    Yield each of *documents* as it is to be sent, compared with Nomad's record.
+
+    Those of *made_by_plugin* were made through Nomad. What Nomad holds is not kept: of ten thousand volumes it is much.
+    """
+    for key, held in volumes.found(client, documents):
+        compared = volume.compare_volume(documents[key], held, made_by_plugin=key in made_by_plugin)
+        yield key, volume.as_sent(documents[key], held), compared
+
+
+# Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
+
 
 Documents = batch_plan.Documents
 Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
@@ -64,7 +119,7 @@ def send(
     documents: Iterable[registration.VolumeRegistration],
     timeouts: BatchTimeouts,
     *,
-    new: frozenset[volume_lookup.Key] = frozenset(),
+    new: frozenset[volumes.Key] = frozenset(),
 ) -> Iterator[Sent]:
     """
     Register *documents*, and yield each as soon as its answer is known.
@@ -124,7 +179,7 @@ def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> I
 class _Sender:
     """Sends one batch after the other, from several threads."""
 
-    def __init__(self, client: nomad.Nomad, timeouts: BatchTimeouts, new: frozenset[volume_lookup.Key]) -> None:
+    def __init__(self, client: nomad.Nomad, timeouts: BatchTimeouts, new: frozenset[volumes.Key]) -> None:
         self._client = client
         self._timeouts = timeouts
         self._new = new
@@ -185,7 +240,7 @@ class _Sender:
         started = time.monotonic()
         timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._timeouts.deadline - started, 0.1))
         try:
-            with overdue.told(self._timeouts.tell, lambda: _unanswered(documents)):
+            with told_when_overdue(self._timeouts.tell, lambda: _unanswered(documents)):
                 warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
         except errors.NomadApiError as error:
             return error, time.monotonic() - started
@@ -205,13 +260,11 @@ class _Sender:
 
     def _has_arrived(self, documents: Documents) -> bool | None:
         """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
-        wanted: Mapping[volume_lookup.Key, registration.VolumeRegistration] = {
-            volume_lookup.key_of(document): document for document in documents
+        wanted: Mapping[volumes.Key, registration.VolumeRegistration] = {
+            volumes.key_of(document): document for document in documents
         }
         try:
-            seen = [
-                (key, compared) for key, _, compared in batch_comparison.comparisons(self._client, wanted, frozenset())
-            ]
+            seen = [(key, compared) for key, _, compared in comparisons(self._client, wanted, frozenset())]
         except errors.NomadApiError as error:
             self._timeouts.tell(f"{error}; what was sent could not be read back")
             return None

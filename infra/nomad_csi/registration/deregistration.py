@@ -6,11 +6,77 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.nomad import changes, stuck_claims, volume_lookup, volumes
-from nomad_csi.nomad.records import claim_holders
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.nomad import changes, stuck_claims, volumes
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import mark_upkeep, registration_ownership
-from nomad_csi.registration import deregistration_outcome, reply_status
+from nomad_csi.registration import outcomes
+
+# One volume deregistered: waited for until it is free, and never by force.
+
+
+def is_ending(volume: volumes.Volume) -> bool:
+    """Return whether every allocation that claims *volume* has ended, or was told to."""
+    return all(
+        claim.client_status in volume_records.ENDED or claim.desired_status in {"stop", "evict"}
+        for claim in volume.claims
+    )
+
+
+def wait_until_free(
+    client: nomad.Nomad,
+    volume: volumes.Volume,
+    *,
+    wait_s: float,
+    cancelled: threading.Event,
+    goes_on: Callable[[volumes.Volume], bool] = lambda _volume: True,
+) -> volumes.Volume | None:
+    """
+    Return *volume* as soon as nothing claims it, as it is after *wait_s*, or where *goes_on* says that it is no use.
+
+    ``None`` where it is gone. Raises `errors.CancelledError` when *cancelled* is set.
+    """
+    deadline = time.monotonic() + wait_s
+    found: volumes.Volume | None = volume
+    watched = changes.Watched(client, volume.namespace, volumes.path_of(volume.volume_id))
+    while found is not None and found.claims and goes_on(found) and time.monotonic() < deadline:
+        watched.wait(max(0.0, deadline - time.monotonic()), cancelled)
+        if cancelled.is_set():
+            raise errors.CancelledError(f"cancelled while {key_of(volume)} was claimed; nothing was deregistered")
+        found = volumes.get(client, volume.namespace, volume.volume_id)
+    return found
+
+
+def refuse_claimed(volume: volumes.Volume) -> None:
+    """Raise `errors.RefusedError` where *volume* is claimed, naming who holds it."""
+    if volume.claims:
+        raise errors.RefusedError(
+            f"volume {key_of(volume)} is claimed and stays registered: "
+            f"{'; '.join(volume_records.holder(claim) for claim in volume.claims)}; stop these jobs, wait until their "
+            "claims are free, and run again"
+        )
+
+
+def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
+    """Deregister *volume*, never by force. Raises `errors.RefusedError` where it is claimed by now."""
+    try:
+        volumes.deregister(client, volume.namespace, volume.volume_id)
+    except errors.NomadApiError as error:
+        now = volumes.get(client, volume.namespace, volume.volume_id)
+        if now is None and error.kind == "ambiguous":
+            return
+        if now is not None and "volume in use" in error.message:
+            refuse_claimed(now)
+        raise
+
+
+def key_of(volume: volumes.Volume) -> str:
+    """Return ``namespace/volume_id``."""
+    return f"{volume.namespace}/{volume.volume_id}"
+
+
+# Volumes deregistered: waited for until they are free, and what became of each as data. Their storage stays.
+
 
 INTERVAL_S = 1.0
 """Between two checks of several volumes, and at EC2. One volume alone is waited for by a blocking query."""
@@ -38,12 +104,12 @@ class DeregistrationOptions:
 
 def deregister(
     client: nomad.Nomad,
-    keys: Iterable[volume_lookup.Key],
+    keys: Iterable[volumes.Key],
     options: DeregistrationOptions,
     *,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
-) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
+) -> tuple[outcomes.DeregistrationOutcome, ...]:
     """
     Deregister the volumes of *keys*, and return an outcome for each, in their order.
 
@@ -79,13 +145,13 @@ class _Run:
         self._tell = tell
         self._cancelled = cancelled
         self._deadline = time.monotonic() + options.wait_s
-        self._outcomes: dict[volume_lookup.Key, deregistration_outcome.DeregistrationOutcome] = {}
+        self._outcomes: dict[volumes.Key, outcomes.DeregistrationOutcome] = {}
         self._told = ""
-        self._ebs: dict[str, attachments.AttachedVolume] = {}
-        self._owners: Mapping[volume_lookup.Key, registration_ownership.OwnerRecord] = {}
-        self._last: tuple[volume_lookup.Key, changes.Watched] | None = None
+        self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
+        self._owners: Mapping[volumes.Key, registration_ownership.OwnerRecord] = {}
+        self._last: tuple[volumes.Key, changes.Watched] | None = None
 
-    def all(self, wanted: Sequence[volume_lookup.Key]) -> tuple[deregistration_outcome.DeregistrationOutcome, ...]:
+    def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
         held = self._look(wanted)
         self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
@@ -102,16 +168,18 @@ class _Run:
             self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
-    def _look(self, keys: Iterable[volume_lookup.Key]) -> list[volumes.Volume]:
+    def _look(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
         """Return those that are there; note the others as gone. EC2 is asked about all of them."""
         held = []
-        for key, volume in volume_lookup.found(self._client, keys):
+        for key, volume in volumes.found(self._client, keys):
             if volume is None:
                 self._note(key, "gone", f"not registered in namespace {key[0]}")
             else:
                 held.append(volume)
         if self._options.aws_region and held:
-            self._ebs |= attachments.look((item.external_id for item in held), self._options.aws_region).volumes
+            self._ebs |= ebs_volumes.read_attachments(
+                (item.external_id for item in held), self._options.aws_region
+            ).volumes
         return held
 
     def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
@@ -190,7 +258,7 @@ class _Run:
 
     def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
         """Note why a volume is still registered; after a lost answer, whether it is."""
-        status: deregistration_outcome.Status = reply_status.OF_KIND[error.kind]
+        status: outcomes.DeregistrationStatus = outcomes.STATUS_OF_KIND[error.kind]
         if status == "unknown":
             try:
                 is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None
@@ -210,7 +278,7 @@ class _Run:
         if _key(volume) in self._outcomes:
             return
         if volume.claims:
-            held_by = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
+            held_by = "; ".join(volume_records.holder(claim) for claim in volume.claims)
             self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
         elif self._is_attached(volume):
             self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
@@ -226,15 +294,15 @@ class _Run:
 
     def _note(
         self,
-        key: volume_lookup.Key,
-        status: deregistration_outcome.Status,
+        key: volumes.Key,
+        status: outcomes.DeregistrationStatus,
         reason: str = "",
         volume: volumes.Volume | None = None,
     ) -> None:
         namespace, volume_id = key
         ebs = self._ebs.get(volume.external_id) if volume else None
         storage = str(ebs) if ebs else ""
-        self._outcomes[key] = deregistration_outcome.DeregistrationOutcome(
+        self._outcomes[key] = outcomes.DeregistrationOutcome(
             namespace=namespace,
             volume_id=volume_id,
             status=status,
@@ -244,5 +312,5 @@ class _Run:
         )
 
 
-def _key(volume: volumes.Volume) -> volume_lookup.Key:
+def _key(volume: volumes.Volume) -> volumes.Key:
     return volume.namespace, volume.volume_id

@@ -11,12 +11,12 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
-from nomad_csi.nomad import gates, servers, volume_lookup, volumes
+from nomad_csi.nomad import gates, nodes, volumes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing
 
 _LOCK = threading.Lock()
-_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[servers.Server, ...]] = weakref.WeakKeyDictionary()
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[nodes.Server, ...]] = weakref.WeakKeyDictionary()
 
 
 def risk(client: nomad.Nomad) -> str:
@@ -36,13 +36,13 @@ def is_excluded(client: nomad.Nomad) -> bool:
     return bool(found) and not any(map(_is_old, found))
 
 
-def _servers(client: nomad.Nomad) -> tuple[servers.Server, ...]:
+def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
     """Return the servers; none where they cannot be seen."""
     with _LOCK:
         if client in _KNOWN:
             return _KNOWN[client]
     try:
-        found = servers.list_servers(client)
+        found = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.status is None:
             return ()  # what comes next says that Nomad does not answer
@@ -51,7 +51,7 @@ def _servers(client: nomad.Nomad) -> tuple[servers.Server, ...]:
         return _KNOWN.setdefault(client, found)
 
 
-def _is_old(server: servers.Server) -> bool:
+def _is_old(server: nodes.Server) -> bool:
     return any(fault.code == gates.ERASES_SECRETS for fault in gates.met("servers", server.version, {"secrets"}))
 
 
@@ -68,7 +68,7 @@ def refuse_registered(
     if with_secrets:
         client.connection.refuse_secrets()
     why = risk(client) if with_secrets and not is_accepted else ""
-    registered = volume_lookup.listed(client, (key[0] for key in with_secrets)) if why else frozenset()
+    registered = volumes.listed(client, (key[0] for key in with_secrets)) if why else frozenset()
     there = [key for key in with_secrets if key in registered]
     if there:
         named = listing.shortened(["/".join(key) for key in there])

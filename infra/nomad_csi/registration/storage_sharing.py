@@ -1,8 +1,8 @@
 """
 Volumes of a cluster that would stand for the same storage, found before a registration is sent.
 
-The rule is `shared_storage.refusal`, as within one spec. Nomad shows the volumes of all namespaces to whoever may list
-those of one. Two stacks that register at the same moment do not see each other.
+The rule is `plan.registration.sharing_refusal`, as within one spec. Nomad shows the volumes of all namespaces to
+whoever may list those of one. Two stacks that register at the same moment do not see each other.
 """
 
 import threading
@@ -11,11 +11,11 @@ from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
-from nomad_csi.nomad import plugins, volume_lookup, volumes
-from nomad_csi.plan import registration, shared_storage
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
 
-_Key = volume_lookup.Key
+_Key = volumes.Key
 
 UNLISTED = (
     "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
@@ -43,11 +43,11 @@ class Users:
 
         It counts as there from then on. Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        key = volume_lookup.key_of(document)
+        key = volumes.key_of(document)
         with self._lock:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
-            names = shared_storage.identities(document.external_id)
+            names = registration.storage_identities(document.external_id)
             others = sorted({other for name in names for other in self._keys.get(name, ())} - {key})
             refused = next(filter(None, self._refusals(document, others)), "")
             if not refused:
@@ -59,18 +59,18 @@ class Users:
         """Count the volume of *document*, which a plugin has made since: the list may be older than it."""
         with self._lock:
             if self._keys is not None:
-                self._add(self._keys, document.external_id, volume_lookup.key_of(document))
+                self._add(self._keys, document.external_id, volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* stands for its storage already, as the list shows."""
         with self._lock:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
-            return volume_lookup.key_of(document) in self._keys.get(document.external_id, ())
+            return volumes.key_of(document) in self._keys.get(document.external_id, ())
 
     @staticmethod
     def _add(keys: dict[str, set[_Key]], external_id: str, key: _Key) -> None:
-        for name in shared_storage.identities(external_id):
+        for name in registration.storage_identities(external_id):
             keys.setdefault(name, set()).add(key)
 
     def _listed(self, namespace: str) -> dict[str, set[_Key]]:
@@ -92,13 +92,13 @@ class Users:
             other = self._other(document, key)
             if other is None:
                 continue
-            if why := shared_storage.refusal(wanted, other):
+            if why := registration.sharing_refusal(wanted, other):
                 yield (
                     f"{document.external_id} is registered as {other.name} already: {why}; if it is to take the place "
                     "of that one, deregister that one first"
                 )
 
-    def _other(self, document: registration.VolumeRegistration, key: _Key) -> shared_storage.User | None:
+    def _other(self, document: registration.VolumeRegistration, key: _Key) -> registration.StorageUser | None:
         """Return the volume *key* as it is now; ``None`` where it does not stand for the same storage."""
         if key in self._wanted:
             mine = self._wanted[key]
@@ -115,11 +115,11 @@ class Users:
                     raise
             else:
                 modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
-        return shared_storage.User(name="/".join(key), access_modes=modes)
+        return registration.StorageUser(name="/".join(key), access_modes=modes)
 
     def _is_same(self, document: registration.VolumeRegistration, external_id: str, plugin_id: str) -> bool:
         """Return whether the other storage is the same: by its id, and where the plugins differ by their driver."""
-        if not shared_storage.is_same(document.external_id, external_id):
+        if not registration.is_same_storage(document.external_id, external_id):
             return False
         if plugin_id == document.plugin_id:
             return True
@@ -127,8 +127,8 @@ class Users:
         return ours is None or theirs is None or ours.provider == theirs.provider
 
 
-def _user(document: registration.VolumeRegistration) -> shared_storage.User:
-    return shared_storage.User(
+def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
+    return registration.StorageUser(
         name=f"{document.namespace}/{document.volume_id}",
         access_modes=tuple(mode.access_mode for mode in document.capabilities),
         shares=document.shares_storage,

@@ -8,6 +8,7 @@ Source: getrlimit(2) and setrlimit(2), Linux man-pages 6.9.
 """
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -16,13 +17,132 @@ import resource
 import signal
 import sys
 import time
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import jinja2
+import jinja2.sandbox
+from jinja2 import exceptions
 
 from nomad_csi import errors
-from nomad_csi.render import own, own_templates
+from nomad_csi.render import environment, own
+from nomad_csi.render.own import TemplateError
+
+# Templates of an operator's own, rendered by Jinja2's sandbox; every error names the template and its line.
+#
+# The sandbox leaves no way into Python's insides. It bounds neither time nor memory: only `own_worker` calls this,
+# whose process has limits. What ``range`` gives, and what a text is multiplied by, is refused at once. Source:
+# https://jinja.palletsprojects.com/en/stable/sandbox/ ("Security Considerations"), 2026-11-21.
+
+
+RANGE_LIMIT = 10_000
+"""Numbers that all ``range`` calls of one file may give."""
+
+SIZE_LIMIT = 1_048_576
+"""Characters of one file. Nomad takes jobs of up to 1 MiB by default (``job_max_source_size``)."""
+
+
+class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
+    """Jinja2's sandbox; multiplication makes no long text, a power no large number."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**" or not all(isinstance(side, int | float) for side in (left, right)):
+            raise exceptions.SecurityError(f"{operator} is for two numbers only, and ** for none")
+        return super().call_binop(context, operator, left, right)
+
+
+class _Range:
+    """``range``, with a bound on all that it gives for one file."""
+
+    def __init__(self) -> None:
+        self._left = RANGE_LIMIT
+
+    def __call__(self, *bounds: int) -> range:
+        numbers = range(*bounds)
+        self._left -= len(numbers)
+        if self._left < 0:
+            raise exceptions.SecurityError(f"range() gives more than {RANGE_LIMIT} numbers")
+        return numbers
+
+
+def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
+    """
+    Return what template *name* makes of *values*, where templates in *folder* go before ours.
+
+    Raises `TemplateError` for a template that cannot be read, or does what it must not, and `errors.SpecError` for a
+    value that cannot stand in a file.
+    """
+    try:
+        template = _environment(folder, Path.cwd()).get_template(name)
+        return _bounded(template, {"range": _Range()} | dict(values))
+    except jinja2.TemplateSyntaxError as error:
+        raise TemplateError(f"{_place(folder, error.name or name)}, line {error.lineno}: {error.message}") from None
+    except jinja2.TemplateNotFound as error:
+        raise TemplateError(f"{_where(folder, name, error)}: there is no template {error.name!r}") from None
+    except RecursionError as error:
+        raise TemplateError(f"{_where(folder, name, error)}: it includes or calls itself without end") from None
+    except (jinja2.TemplateError, environment.UnquotedValueError) as error:
+        raise TemplateError(f"{_where(folder, name, error)}: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, UnicodeError) as error:
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise TemplateError(f"{_where(folder, name, error)}: {said}") from None
+
+
+def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
+    parts: list[str] = []
+    size = 0
+    for part in template.generate(values):
+        size += len(part)
+        if size > SIZE_LIMIT:
+            raise jinja2.TemplateRuntimeError(f"it makes more than {SIZE_LIMIT} characters: does it loop?")
+        parts.append(part)
+    return "".join(parts)
+
+
+@functools.cache
+def _environment(folder: Path, base: Path) -> jinja2.Environment:
+    """Return the environment for *folder*, which is seen from *base*."""
+    if not folder.is_dir():
+        raise TemplateError(f"templates: {folder} is not a folder")
+    ours = sorted(path.name for path in environment.templates_folder().glob("*.hcl.j2"))
+    if not any((folder / name).is_file() for name in ours):
+        raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
+    made = environment.configured(_Environment, [base / folder, environment.templates_folder()])
+    made.filters.update({name: _strict(made.filters[name]) for name in environment.FILTERS})
+    return made
+
+
+def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the filter *function*, which says of a name that is not there just that."""
+
+    def call(value: Any, *more: Any) -> Any:
+        if isinstance(value, jinja2.Undefined):
+            str(value)  # raises, with the name
+        return function(value, *more)
+
+    return call
+
+
+def _place(folder: Path, name: str) -> str:
+    own = folder / name
+    return f"template {own if own.is_file() else name}"
+
+
+def _where(folder: Path, name: str, error: BaseException) -> str:
+    """Return template and line of the innermost place in a template that *error* came through."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
+    if not frames:
+        return _place(folder, name)
+    return f"{_place(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
+
+
+# ``python -m nomad_csi.render.own_worker``: renders templates of an operator's own, within limits of the system.
+
 
 CPU_LIMIT_S = 3
 """Processor time for one file; one of ours takes a hundredth of a second."""
@@ -70,7 +190,7 @@ def _end(_number: int, _frame: Any) -> None:
 
 def _reply(folder: Any, name: str, values: Any) -> dict[str, Any]:
     try:
-        return {"text": own_templates.render(folder, name, values)}
+        return {"text": render(folder, name, values)}
     except errors.SpecError as error:
         return {"problems": [asdict(problem) for problem in error.problems], "source": error.source}
     except own.TemplateError as error:

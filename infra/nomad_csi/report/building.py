@@ -1,14 +1,112 @@
 """A report from its parts. Pure."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from nomad_csi.claims import claim_model
 from nomad_csi.doctor import model as doctor
+from nomad_csi.doctor import model as doctor_model
+from nomad_csi.doctor import report as doctor_report
 from nomad_csi.findings import Finding, finding
-from nomad_csi.health import drain_findings, zones
+from nomad_csi.health import drain_findings, eligibility, plugins, policy
 from nomad_csi.nomad.records import nodes
-from nomad_csi.report import model, summary
-from nomad_csi.report.parts import Parts
+from nomad_csi.report import model
+from nomad_csi.report.smoke_results import SmokeResult
+from nomad_csi.verification import report
+
+# What was asked for a report, before it is put together.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Each as the command tells it that asks for it."""
+
+    cluster: model.Cluster
+    spec: str
+    found: doctor_model.ObservedCluster
+    """What the doctor read: clients, plugins, volumes."""
+
+    doctor: doctor_report.DoctorReport
+    verified: report.VerificationReport | None
+    """Of the spec; ``None``: there is none, or it could not be compared."""
+
+    running: Mapping[str, plugins.PluginStatus]
+    """Status of plugins that are in no spec, against what their own jobs ask for, by id."""
+
+    claims: tuple[claim_model.VolumeClaims, ...]
+    claims_unread: int
+    asked_ec2: bool
+    unchecked: tuple[doctor_model.Unchecked, ...]
+    """Beside what the doctor could not check."""
+
+    smoke: tuple[SmokeResult, ...]
+
+
+# What there is in each zone, and what is verified by what.
+
+
+def zones_of(
+    clients: Iterable[model.ReportedClient],
+    of_plugins: Sequence[model.ReportedPlugin],
+    volumes: Iterable[model.ReportedVolume],
+) -> tuple[model.Zone, ...]:
+    """Return all zones that a client or a volume is in, by name; clients of which none is known come last."""
+    zone_of = {client.node_id: client.zone for client in clients}
+    bound = [volume for volume in volumes if len(volume.zones) == 1]
+    of_clients = Counter(client.zone for client in clients)
+    ready = Counter(client.zone for client in clients if client.state == "ready")
+    of_volumes = Counter(volume.zones[0] for volume in bound)
+    claimed = Counter(volume.zones[0] for volume in bound if volume.claims)
+    wrong = Counter(volume.zones[0] for volume in bound if volume.status != "ok")
+    healthy: Counter[tuple[str, str]] = Counter()
+    wanted: Counter[tuple[str, str]] = Counter()
+    for plugin in of_plugins:
+        for row in policy.counted(plugin.status.instances) if plugin.status else ():
+            place = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
+            wanted[place] += 1
+            healthy[place] += row.status == plugins.HEALTHY
+    names = set(of_clients) | set(of_volumes) | {zone for _, zone in wanted}
+    return tuple(
+        model.Zone(
+            name=name,
+            clients=of_clients[name],
+            ready=ready[name],
+            plugins={
+                plugin.plugin_id: (healthy[plugin.plugin_id, name], wanted[plugin.plugin_id, name])
+                for plugin in of_plugins
+            },
+            volumes=of_volumes[name],
+            claimed=claimed[name],
+            wrong_volumes=wrong[name],
+        )
+        for name in sorted(names, key=lambda name: (not name, name))
+    )
+
+
+def evidence_of(
+    of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
+) -> tuple[model.EvidenceCount, ...]:
+    """Return how much each kind of evidence stands behind, from the strongest to none."""
+    return tuple(item for item in _evidence(of_plugins, volumes) if item.of and (item.verified or item.tier != "-"))
+
+
+def _evidence(
+    of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
+) -> Iterator[model.EvidenceCount]:
+    rows = [row for plugin in of_plugins if plugin.status for row in plugin.status.instances]
+    by_instance = Counter(row.evidence if row.status == plugins.HEALTHY else "-" for row in rows)
+    by_volume = Counter(volume.evidence for volume in volumes)
+    yield model.EvidenceCount(tier="smoke", what="volumes", verified=by_volume["smoke"], of=len(volumes))
+    yield model.EvidenceCount(tier="csi", what="plugin instances", verified=by_instance["csi"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="plugin instances", verified=by_instance["nomad"], of=len(rows))
+    yield model.EvidenceCount(tier="nomad", what="volumes", verified=by_volume["nomad"], of=len(volumes))
+    yield model.EvidenceCount(tier="-", what="plugin instances", verified=by_instance["-"], of=len(rows))
+    yield model.EvidenceCount(tier="-", what="volumes", verified=by_volume["-"], of=len(volumes))
+
+
+# A report from its parts.
 
 
 def build(parts: Parts) -> model.ClusterReport:
@@ -28,8 +126,8 @@ def build(parts: Parts) -> model.ClusterReport:
         findings=tuple(sorted(_findings(parts, volumes), key=_is_warning)),
         unchecked=(*parts.unchecked, *parts.doctor.unchecked),
         smoke=parts.smoke,
-        zones=summary.zones_of(clients, of_plugins, volumes),
-        evidence=summary.evidence_of(of_plugins, volumes),
+        zones=zones_of(clients, of_plugins, volumes),
+        evidence=evidence_of(of_plugins, volumes),
     )
 
 
@@ -59,7 +157,7 @@ def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterat
         yield model.ReportedClient(
             node_id=node.node_id,
             name=node.name,
-            zone=reported.get(node.node_id) or zones.of_client(node),
+            zone=reported.get(node.node_id) or eligibility.zone_of_client(node),
             datacenter=node.datacenter,
             node_pool=node.node_pool,
             state=_state(node),
@@ -90,7 +188,7 @@ def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
             volume_id=volume_id,
             plugin_id=item.plugin_id,
             external_id=item.external_id,
-            zones=tuple(sorted({zones.of_segments(place) for place in item.segments} - {""})),
+            zones=tuple(sorted({eligibility.zone_of_segments(place) for place in item.segments} - {""})),
             claims=item.claims,
             status=word,
             evidence="smoke" if item.is_registered and item.key in smoked else evidence,

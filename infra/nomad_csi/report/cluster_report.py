@@ -13,11 +13,11 @@ from nomad_csi.claims import claim_model, claim_status, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
 from nomad_csi.health import explaining, plugins
-from nomad_csi.nomad import plugin_tasks, volume_reads, volumes
+from nomad_csi.nomad import plugin_jobs, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import model as plans
-from nomad_csi.report import building, model, parts
+from nomad_csi.report import building, model
 from nomad_csi.report.expecting import expectation_of
 from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verification import looking, report, verification
@@ -63,7 +63,7 @@ def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
     verified = _verified(client, question, unchecked)
     held, unread = _claims(client, found, question, unchecked)
     return building.build(
-        parts.Parts(
+        building.Parts(
             cluster=_cluster(client, found, question, unchecked),
             spec=question.spec,
             found=complete,
@@ -136,7 +136,7 @@ def _running(
         unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
 
 
-def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTask]) -> looking.WatchedPlugin:
+def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_jobs.PluginTask]) -> looking.WatchedPlugin:
     expectation = expectation_of(plugin, tasks)
     own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
     return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
@@ -163,7 +163,7 @@ def _claims(
         return (), len(claimed)
     wanted = claimed[: question.claimed_max]
     try:
-        seen = volume_reads.read(client, (_key(volume) for volume in wanted))
+        seen = volumes.read_each(client, (_key(volume) for volume in wanted))
         held = seen.volumes
         told = _of_ec2(client, held, question.aws_region, unchecked) or _of_nomad(client, found, held)
     except errors.NomadApiError as error:

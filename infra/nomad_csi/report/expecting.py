@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from nomad_csi.nomad.records import plugin_tasks, plugins
+from nomad_csi.nomad.records import jobs, plugins
 from nomad_csi.plan import model
 
 _NODE_ROLES = frozenset({"node", "monolith"})
 
 
-def expectation_of(plugin: plugins.Plugin, tasks: Sequence[plugin_tasks.PluginTask]) -> model.PluginExpectation:
+def expectation_of(plugin: plugins.Plugin, tasks: Sequence[jobs.PluginTask]) -> model.PluginExpectation:
     """
     Return what *plugin* is to be by its *tasks*: a node instance on each client that its one system job may run on.
 

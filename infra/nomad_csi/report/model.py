@@ -8,8 +8,8 @@ from nomad_csi.claims import claim_model
 from nomad_csi.doctor import model as doctor
 from nomad_csi.findings import Finding, errors_of
 from nomad_csi.health import plugins
-from nomad_csi.nomad.records import servers
-from nomad_csi.plan import named_volume
+from nomad_csi.nomad.records import nodes
+from nomad_csi.plan import registration
 from nomad_csi.report.smoke_results import SmokeResult
 
 VolumeStatus = Literal["ok", "missing", "differs", "unschedulable"]
@@ -29,7 +29,7 @@ class Cluster:
     identity: str
     """Id that nomad-csi gave it, from a Nomad variable; empty: it has none, or the token may not read it."""
 
-    servers: tuple[servers.Server, ...]
+    servers: tuple[nodes.Server, ...]
     """Empty where they could not be read."""
 
     asked_ns: int
@@ -73,7 +73,7 @@ class ReportedPlugin:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReportedVolume(named_volume.NamedVolume):
+class ReportedVolume(registration.NamedVolume):
     """One volume that is registered, or that the spec has."""
 
     plugin_id: str

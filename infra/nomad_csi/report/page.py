@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from nomad_csi.claims import claims_report
 from nomad_csi.findings import Finding
-from nomad_csi.report import chart, model, tables, words
+from nomad_csi.report import model, tables
 
 SHOWN = 5
 """Errors of one code that are shown at once; the rest can be opened."""
@@ -20,7 +20,7 @@ class GradedRow(Protocol):
     """A row of a table."""
 
     @property
-    def kind(self) -> words.Kind:
+    def kind(self) -> tables.Kind:
         """How grave it is."""
         ...
 
@@ -35,7 +35,7 @@ class Tile:
     label: str
     count: int
     remark: str
-    kind: words.Kind
+    kind: tables.Kind
     target: str
     """Id of the section that tells more."""
 
@@ -46,7 +46,7 @@ class FindingGroup:
 
     code: str
     severity: str
-    kind: words.Kind
+    kind: tables.Kind
     found_by: str
     advice: str
     """Where all of them advise the same; else empty."""
@@ -79,7 +79,7 @@ class PluginView:
 
     plugin: model.ReportedPlugin
     word: str
-    kind: words.Kind
+    kind: tables.Kind
     instances: Split[tables.PluginInstanceRow]
 
 
@@ -88,7 +88,7 @@ class ZoneView:
     """A zone, and its clients as a picture."""
 
     zone: model.Zone
-    chart: chart.Chart
+    chart: tables.Chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Page:
 
     report: model.ClusterReport
     status: str
-    kind: words.Kind
+    kind: tables.Kind
     asked_at: str
     nomad_versions: str
     tool_version: str
@@ -112,7 +112,7 @@ class Page:
 
 def of(report: model.ClusterReport, tool_version: str) -> Page:
     """Return the page of *report*, made by *tool_version* of this package."""
-    status, kind = words.of_report(report)
+    status, kind = tables.of_report(report)
     of_clients, of_claims = tables.clients(report), tables.claims(report)
     of_volumes = tables.volumes(report)
     return Page(
@@ -138,7 +138,7 @@ def _tiles(
     volumes: Sequence[tables.VolumeRow],
     claims: Sequence[tables.ClaimRow],
 ) -> Iterable[Tile]:
-    kinds = [words.of_plugin(plugin)[1] for plugin in report.plugins]
+    kinds = [tables.of_plugin(plugin)[1] for plugin in report.plugins]
     yield _tile("plugins", kinds, "healthy")
     yield _tile("clients", [row.kind for row in clients], "well")
     yield _tile("volumes", [row.kind for row in volumes], "in order")
@@ -147,13 +147,13 @@ def _tiles(
     yield _tile("claims", seen, "live", count=held, unread=report.claims_unread)
 
 
-def _tile(label: str, kinds: Sequence[words.Kind], fine: str, *, count: int | None = None, unread: int = 0) -> Tile:
+def _tile(label: str, kinds: Sequence[tables.Kind], fine: str, *, count: int | None = None, unread: int = 0) -> Tile:
     wrong = sum(kind != "good" for kind in kinds)
     remark = f"{wrong:,} not {fine}" if wrong else f"all {fine}"
     if unread:
-        remark += f"; holders of {words.counted(unread, 'volume')} not read"
+        remark += f"; holders of {tables.counted(unread, 'volume')} not read"
     total = len(kinds) if count is None else count
-    kind = words.worst((*kinds, "unsure") if unread else kinds)
+    kind = tables.worst((*kinds, "unsure") if unread else kinds)
     return Tile(label=label, count=total, remark=remark if total else "none", kind=kind, target=label)
 
 
@@ -177,15 +177,15 @@ def _problems(found: Iterable[Finding]) -> Iterable[FindingGroup]:
 
 
 def _zones(report: model.ClusterReport, rows: Iterable[tables.ClientRow]) -> Iterable[ZoneView]:
-    kinds: dict[str, list[words.Kind]] = defaultdict(list)
+    kinds: dict[str, list[tables.Kind]] = defaultdict(list)
     for row in rows:
         kinds[row.client.zone].append(row.kind)
     for zone in report.zones:
-        yield ZoneView(zone=zone, chart=chart.of(kinds[zone.name]))
+        yield ZoneView(zone=zone, chart=tables.chart_of(kinds[zone.name]))
 
 
 def _plugin(report: model.ClusterReport, plugin: model.ReportedPlugin) -> PluginView:
-    word, kind = words.of_plugin(plugin)
+    word, kind = tables.of_plugin(plugin)
     rows = tables.instances(plugin, {client.node_id: client.zone for client in report.clients})
     return PluginView(plugin=plugin, word=word, kind=kind, instances=_split(rows, lambda row: row.zone))
 

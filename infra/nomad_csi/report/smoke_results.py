@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from nomad_csi import errors
-from nomad_csi.plan import named_volume
+from nomad_csi.plan import registration
 
 Status = Literal["verified", "failed", "not verified"]
 
@@ -15,7 +15,7 @@ _SENTENCES = ("verified", "not_verified", "left_behind")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SmokeResult(named_volume.NamedVolume):
+class SmokeResult(registration.NamedVolume):
     """What became of the test of one volume, and which file says so."""
 
     status: Status

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.health import causes, explaining, plugins, stability
+from nomad_csi.health import events, explaining, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.resources import asked_together
-from nomad_csi.resources.frame import asking, resource
+from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
 from nomad_csi.verification import looking
 
@@ -195,7 +195,7 @@ class _Wait:
 
     def _pass_over(self, error: errors.NomadApiError) -> None:
         """Say that Nomad is out of reach; raise *error* where it refused, or has been away for too long."""
-        if not asking.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
+        if not resource.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
             raise error
         self._stability.lose_sight()
         self._say(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
@@ -267,7 +267,7 @@ class _Wait:
         lines += [*map(str, fetched), NEXT]
         return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
 
-    def _explained(self, seen: looking.Look) -> tuple[causes.Cause, ...]:
+    def _explained(self, seen: looking.Look) -> tuple[events.Cause, ...]:
         """Return what explains it, where not everything is well."""
         if seen.status.ok:
             return ()
@@ -276,7 +276,7 @@ class _Wait:
         )
         outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
         if not outcome:
-            return (causes.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
+            return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
         [result] = outcome
         if isinstance(result, BaseException):
             raise result

@@ -7,7 +7,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.health import plugins
 from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
-from nomad_csi.resources.frame import asking, compare, properties, resource
+from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.text import listing
 
 
@@ -46,7 +46,7 @@ class PluginHealthResource:
         recorded = declared.by_todays_names(old_outputs)
         if not _was_verified(recorded):
             client = context.connect()
-            with asking.KeptIfUnreachable(context, client, _subject(recorded["pluginId"]), is_recorded=True):
+            with resource.KeptIfUnreachable(context, client, _subject(recorded["pluginId"]), is_recorded=True):
                 if wrong := _wrong(_look(context, client, recorded)):
                     context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
 
@@ -72,7 +72,7 @@ class PluginHealthResource:
             )
         inputs, outputs = map(declared.by_todays_names, (inputs, outputs))
         client = context.connect()
-        with asking.KeptIfUnreachable(context, client, _subject(identity), is_recorded=True):
+        with resource.KeptIfUnreachable(context, client, _subject(identity), is_recorded=True):
             status = _look(context, client, inputs)
             if wrong := _wrong(status):
                 context.status(f"plugin {identity} is not healthy now: {wrong}")

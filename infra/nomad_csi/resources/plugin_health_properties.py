@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.plan import model, probe_job
-from nomad_csi.resources.frame import named_properties, properties, resource
+from nomad_csi.resources.frame import properties, resource
 
 INPUTS: Mapping[str, properties.Property] = {
-    "pluginId": named_properties.plugin_id("Id of the CSI plugin."),
+    "pluginId": properties.plugin_id("Id of the CSI plugin."),
     "provider": properties.text("The name that every instance must report, such as `ebs.csi.aws.com`.", required=True),
     "version": properties.text("The version that every instance must report; any when omitted."),
-    "namespace": named_properties.namespace(
-        "Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False
-    ),
+    "namespace": properties.namespace("Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False),
     "controllers": properties.number("Controllers that must be healthy; 0 when omitted.", default=0),
     "monolith": properties.flag("Whether each node instance is a controller too; no when omitted."),
     "nodes": properties.number("Node instances of a service job; one on every eligible client when omitted."),

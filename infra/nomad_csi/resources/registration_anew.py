@@ -14,10 +14,10 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
-from nomad_csi.nomad.records import claim_holders
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_coalesce, removal, secret_safety
+from nomad_csi.registration import batch_coalesce, deregistration, secret_safety
 from nomad_csi.resources import successor, volume_changes, volume_document, volume_ownership, volume_removal
 from nomad_csi.resources.frame import resource
 
@@ -45,8 +45,8 @@ def preview(
     if found is not None:
         _refuse_hidden(found, recorded)
         successor.refuse(context, client, successor.Successor(news=news, recorded=recorded), in_preview=True)
-        if found.claims and not removal.is_ending(found):
-            holders = "; ".join(claim_holders.holder(claim) for claim in found.claims)
+        if found.claims and not deregistration.is_ending(found):
+            holders = "; ".join(volume_records.holder(claim) for claim in found.claims)
             context.warn(f"volume {_key(news)} is claimed now, and `up` refuses this change while it is: {holders}")
 
 
@@ -77,7 +77,7 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
     # From here on an interruption would leave the volume unregistered.
     uninterrupted = dataclasses.replace(context, cancelled=threading.Event())
     if free is not None:
-        removal.deregister(client, free)
+        deregistration.deregister_free(client, free)
     try:
         volume_changes.register(uninterrupted, client, news, held, is_new=True, recorded=recorded)
     except errors.NomadCsiError as error:

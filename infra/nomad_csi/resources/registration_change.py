@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.resources import volume_comparison, volume_properties
+from nomad_csi.resources import volume_document, volume_properties
 from nomad_csi.resources.frame import properties
 
 IDENTITY = ("namespace", "volumeId")
@@ -66,9 +66,9 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
     if identity:
         changed = frozenset(name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name))
     else:
-        compared = volume_comparison.compare_inputs(old_inputs, news)
-        changed = volume_comparison.changed_properties(old_inputs, news, compared)
-        fixed = volume_comparison.property_names(item for item in compared.differences if item.needs_new_registration)
+        compared = volume_document.compare_inputs(old_inputs, news)
+        changed = volume_document.changed_properties(old_inputs, news, compared)
+        fixed = volume_document.property_names(item for item in compared.differences if item.needs_new_registration)
     changed -= properties.not_compared(volume_properties.INPUTS)
     kind: Kind = "replace" if identity else "register-anew" if fixed else "in-place" if changed else "none"
     keys = tuple(_locating_keys(old_inputs, news))

@@ -5,15 +5,283 @@ Three are asked: Nomad for its plugin and its id, AWS for its storage, and the p
 be reached from here.
 """
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors, nomad
+from nomad_csi.aws import asking, ebs_volumes, file_systems
+from nomad_csi.csi import endpoint, validation
+from nomad_csi.drivers import catalogue, model
+from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, successor_controller, successor_plugin, successor_storage, volume_changes
+from nomad_csi.resources import plugin_health, volume_changes, volume_document
 from nomad_csi.resources.created import created_changes
-from nomad_csi.resources.frame import resource
+from nomad_csi.resources.frame import properties, resource
+from nomad_csi.text import foreign
+
+# Whether a plugin, as Nomad has it, can serve a volume.
+
+
+_SHOWN = 8
+_LOOK = "check its jobs: `nomad-csi verify` says what is wrong"
+
+
+def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:
+    """Return what is wrong with a *plugin_id* that is not among those *known* to Nomad."""
+    there = tuple(known)
+    close = difflib.get_close_matches(plugin_id, there, n=1)
+    more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
+    return errors.Problem(
+        path="pluginId",
+        got=repr(plugin_id),
+        allowed=f"a CSI plugin that Nomad has ({', '.join(there[:_SHOWN]) or 'none'}{more})",
+        fix=f"did you mean {close[0]}" if close else "run the plugin's job first",
+    )
+
+
+def plugin_problems(
+    plugin: plugins.Plugin, news: Mapping[str, Any], *, needs_controller: bool
+) -> Iterator[errors.Problem]:
+    """
+    Yield what keeps *plugin* from serving the volume of *news*.
+
+    A plugin of which no instance was ever healthy takes any registration unchecked (tried on Nomad 2.0.6-dev).
+    """
+    healthy = [item for item in (*plugin.controllers, *plugin.nodes) if item.healthy]
+    if not healthy:
+        yield _unfit(plugin, "a healthy plugin", "no instance is healthy")
+    elif needs_controller and not plugin.controllers:
+        yield _unfit(plugin, "a plugin with a controller", "it has none")
+    elif (plugin.controller_required or needs_controller) and not any(item.healthy for item in plugin.controllers):
+        yield _unfit(plugin, "a plugin with a healthy controller", f"0 of {len(plugin.controllers)} are healthy")
+    yield from _form(plugin, news)
+
+
+def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
+    """
+    Return that no client on which *plugin* is healthy is in a place that the volume of *news* requires; else nothing.
+
+    Nothing either where a place is not known yet, and where no instance is healthy or reports its place.
+    """
+    there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
+    places = [place.get("segments", {}) for place in _places(news)]
+    if not there or not places or any(place.items() <= segments.items() for place in places for segments in there):
+        return ""
+    keys = {key for place in places for key in place}
+    named = [{key: value for key, value in segments.items() if key in keys} for segments in there]
+    wanted, found = (" or ".join(sorted({_shown(item) for item in items})) for items in (places, named))
+    return (
+        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} has healthy clients only in {found}; "
+        "add a client there, or correct the zone of the volume"
+    )
+
+
+def _places(news: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the required places of *news*; none where one of them is not known yet."""
+    places = news.get("requiredTopologies", ())
+    is_known = properties.UNKNOWN not in str(places)
+    return list(places) if is_known else []
+
+
+def _shown(segments: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items())) or "places without that key"
+
+
+def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
+    return errors.Problem(path="pluginId", got=f"{plugin.plugin_id!r}: {found}", allowed=allowed, fix=_LOOK)
+
+
+def _form(plugin: plugins.Plugin, news: Mapping[str, Any]) -> Iterator[errors.Problem]:
+    """Yield that an external id is none of the plugin's driver, where the catalogue has that."""
+    external_id, driver = news.get("externalId", properties.UNKNOWN), _driver(plugin)
+    if driver is not None and external_id != properties.UNKNOWN and not driver.external_id.fits(external_id):
+        yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
+
+
+def _driver(plugin: plugins.Plugin) -> model.Driver | None:
+    found = (
+        driver
+        for driver in catalogue.DRIVERS.values()
+        if plugin.provider == driver.provider.replace("{plugin_id}", plugin.plugin_id)
+    )
+    return next(found, None)
+
+
+# Whether AWS has the storage that a volume is to stand for, and where.
+#
+# EC2 and EFS know nothing of other accounts and regions. So an id that they do not know is wrong only where they know
+# the one that it follows.
+
+
+_GONE = frozenset({"deleting", "deleted", "error"})
+"""States of storage that is not there to be used. Source: Amazon EC2 and EFS API references, 2026-08."""
+
+
+def storage_problems(
+    plugin: plugins.Plugin | None, news: Mapping[str, Any], recorded: Mapping[str, Any], unchecked: list[str]
+) -> Iterator[errors.Problem]:
+    """
+    Yield what AWS has against the external id of *news*, and against its zones; what it was not asked is *unchecked*.
+
+    *recorded* are the outputs of the registration that it follows.
+    """
+    external_id, old = news["externalId"], recorded.get("externalId", "")
+    is_ebs, is_efs = ebs_volumes.is_ebs(external_id), file_systems.parts(external_id) is not None
+    if not (is_ebs or is_efs):
+        return
+    region = _region(plugin, news)
+    if not region:
+        unchecked.append(f"{external_id} in AWS (no region is known: set AWS_REGION)")
+        return
+    try:
+        judged = _of_ebs(external_id, old, region, news) if is_ebs else _of_efs(external_id, old, region, news)
+    except errors.AwsError as error:
+        unchecked.append(f"{external_id} in AWS ({error})")
+        return
+    if judged is None:
+        unchecked.append(f"{external_id} in AWS (these credentials do not see it in {region})")
+        return
+    yield from judged
+
+
+def _region(plugin: plugins.Plugin | None, news: Mapping[str, Any]) -> str:
+    """Return the region of the volume's zones, else that of the plugin's nodes, else that of the environment."""
+    running = plugin.nodes if plugin else ()
+    for named in (_zones(news), tuple(eligibility.zone_of_segments(item.segments) for item in running)):
+        found = asking.region_of_zones(named)
+        if found:
+            return next(iter(found)) if len(found) == 1 else ""
+    return asking.region_of_environment()
+
+
+def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the zones of the required places that are known."""
+    places = news.get("requiredTopologies", ())
+    if places == properties.UNKNOWN:
+        return ()
+    segments = (place.get("segments") for place in places if isinstance(place, Mapping))
+    found = (eligibility.zone_of_segments(item) for item in segments if isinstance(item, Mapping))
+    return tuple(zone for zone in found if zone and zone != properties.UNKNOWN)
+
+
+def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+    """Return what EC2 has against *external_id*; ``None`` where it does not say."""
+    seen = ebs_volumes.read_volumes({external_id, old}, region)
+    found = seen.get(external_id)
+    if found is None:
+        return (_absent(external_id, old, "an EBS volume", region),) if old in seen else None
+    if found.state in _GONE:
+        return (_unusable(external_id, found.state),)
+    wrong = [zone for zone in _zones(news) if zone != found.zone]
+    if not wrong:
+        return ()
+    allowed = f"{found.zone}, the zone of {external_id}"
+    return (errors.Problem(path="requiredTopologies", got=", ".join(wrong), allowed=allowed),)
+
+
+def _of_efs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+    """Return what EFS has against *external_id*; ``None`` where it does not say."""
+    seen = file_systems.find((external_id, old), region)
+    (system_id, point_id), old_id = file_systems.parts(external_id) or ("", ""), file_systems.parts(old) or ("", "")
+    found = seen.file_systems.get(system_id)
+    if found is None:
+        is_sure = old_id[0] in seen.file_systems and not _is_of_another_account(news)
+        return (_absent(system_id, old_id[0], "a file system", region),) if is_sure else None
+    if found.state in _GONE:
+        return (_unusable(system_id, found.state),)
+    if point_id and (owner := seen.access_points.get(point_id)) != system_id:
+        got = f"{point_id!r}, {f'one of {owner}' if owner else 'which EFS does not know'}"
+        return (errors.Problem(path="externalId", got=got, allowed=f"an access point of {system_id}"),)
+    return ()
+
+
+def _is_of_another_account(news: Mapping[str, Any]) -> bool:
+    context = news.get("context", {})
+    return context == properties.UNKNOWN or any(name.lower() == "crossaccount" for name in context)
+
+
+def _absent(external_id: str, old: str, kind: str, region: str) -> errors.Problem:
+    allowed = f"{kind} of {region}, where AWS knows {old} and not this one"
+    return errors.Problem(path="externalId", got=repr(external_id), allowed=allowed, fix="correct the id")
+
+
+def _unusable(external_id: str, state: str) -> errors.Problem:
+    return errors.Problem(path="externalId", got=f"{external_id!r}, whose state is {state}", allowed="usable storage")
+
+
+# What a plugin's controller says of a volume before it is registered: Nomad asks it the same when it is.
+
+
+TIMEOUT_S = 10.0
+
+_LATER = frozenset(
+    {"ABORTED", "CANCELLED", "DEADLINE_EXCEEDED", "NOT_ASKED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "UNIMPLEMENTED"}
+)
+"""Codes that say nothing of the volume."""
+
+
+def controller_problems(
+    context: resource.Context, plugin: plugins.Plugin, news: Mapping[str, Any], unchecked: list[str]
+) -> Iterator[errors.Problem]:
+    """Yield what the controller has against the volume of *news*; where it was not asked, that is *unchecked*."""
+    if not plugin.controllers or _has_unknown(news):
+        return
+    socket = _socket(context, plugin)
+    if not socket:
+        unchecked.append(f"the controller of {plugin.plugin_id} (its socket is not reachable from here)")
+        return
+    document = volume_document.from_inputs(news)
+    key = (document.namespace, document.volume_id)
+    question = validation.ValidationQuestion(
+        key=key,
+        external_id=document.external_id,
+        uses=tuple((item.access_mode, item.attachment_mode) for item in document.capabilities),
+        context=document.context,
+        parameters=document.parameters,
+    )
+    answer = validation.ask(socket, [question], secrets={key: document.secrets}, timeout_s=TIMEOUT_S)[key]
+    said = foreign.clean(answer.message or "no reason given")
+    if answer.code in _LATER:
+        unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {said})")
+    elif answer.code:
+        got = f"{document.external_id!r}: {answer.code}: {said}"
+        allowed = f"a volume that the controller of {plugin.plugin_id} knows"
+        yield errors.Problem(path="externalId", got=got, allowed=allowed)
+    elif not answer.confirmed:
+        context.warn(f"the controller of {plugin.plugin_id} does not confirm the capabilities of the volume: {said}")
+
+
+def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
+    """Return the socket of a healthy controller on this machine; empty where there is none."""
+    declared = context.operation.all_declared(plugin_health.PluginHealthResource.token)
+    folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
+    paths = (
+        gather.socket_path(folder, item.alloc_id)
+        for folder in sorted(folders - {"", properties.UNKNOWN})
+        for item in plugin.controllers
+        if item.healthy
+    )
+    return next((path for path in paths if _is_open(path)), "")
+
+
+def _is_open(path: str) -> bool:
+    try:
+        return endpoint.obstacle(endpoint.parse(path)) is None
+    except errors.CsiError:
+        return False
+
+
+def _has_unknown(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_unknown, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_unknown, value))
+    return bool(value == properties.UNKNOWN)
+
+
+# What is to take the place of something that works, checked before that is taken away.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +329,7 @@ def warn_of_missing_plugin(context: resource.Context, client: nomad.Nomad, news:
         return
     known = context.operation.once("plugin ids", lambda: plugins.list_ids(client))
     if plugin_id not in known:
-        context.warn(f"{successor_plugin.missing(plugin_id, known)}; `up` fails unless this run starts it first")
+        context.warn(f"{missing(plugin_id, known)}; `up` fails unless this run starts it first")
 
 
 def warn_out_of_reach(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
@@ -70,7 +338,7 @@ def warn_out_of_reach(context: resource.Context, client: nomad.Nomad, news: Mapp
     if plugin_id == resource.UNKNOWN or not news.get("requiredTopologies"):
         return
     plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(client, plugin_id))
-    if plugin is not None and (why := successor_plugin.out_of_reach(plugin, news)):
+    if plugin is not None and (why := out_of_reach(plugin, news)):
         context.warn(why)
 
 
@@ -84,7 +352,7 @@ def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Ma
     if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
         return
     unchecked: list[str] = []
-    found = tuple(successor_storage.problems(plugins.get(client, news["pluginId"]), news, {}, unchecked))
+    found = tuple(storage_problems(plugins.get(client, news["pluginId"]), news, {}, unchecked))
     name = f"volume {news['namespace']}/{news['volumeId']}"
     if found:
         raise errors.RefusedError(f"{name} would be registered for unusable storage: {'; '.join(map(str, found))}")
@@ -107,11 +375,11 @@ def _problems(
     plugin_id = wanted.news["pluginId"]
     plugin = None if plugin_id == resource.UNKNOWN else plugins.get(client, plugin_id)
     if plugin is None and plugin_id != resource.UNKNOWN and not (in_preview and is_brought(context, plugin_id)):
-        yield successor_plugin.missing(plugin_id, plugins.list_ids(client))
+        yield missing(plugin_id, plugins.list_ids(client))
     if plugin is not None and not (in_preview and is_brought(context, plugin_id)):
-        yield from successor_plugin.problems(plugin, wanted.news, needs_controller=wanted.is_created)
+        yield from plugin_problems(plugin, wanted.news, needs_controller=wanted.is_created)
     if wanted.is_created:
         return
-    yield from successor_storage.problems(plugin, wanted.news, wanted.recorded, unchecked)
+    yield from storage_problems(plugin, wanted.news, wanted.recorded, unchecked)
     if plugin is not None:
-        yield from successor_controller.problems(context, plugin, wanted.news, unchecked)
+        yield from controller_problems(context, plugin, wanted.news, unchecked)

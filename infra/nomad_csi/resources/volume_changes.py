@@ -8,7 +8,7 @@ from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import batch_coalesce, secret_safety
-from nomad_csi.resources import volume_comparison, volume_document, volume_ownership
+from nomad_csi.resources import volume_document, volume_ownership
 from nomad_csi.resources.frame import properties, resource
 
 
@@ -27,7 +27,7 @@ def take_over(
     """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
     volume_ownership.refuse_others(client, news, {})
     compared = compare(found, news)
-    volume_comparison.refuse_foreign(found, news, compared)
+    volume_document.refuse_foreign(found, news, compared)
     refuse_impossible(compared, news)
     if compared.must_be_sent:
         register(context, client, news, held, is_new=False, found=found)
@@ -56,7 +56,7 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
     if not properties.has_unknown(known):
         compared = compare(found, news)
-        volume_comparison.refuse_foreign(found, news, compared)
+        volume_document.refuse_foreign(found, news, compared)
         refuse_impossible(compared, news)
 
 

@@ -8,10 +8,13 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nomad_csi import errors
+from nomad_csi.compare import difference, volume
+from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.resources import volume_properties
 from nomad_csi.resources.created import created_properties
-from nomad_csi.resources.frame import paths, properties
+from nomad_csi.resources.frame import properties
 
 _PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}
 
@@ -23,7 +26,7 @@ def property_path(field: str) -> str:
     return _PROPERTIES[field]
 
 
-COMPARED = frozenset(map(paths.top, _PROPERTIES.values())) - {"volumeId", "namespace", "secrets"}
+COMPARED = frozenset(map(properties.top_of_path, _PROPERTIES.values())) - {"volumeId", "namespace", "secrets"}
 """Properties that `compare.volume` compares by fields of the document."""
 
 
@@ -51,3 +54,91 @@ def topologies(segments: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
 def to_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
     """Return the inputs that describe *document*, in the shape of `check`."""
     return volume_forms.write(document, "property")
+
+
+# The comparison of a volume (`compare.volume`) in the properties of its resource, and the refusal to take over
+# another's.
+#
+# Inputs before and after a change are compared as Nomad would: what it holds once the old ones are registered.
+
+
+def compare_inputs(
+    old_inputs: Mapping[str, Any], news: Mapping[str, Any], made: Mapping[str, Any] | None = None
+) -> difference.Comparison:
+    """
+    Return the comparison of *news* with what Nomad holds of a volume that has *old_inputs*.
+
+    *made* are the outputs of one that its plugin made.
+    """
+    held = volume.as_registered(from_inputs(old_inputs))
+    if made is not None and "topologies" in made:
+        held = dataclasses.replace(held, topologies=places(made["topologies"]))
+    return volume.compare_volume(from_inputs(news), held, made_by_plugin=made is not None)
+
+
+def property_names(differences: Iterable[difference.Difference]) -> tuple[str, ...]:
+    """Return the properties of *differences*."""
+    return tuple(dict.fromkeys(properties.top_of_path(property_path(item.field)) for item in differences))
+
+
+def changed_properties(
+    old_inputs: Mapping[str, Any], news: Mapping[str, Any], compared: difference.Comparison
+) -> frozenset[str]:
+    """
+    Return the properties in which *old_inputs* and *news* differ; *compared* decides of those that Nomad shows.
+
+    Secrets, mount flags, and what is not sent to Nomad, differ by their values.
+    """
+    flags = (from_inputs(inputs).mount_options.mount_flags for inputs in (old_inputs, news))
+    by_value = {name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name)}
+    hidden = {"mountOptions"} if next(flags) != next(flags) else set()
+    return frozenset({*property_names(compared.differences), *hidden, *(by_value - COMPARED)})
+
+
+def refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], compared: difference.Comparison) -> None:
+    """
+    Raise `errors.RefusedError` where *found*, which is not as *news* by *compared*, may not be taken over.
+
+    That is where *news* does not say ``adopt``, and where another registration would be needed.
+    """
+    name = f"{news['namespace']}/{news['volumeId']}"
+    differences = _as_properties(compared)
+    text = "; ".join(map(str, differences))
+    if differences and not news.get("adopt"):
+        raise errors.RefusedError(
+            f"volume {name} is registered already, and not by this stack as it is now: {text}; "
+            "set adopt: true to take it over, import it, or choose another id"
+        )
+    unchangeable = [item.field for item in differences if item.needs_new_registration]
+    if unchangeable:
+        raise errors.RefusedError(
+            f"volume {name} cannot be adopted, because Nomad never changes {', '.join(unchangeable)}: {text}; "
+            f"deregister it first, when nothing uses it: nomad volume deregister -namespace {found.namespace} "
+            f"{found.volume_id}"
+        )
+
+
+def as_recorded(
+    actual: volumes.Volume, live: Mapping[str, Any], recorded: Mapping[str, Any], *, made_by_plugin: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """
+    Return the inputs *recorded*, with those of *live* that differ, and the output that records foreign flags.
+
+    *live* are the inputs that describe what Nomad shows of *actual*; all of them where nothing is *recorded*, for an
+    import.
+    """
+    if not recorded:
+        return dict(live), {}
+    compared = volume.compare_volume(from_inputs(recorded), actual, made_by_plugin=made_by_plugin)
+    differing = property_names(compared.differences)
+    whole = {name: value for name, value in recorded.items() if name not in differing}
+    whole |= {name: live[name] for name in differing if name in live}
+    flags = recorded.get("mountOptions", {}).get("mountFlags")
+    if "mountOptions" in differing and actual.has_mount_flags and flags:
+        whole["mountOptions"] = whole.get("mountOptions", {}) | {"mountFlags": flags}
+    return whole, {"foreignMountFlags": True} if actual.has_mount_flags and not flags else {}
+
+
+def _as_properties(compared: difference.Comparison) -> tuple[difference.Difference, ...]:
+    """Return the differences by the paths of their properties."""
+    return tuple(dataclasses.replace(item, field=property_path(item.field)) for item in compared.differences)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volume_lookup
-from nomad_csi.ownership import acquisition, cluster_identity, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.nomad import volumes
+from nomad_csi.ownership import cluster_identity, mark_upkeep, registration_marks, registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import resource
@@ -48,7 +48,7 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
     key, who = _key(news), requester(news, recorded)
     owner = registration_ownership.of(client).look([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
-        raise acquisition.refusal(key, owner, who)
+        raise mark_upkeep.refusal(key, owner, who)
 
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
@@ -104,7 +104,7 @@ def mark(
     key, who = _key(news), requester(news, recorded)
     taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
     if key in taken.refused:
-        raise acquisition.refusal(key, taken.refused[key], who)
+        raise mark_upkeep.refusal(key, taken.refused[key], who)
     return taken
 
 
@@ -207,5 +207,5 @@ def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, 
     return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
 
 
-def _key(inputs: Mapping[str, Any]) -> volume_lookup.Key:
+def _key(inputs: Mapping[str, Any]) -> volumes.Key:
     return inputs["namespace"], inputs["volumeId"]

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.resources import stack_identity
-from nomad_csi.resources.frame import named_properties, properties
-from nomad_csi.spec import access, names
+from nomad_csi.resources.frame import properties
+from nomad_csi.spec import base, names
 
 _CAPABILITY = properties.record(
     "One way in which allocations may use the volume.",
     type_name="VolumeCapability",
     fields={
-        "accessMode": properties.text("One of Nomad's five access modes.", required=True, one_of=access.ACCESS_MODES),
+        "accessMode": properties.text("One of Nomad's five access modes.", required=True, one_of=base.ACCESS_MODES),
         "attachmentMode": properties.text(
-            "`file-system` or `block-device`.", required=True, one_of=access.ATTACHMENT_MODES
+            "`file-system` or `block-device`.", required=True, one_of=base.ATTACHMENT_MODES
         ),
     },
 )
@@ -55,10 +55,10 @@ INPUTS: Mapping[str, properties.Property] = {
         pattern=names.VOLUME_ID,
         pattern_says="letters, digits, '.', '_' and '-', optionally with an index such as [0] at the end",
     ),
-    "namespace": named_properties.namespace("Nomad namespace of the volume; `default` when omitted."),
+    "namespace": properties.namespace("Nomad namespace of the volume; `default` when omitted."),
     "name": properties.text("Shown by Nomad; the volume's id when omitted."),
     "externalId": properties.text("The storage provider's id, such as `vol-...` or `fs-...::fsap-...`.", required=True),
-    "pluginId": named_properties.plugin_id("Id of the CSI plugin that serves the volume.", replaces=False),
+    "pluginId": properties.plugin_id("Id of the CSI plugin that serves the volume.", replaces=False),
     "capabilities": properties.items("Ways in which allocations may use the volume.", required=True, item=_CAPABILITY),
     "mountOptions": properties.record(
         "How the file system is mounted; cannot change while the volume is in use.",

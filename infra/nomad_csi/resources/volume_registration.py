@@ -15,13 +15,12 @@ from nomad_csi.resources import (
     stack_identity,
     successor,
     volume_changes,
-    volume_comparison,
     volume_document,
     volume_ownership,
     volume_properties,
     volume_removal,
 )
-from nomad_csi.resources.frame import asking, compare, properties, resource
+from nomad_csi.resources.frame import compare, properties, resource
 
 
 class VolumeRegistrationResource:
@@ -65,7 +64,7 @@ class VolumeRegistrationResource:
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         client = context.connect()
-        with asking.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+        with resource.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
             if not old_outputs:
                 volume_ownership.refuse_others(client, news, {})
                 with volume_ownership.refused_where_held(context, client, news):
@@ -106,9 +105,9 @@ class VolumeRegistrationResource:
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
-        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
         client = context.connect()
-        with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+        with resource.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
             if secret_safety.is_at_risk(client, inputs):
                 context.warn(f"volume {identity} was not compared: it has secrets, and {secret_safety.risk(client)}")
                 return dict(inputs), dict(outputs)
@@ -159,7 +158,7 @@ class VolumeRegistrationResource:
 
         Raises `errors.RefusedError` while it is claimed, when it is another one by now, or another stack's.
         """
-        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
         stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, outputs)
@@ -217,7 +216,7 @@ def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
     whole = volume_document.to_inputs(volume.registration())
     shown = {name: value for name, value in whole.items() if name in volume_properties.INPUTS}
-    live, foreign = volume_comparison.as_recorded(volume, shown, recorded)
+    live, foreign = volume_document.as_recorded(volume, shown, recorded)
     if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
         live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
     return live, _outputs(live, volume) | foreign

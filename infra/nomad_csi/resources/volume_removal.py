@@ -5,7 +5,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.registration import removal
+from nomad_csi.registration import deregistration
 from nomad_csi.resources.frame import resource
 
 ENDING_WAIT_S = 30.0
@@ -21,7 +21,7 @@ def remove(context: resource.Context, client: nomad.Nomad, volume: volumes.Volum
     """
     found = let_go(context, client, volume, recorded)
     if found is not None:
-        removal.deregister(client, found)
+        deregistration.deregister_free(client, found)
 
 
 def let_go(
@@ -34,14 +34,14 @@ def let_go(
     """
     _refuse_another(volume, recorded)
     found: volumes.Volume | None = volume
-    if volume.claims and removal.is_ending(volume):
+    if volume.claims and deregistration.is_ending(volume):
         context.status("waiting for terminating allocations to release their claims")
-        found = removal.wait_until_free(
-            client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=removal.is_ending
+        found = deregistration.wait_until_free(
+            client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=deregistration.is_ending
         )
     if found is not None:
         _refuse_another(found, recorded)
-        removal.refuse_claimed(found)
+        deregistration.refuse_claimed(found)
     return found
 
 
@@ -50,6 +50,6 @@ def _refuse_another(volume: volumes.Volume, outputs: Mapping[str, Any]) -> None:
     recorded = outputs.get("externalId", volume.external_id)
     if volume.external_id != recorded:
         raise errors.RefusedError(
-            f"volume {removal.key_of(volume)} stands for {volume.external_id} now, not for {recorded} as "
+            f"volume {deregistration.key_of(volume)} stands for {volume.external_id} now, not for {recorded} as "
             "recorded; nothing was deregistered: run `pulumi refresh` and check before deleting it"
         )

@@ -11,11 +11,11 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.nomad import nodes, plugins, volume_lookup, volumes
-from nomad_csi.nomad.records import claim_holders
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.nomad import nodes, plugins, volumes
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import smoke
-from nomad_csi.smoke import smoke_outcome, smoke_round
+from nomad_csi.smoke import smoke_round
 
 TIMEOUT_S = 300.0
 """For each step of a job: to be placed, to run, to be freed. Attaching an EBS volume may take minutes."""
@@ -33,7 +33,7 @@ def try_out(
     aws_region: str = "",
     sandbox: str = "",
     tell: Callable[[str], None] = lambda _line: None,
-) -> smoke_outcome.SmokeOutcome:
+) -> smoke_round.SmokeOutcome:
     """
     Try the volume of *key* (namespace, id) and return what was verified.
 
@@ -115,7 +115,7 @@ def _checked(
     name = "/".join(key)
     volume = volumes.get(client, *key)
     if volume is None:
-        advice = volume_lookup.members(client, *key) or "see `nomad volume status -type csi`"
+        advice = volumes.members(client, *key) or "see `nomad volume status -type csi`"
         raise errors.RefusedError(f"volume {name} is not registered: {advice}")
     fitting = _fitting(client, volume)
     driver = wish.task_driver or smoke.task_driver(fitting)
@@ -134,7 +134,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
             "each with file-system): a block device is not tried, because that would destroy what is on it"
         )
     if volume.claims:
-        holders = "; ".join(claim_holders.holder(claim) for claim in volume.claims)
+        holders = "; ".join(volume_records.holder(claim) for claim in volume.claims)
         yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that is not in use"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
@@ -193,23 +193,23 @@ def _outcome(
     *,
     is_sandbox: bool,
     no_room: str,
-) -> smoke_outcome.SmokeOutcome:
+) -> smoke_round.SmokeOutcome:
     rounds = tuple(each.round for each in done)
     failed = any(each.reason for each in rounds)
     verified, not_verified = (
         list(_verified(rounds, is_sandbox=is_sandbox)),
         list(_not_verified(done, is_sandbox=is_sandbox, no_room=no_room)),
     )
-    is_ebs = attachments.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
+    is_ebs = ebs_volumes.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
     if is_ebs and aws_region:
-        seen = attachments.look([volume.external_id], aws_region).volumes[volume.external_id]
+        seen = ebs_volumes.read_attachments([volume.external_id], aws_region).volumes[volume.external_id]
         (verified if seen.is_free else not_verified).append(f"EC2: {seen}")
     elif is_ebs:
         not_verified.append("detached in EC2: EC2 was not asked (--aws-region)")
     left = [line for each in done for line in each.left_behind]
     if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):
         left.append(f"the file {smoke.file_name(token)} may still be in the volume")
-    return smoke_outcome.SmokeOutcome(
+    return smoke_round.SmokeOutcome(
         namespace=volume.namespace,
         volume_id=volume.volume_id,
         status="failed" if failed else "not verified" if is_sandbox else "verified",
@@ -222,7 +222,7 @@ def _outcome(
     )
 
 
-def _verified(rounds: Sequence[smoke_outcome.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
+def _verified(rounds: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
     for each in rounds:
         if each.reason:
             return

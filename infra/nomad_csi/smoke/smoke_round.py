@@ -4,14 +4,92 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.nomad.records import claim_holders
-from nomad_csi.plan import smoke
+from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.plan import registration, smoke
 from nomad_csi.render import documents
-from nomad_csi.smoke import smoke_outcome
+
+# What a smoke test showed, as data.
+
+
+SmokeStatus = Literal["verified", "failed", "not verified"]
+"""
+``verified``: data written through the volume came back. ``failed``: it did not, or the volume could not be used.
+``not verified``: claimed and freed, but in the sandbox, whose plugins mount nothing.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Times:
+    """How long the steps of one job took, in seconds as seen from here, about `smoke.smoke.INTERVAL_S` apart."""
+
+    attach_s: float | None = None
+    """From the placement until Nomad noted the claim: the controller has attached the volume, where there is one."""
+
+    mount_s: float | None = None
+    """From the claim until the task started: staged, mounted, and the task's image fetched."""
+
+    detach_s: float | None = None
+    """From the end of the task until the claim was gone: unmounted, and detached by the controller."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmokeRound:
+    """One of the two jobs."""
+
+    kind: smoke.Kind
+    node_name: str = ""
+    """Client that ran it; empty: it was not placed."""
+
+    reason: str = ""
+    """Why it failed; empty: it did what it was to do."""
+
+    times: Times = Times()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmokeOutcome(registration.NamedVolume):
+    """What became of the test of one volume."""
+
+    status: SmokeStatus
+    task_driver: str
+    access_mode: str
+    rounds: tuple[SmokeRound, ...]
+
+    verified: tuple[str, ...]
+    """What is certain now, one sentence each."""
+
+    not_verified: tuple[str, ...]
+    """What this test did not show, and why."""
+
+    left_behind: tuple[str, ...] = ()
+    """What could not be cleaned up: jobs, and the file in the volume."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as data; what is empty is there too."""
+        return {
+            "namespace": self.namespace,
+            "volume_id": self.volume_id,
+            "status": self.status,
+            "task_driver": self.task_driver,
+            "access_mode": self.access_mode,
+            "rounds": [_round(each) for each in self.rounds],
+            "verified": list(self.verified),
+            "not_verified": list(self.not_verified),
+            "left_behind": list(self.left_behind),
+        }
+
+
+def _round(done: SmokeRound) -> Mapping[str, Any]:
+    times = {name: None if value is None else round(value, 1) for name, value in vars(done.times).items()}
+    return {"job": done.kind, "node": done.node_name, "reason": done.reason, **times}
+
+
+# One job of a smoke test: run, watched, purged.
+
 
 INTERVAL_S = 0.25
 """Between two looks."""
@@ -28,7 +106,7 @@ _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
 class Result:
     """What one job did."""
 
-    round: smoke_outcome.SmokeRound
+    round: SmokeRound
     node_id: str = ""
 
     left_behind: tuple[str, ...] = ()
@@ -75,9 +153,7 @@ class Watch:
                 self._tell(line)
             raise
         left = self._purge(job)
-        done = smoke_outcome.SmokeRound(
-            kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times
-        )
+        done = SmokeRound(kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times)
         return Result(round=done, node_id=found.node_id if found else "", left_behind=left)
 
     def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
@@ -85,14 +161,14 @@ class Watch:
         document = jobs.parse(self._client, hcl, namespace=job.namespace)
         return document, jobs.plan(self._client, document).failed_groups
 
-    def _follow(self, job: smoke.SmokeJob) -> tuple[jobs.Allocation | None, smoke_outcome.Times, str]:
+    def _follow(self, job: smoke.SmokeJob) -> tuple[jobs.Allocation | None, Times, str]:
         """Return the last state of the job's allocation, how long its steps took, and why it failed."""
         placed = self._wait(lambda: self._allocation(job))
         if placed is None:
-            return None, smoke_outcome.Times(), f"not placed within {self._timeout_s:g} s"
+            return None, Times(), f"not placed within {self._timeout_s:g} s"
         began = time.monotonic()
         claimed_at = started_at = None
-        while (found := self._allocation(job) or placed).client_status not in claim_holders.ENDED:
+        while (found := self._allocation(job) or placed).client_status not in volume_records.ENDED:
             now = time.monotonic()
             if claimed_at is None and self._is_claimed(job, placed.alloc_id):
                 claimed_at = now
@@ -129,7 +205,7 @@ class Watch:
         """Stop the job, and purge it once its allocation has ended; return whether it has."""
         jobs.stop(self._client, job.namespace, job.job_id, purge=False)
         deadline = time.monotonic() + END_S
-        while (found := self._allocation(job)) is not None and found.client_status not in claim_holders.ENDED:
+        while (found := self._allocation(job)) is not None and found.client_status not in volume_records.ENDED:
             if time.monotonic() > deadline:
                 return False
             time.sleep(INTERVAL_S)
@@ -155,10 +231,8 @@ class Watch:
         return f"not done within {self._timeout_s:g} s (last: {last})"
 
 
-def _times(
-    began: float, claimed_at: float | None, started_at: float | None, detach_s: float | None
-) -> smoke_outcome.Times:
-    return smoke_outcome.Times(
+def _times(began: float, claimed_at: float | None, started_at: float | None, detach_s: float | None) -> Times:
+    return Times(
         attach_s=None if claimed_at is None else claimed_at - began,
         mount_s=None if started_at is None or claimed_at is None else started_at - claimed_at,
         detach_s=detach_s,

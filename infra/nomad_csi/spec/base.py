@@ -4,12 +4,34 @@ import ipaddress
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import pydantic
 import pydantic_core
 
-from nomad_csi.spec import access, names
+from nomad_csi.spec import names
+
+# The access and attachment modes that Nomad knows.
+#
+# Nomad's server does not check them when a volume is registered; a wrong one fails when an allocation claims the
+# volume. The two single-node modes of CSI 1.5 have no Nomad spelling. Source: hashicorp/nomad,
+# ``nomad/structs/csi.go``, and ``plugins/csi/plugin.go`` (``VolumeCapabilityFromStructs``), 2026-08-21.
+
+
+AccessMode = Literal[
+    "single-node-reader-only",
+    "single-node-writer",
+    "multi-node-reader-only",
+    "multi-node-single-writer",
+    "multi-node-multi-writer",
+]
+AttachmentMode = Literal["file-system", "block-device"]
+
+ACCESS_MODES: tuple[AccessMode, ...] = get_args(AccessMode)
+ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
+
+
+# What all models of the spec are made of: the base model, and the types of their values.
 
 
 class Model(pydantic.BaseModel):
@@ -138,10 +160,10 @@ UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 class CapabilitySpec(Model):
     """One way in which allocations may use a volume."""
 
-    access_mode: access.AccessMode
+    access_mode: AccessMode
     """Who may read and write, from how many clients. What works depends on the driver."""
 
-    attachment_mode: access.AttachmentMode = "file-system"
+    attachment_mode: AttachmentMode = "file-system"
     """How tasks see the volume: a mounted file system, or the raw block device."""
 
 

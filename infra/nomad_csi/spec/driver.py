@@ -6,11 +6,216 @@ In arguments, environment, binds and needs, ``{name}`` is filled in: ``{aws_regi
 variables.
 """
 
-from typing import Annotated, Literal
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeVar
 
 import pydantic
 
-from nomad_csi.spec import base, driver_role, driver_volumes
+from nomad_csi.spec import base
+
+# One kind of process of a driver, and the Nomad job that runs it.
+
+
+class RoleSpec(base.Model):
+    """One kind of process of a driver, and the Nomad job that runs it."""
+
+    job_type: base.JobType
+    """``system`` runs one instance on each eligible client, ``service`` a given number of instances."""
+
+    arguments: tuple[base.Text, ...] = ()
+    """Arguments in order."""
+
+    optional_arguments: dict[base.Word, base.Text] = pydantic.Field(default_factory=dict)
+    """Arguments that are added if the plugin sets ``extra_tags`` or ``metrics_port``, by that key."""
+
+    flags: frozenset[base.Word] | None = None
+    """Every flag that this role accepts and that does something on Nomad, without dashes; ``None``: not known."""
+
+    unfit_flags: dict[base.Word, base.Text] = pydantic.Field(default_factory=dict)
+    """Flags that the driver accepts but that do harm or have no effect on Nomad, each with the reason."""
+
+    exclusive_flags: tuple[frozenset[base.Word], ...] = ()
+    """Sets of flags of which only one may be given."""
+
+    environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
+    """Environment variables of the tasks."""
+
+    secret_environment: dict[base.EnvironmentName, base.ItemName] = pydantic.Field(default_factory=dict)
+    """Environment variables with secrets: the name of each variable, and the item of the credentials with its value."""
+
+    secret_files: dict[base.FileName, base.ItemName] = pydantic.Field(default_factory=dict)
+    """Files in the task's secrets directory, each with the item of the credentials that it holds."""
+
+    credentials_environment: dict[base.EnvironmentName, base.Text] = pydantic.Field(default_factory=dict)
+    """Environment variables that are set only if the plugin has such credentials, such as the path of a secret file."""
+
+    privileged: bool = False
+    """Whether the containers are privileged. Containers that mount volumes for the client must be."""
+
+    network_mode: base.Text = ""
+    """Docker network mode; empty: Docker's default bridge."""
+
+    ipc_mode: base.Text = ""
+    """Docker IPC mode; empty: Docker's default."""
+
+    binds: tuple[base.Text, ...] = ()
+    """Paths of the client that are mounted into the container, in Docker's form: ``source:destination[:ro]``."""
+
+    mount_dir: base.Word = "/csi"
+    """Path in the container at which the folder of the CSI socket is mounted."""
+
+    stage_publish_base_dir: base.Text = ""
+    """Path in the container under which volumes are staged; empty: Nomad's default."""
+
+    default_count: base.Count = 1
+    """Number of instances of a ``service`` job, unless the plugin sets one."""
+
+    count_minimum: base.Count = 1
+    """Minimum number of instances."""
+
+    count_limit: base.Count | None = None
+    """Maximum number of instances that is safe; ``None``: any number."""
+
+    count_advice: base.Text = ""
+    """Reason for these limits."""
+
+    kill_timeout_s: base.Count | None = None
+    """Seconds that the process may take to exit; ``None``: Nomad's default of 5 s."""
+
+    resources: base.ResourcesSpec = base.ResourcesSpec()
+    needs: tuple[base.Text, ...] = ()
+    """What the client must have, as notes for the operator, written into the job file."""
+
+    bridge_needs: tuple[base.Text, ...] = ()
+    """What the client must also have if the container is on Docker's bridge."""
+
+    probe_verifies: base.Text = ""
+    """What a successful ``Probe`` verifies for this role."""
+
+    controller_supports: tuple[base.Word, ...] = ()
+    """Capabilities that a controller must report, in Nomad's words: ``AttachDetach``, ``CreateDelete``, ``Expand``."""
+
+    node_supports: tuple[base.Word, ...] = ()
+    """Capabilities that a node instance must report: ``StageVolume``, ``Expand``, ``Stats``."""
+
+
+# What a driver takes of a volume: the keys of its maps, and how its external ids look.
+
+
+ValueT = TypeVar("ValueT")
+
+
+class KeysSpec(base.Model):
+    """Which keys a map of the volume may have."""
+
+    allowed: frozenset[base.Text] | None = None
+    """Keys that the driver accepts; ``None``: it tolerates unknown keys. ``a*`` allows all keys with prefix ``a``."""
+
+    ignore_case: bool = False
+    """Whether the driver ignores the case of keys."""
+
+    required: frozenset[base.Text] = frozenset()
+    """Keys without which the volume cannot be used."""
+
+    values: dict[base.Text, frozenset[base.Text]] = pydantic.Field(default_factory=dict)
+    """Keys that accept only certain values, with these values."""
+
+    required_with: dict[base.Text, dict[base.Text, frozenset[base.Text]]] = pydantic.Field(default_factory=dict)
+    """Keys that another key requires: by that key, then by its value. Of ``a|b``, either key is enough."""
+
+    refused: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """Keys that look right but are wrong, each with the fix."""
+
+    settings: frozenset[base.Text] = frozenset()
+    """Keys that say how a volume is used, never which data it holds. With ``protect``, no other key may change."""
+
+    meanings: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
+    """What keys are for, in words."""
+
+    def missing(self, values: Mapping[str, str]) -> dict[str, str]:
+        """
+        Return the keys that *values* lacks, each with the key that calls for it; with nothing where it always must be.
+
+        Of alternatives, such as ``a|b``, the whole text is returned.
+        """
+        wanted = dict.fromkeys(self.required, "")
+        for key, by_value in self.required_with.items():
+            for other in by_value.get(values.get(key, ""), ()):
+                wanted.setdefault(other, key)
+        given = {self._fold(key) for key in values}
+        return {
+            key: cause
+            for key, cause in sorted(wanted.items())
+            if given.isdisjoint(self._fold(one) for one in key.split("|"))
+        }
+
+    def takes(self, key: str) -> bool:
+        """Return whether the driver takes *key*."""
+        if self.allowed is None:
+            return True
+        fold = self._fold
+        return any(
+            fold(key).startswith(fold(known[:-1])) if known.endswith("*") else fold(key) == fold(known)
+            for known in self.allowed
+        )
+
+    def entry(self, table: Mapping[str, ValueT], key: str) -> ValueT | None:
+        """Return what *table* has for *key*, as the driver compares keys; ``None`` where it has nothing."""
+        return next((value for name, value in table.items() if self._fold(name) == self._fold(key)), None)
+
+    def is_setting(self, key: str) -> bool:
+        """Return whether *key* never says which data a volume is."""
+        return self._fold(key) in {self._fold(name) for name in self.settings}
+
+    def _fold(self, key: str) -> str:
+        return key.lower() if self.ignore_case else key
+
+
+class ExternalIdFormSpec(base.Model):
+    """A form of external ids for which other rules apply than for the usual form."""
+
+    prefix: base.Word
+    """How such ids begin."""
+
+    text: base.Text = ""
+    """What they mean."""
+
+    flag: base.Word | None = None
+    """Flag that the controller or monolith needs for such ids, without dashes; ``None``: none."""
+
+    capabilities: tuple[base.CapabilitySpec, ...] = ()
+    """Capabilities that such volumes have in addition to the driver's."""
+
+    context: KeysSpec | None = None
+    """Keys of the context, in place of the driver's; ``None``: the same."""
+
+    zoned: bool = True
+    """Whether such a volume is bound to a zone, if the driver's volumes are."""
+
+
+class ExternalIdSpec(base.Model):
+    """What external ids of this driver's storage provider look like."""
+
+    pattern: base.Expression = r".+"
+    """Regular expression for the whole id."""
+
+    allowed: base.Text = "the storage provider's id of the volume"
+    """The pattern in words, with an example."""
+
+    forms: tuple[ExternalIdFormSpec, ...] = ()
+    """Forms of the id for which other rules apply."""
+
+    def fits(self, external_id: str) -> bool:
+        """Return whether *external_id* looks as it should."""
+        return re.fullmatch(self.pattern, external_id) is not None
+
+    def form(self, external_id: str) -> ExternalIdFormSpec | None:
+        """Return the form that *external_id* has; ``None`` for the usual one."""
+        return next((form for form in self.forms if external_id.startswith(form.prefix)), None)
+
+
+# What a CSI driver needs on Nomad. A row of the catalogue is such a description; so is one that an operator writes.
 
 
 class SettingSpec(base.Model):
@@ -74,7 +279,7 @@ class DriverSpec(base.Model):
     vendor_version: base.Text | None = None
     """Version that the driver reports; ``None``: the same as *version*. Empty: versions are not compared."""
 
-    roles: Annotated[dict[base.PluginRole, driver_role.RoleSpec], pydantic.Field(min_length=1)]
+    roles: Annotated[dict[base.PluginRole, RoleSpec], pydantic.Field(min_length=1)]
     """Either ``monolith`` alone, or ``node``, with or without ``controller``."""
 
     capabilities: Annotated[tuple[base.CapabilitySpec, ...], pydantic.Field(min_length=1)]
@@ -83,16 +288,16 @@ class DriverSpec(base.Model):
     modes_advice: base.Text = ""
     """What to use in place of a mode that does not work."""
 
-    external_id: driver_volumes.ExternalIdSpec = driver_volumes.ExternalIdSpec()
+    external_id: ExternalIdSpec = ExternalIdSpec()
     fs_types: frozenset[base.Text] | None = None
     """File systems that it mounts; ``None``: not known."""
 
     refused_mount_flags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Prefixes of mount flags that the driver refuses or ignores, each with the fix."""
 
-    context: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
-    parameters: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
-    secrets: driver_volumes.KeysSpec = driver_volumes.KeysSpec()
+    context: KeysSpec = KeysSpec()
+    parameters: KeysSpec = KeysSpec()
+    secrets: KeysSpec = KeysSpec()
     topology_key: base.Word | None = None
     """Segment key that binds a volume to its zone; ``None``: volumes are not bound to a zone."""
 

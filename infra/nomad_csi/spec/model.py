@@ -25,13 +25,16 @@ from nomad_csi.spec.base import (
     Text,
     Word,
 )
-from nomad_csi.spec.credentials import CredentialsSpec, RegistryCredentialsSpec, VaultSpec, WorkloadIdentitySpec
-from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec
-from nomad_csi.spec.driver_role import RoleSpec
-from nomad_csi.spec.driver_volumes import ExternalIdFormSpec, ExternalIdSpec, KeysSpec
-from nomad_csi.spec.plugin import PluginSpec, VerifySpec
+from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, ExternalIdFormSpec, ExternalIdSpec, KeysSpec, RoleSpec
+from nomad_csi.spec.plugin import (
+    CredentialsSpec,
+    PluginSpec,
+    RegistryCredentialsSpec,
+    VaultSpec,
+    VerifySpec,
+    WorkloadIdentitySpec,
+)
 from nomad_csi.spec.plugin_jobs import ConstraintSpec, TaskDriverSpec, UpdateSpec
-from nomad_csi.spec.snapshots import ScheduleName, SnapshotScheduleSpec
 from nomad_csi.spec.volume import (
     SOURCES,
     CreateSpec,
@@ -43,6 +46,8 @@ from nomad_csi.spec.volume import (
     ExistingSpec,
     FileSystemSpec,
     MountTargetSpec,
+    ScheduleName,
+    SnapshotScheduleSpec,
     VolumeSpec,
 )
 

@@ -1,6 +1,48 @@
 """Texts of Nomad, AWS and plugins, fit to be shown."""
 
-from nomad_csi.text import redaction, visible
+import re
+
+from nomad_csi.text import redaction
+
+# Characters that control a terminal, or the order in which others are shown, spelled out.
+#
+# A plugin's or a server's answer could else move the cursor, retitle the window, or hide what stands before it.
+# Source: ECMA-48 (C0 and C1 control functions); Unicode Standard Annex 9 (directional formatting characters), 16.0.
+
+
+RED, GREEN, YELLOW, RESET = (f"\x1b[{number}m" for number in (31, 32, 33, 0))
+"""The colours of our own tables."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL_OR_COLOUR = re.compile(rf"(\x1b\[(?:0|3[123])m)|{_CONTROL.pattern}")
+
+
+def visible(text: str, *, keep_colours: bool = False) -> str:
+    r"""
+    Return *text* with its control characters as JSON writes them: ``visible("\x1b[2J")`` is ``"\\u001b[2J"``.
+
+    Line feeds and tabs stay, and the colours of our tables with *keep_colours*. JSON text stays the same document.
+    """
+    pattern = _CONTROL_OR_COLOUR if keep_colours else _CONTROL
+    return pattern.sub(_spelled_out, text)
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > 1 else f"\\u{ord(found[0]):04x}"
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most *limit* characters of *text*: whole words only, as a part of one may be half a secret."""
+    if len(text) <= limit:
+        return text
+    end = limit
+    while end and not text[end].isspace():
+        end -= 1
+    return text[:end].rstrip()
+
+
+# Texts of Nomad, AWS and plugins, fit to be shown.
+
 
 LIMIT = 600
 """Characters kept: enough for AWS's ``AccessDenied`` with user, action and resource."""
@@ -26,7 +68,7 @@ def _window(text: str) -> str:
     if len(text) <= 2 * WINDOW:
         return text
     end = text[-WINDOW:]
-    return f"{visible.cut(text, WINDOW)} {end.partition(' ')[2] or end}"
+    return f"{cut(text, WINDOW)} {end.partition(' ')[2] or end}"
 
 
 def shortened(text: str, limit: int) -> str:

@@ -4,7 +4,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from nomad_csi.text import visible
+from nomad_csi.text import foreign
 
 Row = tuple[str, ...]
 
@@ -14,25 +14,25 @@ LAST_COLUMN_MIN = 24
 """Columns left for the last cell before a narrow width is overrun."""
 
 _CODES: Mapping[str, str] = {
-    "healthy": visible.GREEN,
-    "ok": visible.GREEN,
-    "warning": visible.YELLOW,
-    "error": visible.RED,
-    "unhealthy": visible.RED,
-    "missing": visible.RED,
-    "partial": visible.YELLOW,
-    "starting": visible.YELLOW,
-    "restarted": visible.YELLOW,
-    "outdated": visible.YELLOW,
-    "hung": visible.RED,
-    "flapping": visible.RED,
-    "duplicate": visible.RED,
-    "unverified": visible.YELLOW,
-    "wrong-identity": visible.RED,
-    "wrong-zone": visible.RED,
-    "wrong-capability": visible.RED,
-    "differs": visible.RED,
-    "unschedulable": visible.RED,
+    "healthy": foreign.GREEN,
+    "ok": foreign.GREEN,
+    "warning": foreign.YELLOW,
+    "error": foreign.RED,
+    "unhealthy": foreign.RED,
+    "missing": foreign.RED,
+    "partial": foreign.YELLOW,
+    "starting": foreign.YELLOW,
+    "restarted": foreign.YELLOW,
+    "outdated": foreign.YELLOW,
+    "hung": foreign.RED,
+    "flapping": foreign.RED,
+    "duplicate": foreign.RED,
+    "unverified": foreign.YELLOW,
+    "wrong-identity": foreign.RED,
+    "wrong-zone": foreign.RED,
+    "wrong-capability": foreign.RED,
+    "differs": foreign.RED,
+    "unschedulable": foreign.RED,
 }
 
 
@@ -45,7 +45,7 @@ def columns(rows: Sequence[Row], width: int, *, colour: bool = False) -> str:
 def painted(word: str, *, colour: bool) -> str:
     """Return *word* in the colour of its meaning, or as it is."""
     code = _CODES.get(word, "") if colour else ""
-    return f"{code}{word}{visible.RESET}" if code else word
+    return f"{code}{word}{foreign.RESET}" if code else word
 
 
 def wrapped(head: str, text: str, width: int) -> Iterator[str]:

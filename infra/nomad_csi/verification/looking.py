@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import findings, nomad
-from nomad_csi.health import clients, eligibility, found, gather, instances, plugins, zones
+from nomad_csi.health import clients, eligibility, found, gather, instances, plugins
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-from nomad_csi.probing import probe_job_plugins, probe_job_volumes
+from nomad_csi.probing import probe_job, probe_job_plugins
 
-NONE = probe_job_volumes.ProbedVolumes()
+NONE = probe_job.ProbedVolumes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Looker:
         self._clients = clients.ClientCache(client)
 
     def look(
-        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_volumes.ProbedVolumes = NONE
+        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job.ProbedVolumes = NONE
     ) -> tuple[Look, ...]:
         """
         Check each plugin once; with looks *before*, what restarted since is found.
@@ -108,5 +108,5 @@ def _look(
 
 
 def _needs_zones(expectation: model.PluginExpectation, told: found.PluginFound) -> bool:
-    reports = any(zones.of_segments(item.segments) for item in instances.all_of(told.plugin))
+    reports = any(eligibility.zone_of_segments(item.segments) for item in instances.all_of(told.plugin))
     return reports or expectation.min_healthy_per_zone is not None

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from nomad_csi import errors, findings, nomad
 from nomad_csi.compare import difference, job_type
 from nomad_csi.health import job_conflicts
-from nomad_csi.nomad import jobs, namespaces, plugin_tasks, volume_lookup
+from nomad_csi.nomad import jobs, namespaces, plugin_jobs
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.ownership import job_ownership, registration_ownership
-from nomad_csi.plan import model, named_volume, volumes
-from nomad_csi.registration import batch_comparison, batch_namespaces, storage_sharing
+from nomad_csi.plan import model, registration, volumes
+from nomad_csi.registration import batch_register, batch_send, storage_sharing
 from nomad_csi.render import documents, files
 from nomad_csi.text import listing, table
 
@@ -66,7 +66,7 @@ class PlannedChange:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UnplannedVolume(named_volume.NamedVolume):
+class UnplannedVolume(registration.NamedVolume):
     """A registered volume that is not in the spec, and may have been: see `_unplanned`."""
 
     owner: str
@@ -175,7 +175,7 @@ def draw(
     requester = registration_ownership.Requester(owner=owner)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     listed = _listed(client, plan)
-    wanted = {volume_lookup.key_of(item.registration) for item in plan.volumes}
+    wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
     marks = registration_ownership.of(client).look(wanted | (listed or {}).keys())
     items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester, marks))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
@@ -185,7 +185,7 @@ def draw(
     )
 
 
-def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[volume_lookup.Key, str] | None:
+def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[nomad_volumes.Key, str] | None:
     """Return the plugins of what is registered in the namespaces of *plan*, or ``None`` where the token may not."""
     places = {item.registration.namespace for item in plan.volumes} or {client.connection.namespace}
     try:
@@ -202,7 +202,7 @@ def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[volume_look
 
 def _unplanned(
     plan: model.StoragePlan,
-    listed: Mapping[volume_lookup.Key, str],
+    listed: Mapping[nomad_volumes.Key, str],
     marks: registration_ownership.VolumeOwners,
     owner: str,
 ) -> Iterator[UnplannedVolume]:
@@ -211,7 +211,7 @@ def _unplanned(
 
     Of volumes without a known owner those that have a plugin of the plan.
     """
-    wanted = {volume_lookup.key_of(item.registration) for item in plan.volumes}
+    wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
     plugins = {item.plugin_id for item in plan.plugins} | {item.registration.plugin_id for item in plan.volumes}
     own = {owner} if owner else {str(marks.owners.get(key, "")) for key in wanted & listed.keys()} or {""}
     for key in sorted(listed.keys() - wanted):
@@ -228,7 +228,8 @@ def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChang
     if namespace not in missing.names:
         return item
     seen = ", ".join(missing.there) or "none that the token sees"
-    remark = f"there is no namespace {namespace} (there are: {seen}); {batch_namespaces.fix(namespace, missing.there)}"
+    fix = batch_register.namespace_fix(namespace, missing.there)
+    remark = f"there is no namespace {namespace} (there are: {seen}); {fix}"
     return dataclasses.replace(item, state="refused", remarks=(remark, *item.remarks))
 
 
@@ -239,7 +240,7 @@ def _jobs(
     requester: registration_ownership.Requester,
 ) -> Iterator[PlannedChange]:
     for plugin in plan.plugins:
-        tasks = {job.job_id: plugin_tasks.of_plan(job) for job in plugin.jobs}
+        tasks = {job.job_id: plugin_jobs.tasks_of_plan(job) for job in plugin.jobs}
         own = {(job.namespace, job.job_id) for job in plugin.jobs}
         beside = job_conflicts.look(client, tuple(tasks.values()), own)
         for job in plugin.jobs:
@@ -248,7 +249,7 @@ def _jobs(
             yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), requester, adopts=plugin.adopt)
 
 
-def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_tasks.PluginTask) -> PlannedChange:
+def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_jobs.PluginTask) -> PlannedChange:
     """Return the job *item*, refused where another job runs the plugin where its *task* would."""
     judged = beside.check([task])
     state = "refused" if findings.errors_of(judged) else item.state
@@ -296,13 +297,13 @@ def _volumes(
     marks: registration_ownership.VolumeOwners,
 ) -> Iterator[PlannedChange]:
     wanted = {
-        volume_lookup.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
+        nomad_volumes.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
     }
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
     users = storage_sharing.Users(client)
     seen = {
         key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
-        for key, document, compared in batch_comparison.comparisons(client, wanted, made)
+        for key, document, compared in batch_send.comparisons(client, wanted, made)
     }
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key])
@@ -331,7 +332,7 @@ def _as_owned(
     return dataclasses.replace(item, state=state, remarks=(f"belongs to owner {owner}", *item.remarks))
 
 
-def _volume(key: volume_lookup.Key, compared: difference.Comparison) -> PlannedChange:
+def _volume(key: nomad_volumes.Key, compared: difference.Comparison) -> PlannedChange:
     state = EQUAL if compared.kind == "hidden" else compared.kind
     remarks = list(difference.sentences(compared.differences))
     if "external_id" in compared.hidden:

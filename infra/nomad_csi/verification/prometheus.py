@@ -6,13 +6,17 @@ Source: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.
 https://prometheus.io/docs/practices/naming/, 2026-11-21.
 """
 
+import contextlib
+import os
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nomad_csi import findings
-from nomad_csi.claims import claim_findings
+from nomad_csi.claims import claim_status
 from nomad_csi.health import plugins
 from nomad_csi.verification import report, volumes
 
@@ -141,5 +145,41 @@ def _of_volumes(found: Iterable[volumes.VolumeStatus]) -> Iterator[Family]:
         volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
         codes = {finding.code for finding in item.findings}
         is_ok.samples.append((volume, not findings.errors_of(item.findings)))
-        alarm.samples.append((volume, claim_findings.WITHOUT_CONTROLLER in codes))
+        alarm.samples.append((volume, claim_status.WITHOUT_CONTROLLER in codes))
     yield from (is_ok, alarm)
+
+
+# Metrics in a file, as the textfile collector of Prometheus' node exporter reads them.
+#
+# It reads every ``*.prom`` of its folder at any moment, so a file is put in place whole.
+# Source: https://github.com/prometheus/node_exporter#textfile-collector, 2026-11-21.
+
+
+METRICS_FILE_ENDING = ".prom"
+
+
+def read_file(path: Path) -> str:
+    """Return what stands there; empty where nothing does, or nothing that can be read as text."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def write_file(path: Path, text: str) -> None:
+    """
+    Put *text* there, readable for all: the exporter is another user. The folder must be there.
+
+    Raises `OSError` where that cannot be done; what stood there stays.
+    """
+    # Beside its place, since a rename needs the same file system; the ending keeps the collector from reading it.
+    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  # a descriptor has no path
+            file.write(text)
+            os.fchmod(descriptor, 0o644)
+        Path(beside).replace(path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            Path(beside).unlink()
+        raise

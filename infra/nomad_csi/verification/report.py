@@ -6,7 +6,8 @@ from typing import Any
 
 from nomad_csi import findings
 from nomad_csi.findings import Finding, printing
-from nomad_csi.health import causes, found, instances, plugins
+from nomad_csi.health import events, found, instances
+from nomad_csi.health import plugins as health_plugins
 from nomad_csi.text import foreign, listing, table
 from nomad_csi.verification import volumes
 
@@ -23,7 +24,7 @@ CONSEQUENCES = frozenset(
 class VerificationReport:
     """What was found of all plugins and volumes of a plan."""
 
-    plugins: tuple[plugins.PluginStatus, ...]
+    plugins: tuple[health_plugins.PluginStatus, ...]
     volumes: tuple[volumes.VolumeStatus, ...]
     extra: tuple[findings.Finding, ...] = ()
     """Findings that belong to no single plugin or volume, or were made by watching."""
@@ -123,7 +124,7 @@ class VerificationReport:
         return [heads[:size], *(row[:size] for row in rows)] if rows else []
 
 
-def _plugin_row(status: plugins.PluginStatus) -> table.Row:
+def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
     controllers = f"{status.healthy_controllers}/{status.expected_controllers}"
     return (
         status.plugin_id,
@@ -147,7 +148,7 @@ def _volume_row(status: volumes.VolumeStatus) -> table.Row:
     return (status.key, status.status, status.plugin_id, external_id, status.evidence, status.detail)
 
 
-def _cause_lines(status: plugins.PluginStatus, width: int) -> Iterator[str]:
+def _cause_lines(status: health_plugins.PluginStatus, width: int) -> Iterator[str]:
     """Yield what explains a status, beneath a line that says which."""
     if status.causes:
         yield f"what explains plugin {status.plugin_id}"
@@ -155,7 +156,7 @@ def _cause_lines(status: plugins.PluginStatus, width: int) -> Iterator[str]:
         yield from table.wrapped(f"  {cause.kind:<11}  ", f"{cause.where} {cause.text}", width)
 
 
-def _plugin_json(status: plugins.PluginStatus) -> dict[str, Any]:
+def _plugin_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
     return {
         "plugin_id": status.plugin_id,
         "status": status.status,
@@ -166,7 +167,7 @@ def _plugin_json(status: plugins.PluginStatus) -> dict[str, Any]:
         "version": status.version,
         "controllers": {"healthy": status.healthy_controllers, "expected": status.expected_controllers},
         "nodes": {"healthy": status.healthy_nodes, "expected": status.expected_nodes},
-        "causes": [causes.as_json(cause) for cause in status.causes],
+        "causes": [events.causes_as_json(cause) for cause in status.causes],
         "instances": [_instance_json(row) for row in status.instances],
     }
 

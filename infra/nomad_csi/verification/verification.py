@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.claims import claim_findings
+from nomad_csi.claims import claim_status
 from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.probing import probe_job_plugins, probe_job_volumes
+from nomad_csi.probing import probe_job, probe_job_plugins
 from nomad_csi.registration import secret_safety
 from nomad_csi.verification import looking, report
 from nomad_csi.verification import volumes as volume_status
@@ -142,10 +142,10 @@ class Verifier:
             found |= {(namespace, volume_id): item for volume_id, item in zip(ids, there, strict=True)}
         return [found[key] for key in keys]
 
-    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_volumes.ProbedVolumes:
+    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job.ProbedVolumes:
         """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
         wanted = [item.registration for item in self._plan.volumes]
-        return probe_job_volumes.ProbedVolumes(
+        return probe_job.ProbedVolumes(
             registered=tuple(item for item in there if item is not None),
             with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
         )
@@ -234,7 +234,7 @@ def _volume(
     holding = known.get(there.plugin_id) if there else None
     alarm: tuple[findings.Finding, ...] = ()
     if there is not None and holding is not None:
-        alarm = tuple(claim_findings.without_controller(there, holding.record, healthy=holding.controllers))
+        alarm = tuple(claim_status.without_controller(there, holding.record, healthy=holding.controllers))
     return dataclasses.replace(status, findings=(*status.findings, *said, *alarm))
 
 

@@ -8,7 +8,7 @@ from nomad_csi import findings
 from nomad_csi.compare import difference, volume
 from nomad_csi.health import plugins
 from nomad_csi.nomad.records import volumes
-from nomad_csi.plan import guests, named_volume, registration
+from nomad_csi.plan import guests, registration
 from nomad_csi.text import foreign, listing
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
@@ -19,7 +19,7 @@ REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the render
 
 
 @dataclass(frozen=True, kw_only=True)
-class VolumeStatus(named_volume.NamedVolume):
+class VolumeStatus(registration.NamedVolume):
     """Whether one volume is registered as planned."""
 
     plugin_id: str

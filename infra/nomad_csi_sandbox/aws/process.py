@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.spec import hosts
+from nomad_csi.spec import names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ def loopback_url(url: str) -> str:
     Raises `errors.RefusedError` for anything else: an emulator must never reach a real end point.
     """
     parts = urllib.parse.urlsplit(url)
-    if parts.scheme == "http" and hosts.is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and names.is_loopback(parts.hostname or ""):
         return url
     raise errors.RefusedError(
         f"AWS_ENDPOINT_URL: expected the URL of a moto server on this machine, such as http://127.0.0.1:5000, "

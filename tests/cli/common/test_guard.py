@@ -11,8 +11,8 @@ import time
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import guard
-from nomad_csi.text import visible
+from nomad_csi.cli.common import output
+from nomad_csi.text import foreign
 
 OWNED = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202eevil"
 SPELLED_OUT = r"\u001b]0;owned\u0007\u001b[2J\u009b31m\u000d\u202eevil"
@@ -103,8 +103,8 @@ def test_colours_of_our_tables_are_for_terminals_only(monkeypatch):
     told = {}
     for name, stream in (("terminal", Terminal()), ("pipe", io.StringIO())):
         monkeypatch.setattr("sys.stdout", stream)
-        with guard.guarded():
-            sys.stdout.write(f"{visible.RED}bad{visible.RESET} {OWNED}\n")
+        with output.guarded():
+            sys.stdout.write(f"{foreign.RED}bad{foreign.RESET} {OWNED}\n")
         told[name] = stream.getvalue()
 
     assert told["terminal"] == f"\x1b[31mbad\x1b[0m {SPELLED_OUT}\n"
@@ -113,12 +113,12 @@ def test_colours_of_our_tables_are_for_terminals_only(monkeypatch):
 
 def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):
     """Nothing stays of it; a file or pipe gets none."""
-    monkeypatch.setattr(guard, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(output, "PATIENCE_S", 0.01)
     monkeypatch.setenv("TERM", "xterm")
     said = {}
     for name, stream in (("terminal", Terminal()), ("pipe", io.StringIO())):
         monkeypatch.setattr("sys.stderr", stream)
-        with guard.guarded(), guard.waiting("asking Nomad"):
+        with output.guarded(), output.waiting("asking Nomad"):
             until = time.monotonic() + 60
             while name == "terminal" and "asking" not in stream.getvalue() and time.monotonic() < until:
                 time.sleep(0.01)
@@ -135,8 +135,8 @@ def test_streams_are_put_back(monkeypatch):
     """And what is closed stays so."""
     before = sys.stdout
     monkeypatch.setattr("sys.stderr", None)
-    with guard.guarded():
-        assert guard.terminal(sys.stdout) is before
+    with output.guarded():
+        assert output.terminal(sys.stdout) is before
         assert sys.stderr is None
 
     assert sys.stdout is before

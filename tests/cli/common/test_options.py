@@ -7,7 +7,8 @@ import click
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import command, inputs, strict, waits
+from nomad_csi.cli.common import command, inputs
+from nomad_csi.cli.common import options as shared_options
 
 TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|timeouts")
 
@@ -32,7 +33,7 @@ def timed():
     return [
         (typed, option)
         for typed, option in options()
-        if option.type is waits.positive or any(TIMED.search(word) for word in option.opts)
+        if option.type is shared_options.positive or any(TIMED.search(word) for word in option.opts)
     ]
 
 
@@ -40,7 +41,7 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
     """Which commands have which; a new one is added here, or is one of these."""
     found = {}
     for typed, option in timed:
-        if option.type is waits.positive:
+        if option.type is shared_options.positive:
             found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
@@ -51,7 +52,7 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
         "--stable-s": {"verify"},
         "--every-s": {"verify"},
     }
-    assert set(found) == {f"--{name}-s" for name in waits.MEANINGS}
+    assert set(found) == {f"--{name}-s" for name in shared_options.MEANINGS}
 
 
 def test_page_of_commands_has_every_one_with_its_meaning():
@@ -60,15 +61,15 @@ def test_page_of_commands_has_every_one_with_its_meaning():
 
     rows = re.findall(r"^\| `--([a-z-]+)-s` \| ([^|]+) \| ", page, re.MULTILINE)
 
-    assert dict(rows) == waits.MEANINGS
+    assert dict(rows) == shared_options.MEANINGS
 
 
 def test_options_of_one_word_say_one_meaning(timed):
     """Their help begins with the same words, has its unit and ends with what happens without it."""
     for _, option in timed:
-        if option.type is waits.positive:
+        if option.type is shared_options.positive:
             [word] = option.opts
-            meaning = waits.MEANINGS[word.removeprefix("--").removesuffix("-s")]
+            meaning = shared_options.MEANINGS[word.removeprefix("--").removesuffix("-s")]
             assert option.help.startswith(f"seconds that {meaning}")
             assert re.search(r"\(default: \d[^()]*\)$", option.help), option.help
             assert option.metavar == "S"
@@ -104,12 +105,12 @@ def test_pages_of_reference_are_printed_by_one_option():
 )
 def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expected):
     """What was not found out stays so where nothing was found."""
-    assert strict.exit_code(command.Arguments(strict=is_strict), code, findings) == expected
+    assert shared_options.exit_code(command.Arguments(strict=is_strict), code, findings) == expected
 
 
 def test_no_option_speaks_of_time_without_a_unit(timed):
     """But the one that takes no number."""
-    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not waits.positive}
+    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not shared_options.positive}
 
     assert others == {("csi", "--wait-ready")}
 

@@ -13,7 +13,7 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.cli.common import command
 from nomad_csi.cli.observe import verify_watch
-from nomad_csi.text import visible
+from nomad_csi.text import foreign
 
 CANARY = "canary-7c1f"
 SPEC = {
@@ -105,7 +105,7 @@ def test_statuses_have_colours_on_a_terminal_alone(stream, no_color, is_coloured
 
     assert cli.main(["verify", spec, "--address", empty_agent()]) == 1
 
-    assert (visible.RED in sys.stdout.getvalue()) == is_coloured
+    assert (foreign.RED in sys.stdout.getvalue()) == is_coloured
 
 
 def test_verify_asks_with_the_token_of_the_environment(spec, empty_agent, monkeypatch, capsys):

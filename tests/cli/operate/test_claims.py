@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.claims import claim_replacement, repair_note
+from nomad_csi.claims import claim_replacement
 from nomad_csi.cli.common import signals
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
@@ -290,7 +290,7 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
 
     assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
     assert f"its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it" in err
-    note = f"/v1/var/{repair_note.path_of('a')}"
+    note = f"/v1/var/{claim_replacement.note_path('a')}"
     assert writes() == [
         "PUT /v1/system/gc",
         f"PUT {note}",

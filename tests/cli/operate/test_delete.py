@@ -5,9 +5,9 @@ import json
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import confirm
+from nomad_csi.cli.common import options
 from nomad_csi.deletion import deletion
-from nomad_csi.nomad import volume_lookup
+from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 
 STATE = {
@@ -62,14 +62,14 @@ def asked(monkeypatch):
 
     found = Library()
     monkeypatch.setattr(deletion, "delete", found.delete)
-    monkeypatch.setattr(volume_lookup, "members", lambda *_: "")
+    monkeypatch.setattr(volumes, "members", lambda *_: "")
     return found
 
 
 @pytest.fixture
 def no_terminal(monkeypatch):
     """Nobody is there to type."""
-    monkeypatch.setattr(confirm, "typed", lambda *_: "")
+    monkeypatch.setattr(options, "typed", lambda *_: "")
 
 
 @pytest.mark.usefixtures("no_terminal")
@@ -111,7 +111,7 @@ def test_word_is_typed_at_a_terminal(asked, monkeypatch):
         prompts.append((question, prompt))
         return "default/typo"
 
-    monkeypatch.setattr(confirm, "typed", typed)
+    monkeypatch.setattr(options, "typed", typed)
 
     cli.main(["delete", "default/a"])
 

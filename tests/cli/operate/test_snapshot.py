@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.common import confirm
+from nomad_csi.cli.common import options
 from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
 
@@ -94,7 +94,7 @@ def test_delete_with_the_word_for_each(asked, capsys):
 
 def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     """None is deleted then."""
-    monkeypatch.setattr(confirm, "typed", lambda *_: "snap-1")
+    monkeypatch.setattr(options, "typed", lambda *_: "snap-1")
 
     assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs"]) == 1
 

@@ -20,7 +20,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
 from nomad_csi.resources.created import created_volume
 from nomad_csi.smoke import smoke, smoke_round
-from nomad_csi.spec import access
+from nomad_csi.spec import base
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
@@ -148,7 +148,7 @@ def test_volume_that_the_driver_does_not_know_is_refused(stack, register):
     assert stack.volume("ghost") is None
 
 
-@pytest.mark.parametrize("mode", access.ACCESS_MODES)
+@pytest.mark.parametrize("mode", base.ACCESS_MODES)
 def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
     """As the catalogue has it: no mode is refused."""
     create(wanted(f"fs-{mode}", mode))
@@ -157,7 +157,7 @@ def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
     assert report.ok, report.as_table()
 
 
-@pytest.mark.parametrize("mode", access.ACCESS_MODES)
+@pytest.mark.parametrize("mode", base.ACCESS_MODES)
 def test_driver_makes_a_block_device_in_every_mode(folder, create, mode):
     """The volume is a file behind a loop device, which goes with the test."""
     made = create(wanted(f"block-{mode}", mode, "block-device"))

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.ownership import registration_marks
-from nomad_csi.resources import registry, volume_comparison, volume_document
+from nomad_csi.resources import registry, volume_document
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 
@@ -470,10 +470,10 @@ def test_properties_that_replace_are_those_that_the_comparison_replaces():
         "context": {"a": "b"},
         "name": "other",
     }
-    compared = volume_comparison.compare_inputs(NEWS, NEWS | others, OUTPUTS)
+    compared = volume_document.compare_inputs(NEWS, NEWS | others, OUTPUTS)
     replaced = [item for item in compared.differences if item.effect == "replaced"]
 
-    assert set(volume_comparison.property_names(replaced)) == declared - {"volumeId", "namespace"}
+    assert set(volume_document.property_names(replaced)) == declared - {"volumeId", "namespace"}
 
 
 def test_diff_of_the_name_changes_nothing():

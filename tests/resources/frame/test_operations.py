@@ -5,14 +5,14 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources.frame import operations
+from nomad_csi.resources.frame import resource
 
 TOKEN, OTHER = "nomad-csi:index:A", "nomad-csi:index:B"
 
 
 def test_objects_are_known_by_type_and_urn():
     """Declared ones all together, too."""
-    operation = operations.Operation()
+    operation = resource.Operation()
     operation.declare(TOKEN, "urn:1", {"id": "a"})
     operation.declare(TOKEN, "urn:1", {"id": "b"})
     operation.declare(OTHER, "urn:2", {"id": "c"})
@@ -27,7 +27,7 @@ def test_objects_are_known_by_type_and_urn():
 
 def test_another_operation_knows_nothing_of_it():
     """A process may serve several, one after the other."""
-    operation = operations.Operation()
+    operation = resource.Operation()
     operation.declare(TOKEN, "urn:1", {})
     operation.record("urn:1", {"id": "a"})
     operation.create(TOKEN, "a")
@@ -42,7 +42,7 @@ def test_another_operation_knows_nothing_of_it():
 
 def test_a_question_is_asked_once_however_many_ask():
     """The others wait for the first one's answer."""
-    operation = operations.Operation()
+    operation = resource.Operation()
     asked, gate, answers = [], threading.Barrier(8), []
 
     def ask():
@@ -64,7 +64,7 @@ def test_a_question_is_asked_once_however_many_ask():
 
 def test_a_failure_is_the_answer_too():
     """A cluster that does not answer is not asked for each of many volumes."""
-    operation, asked = operations.Operation(), []
+    operation, asked = resource.Operation(), []
 
     def fail():
         asked.append(1)

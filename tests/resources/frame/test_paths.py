@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources.frame import paths
+from nomad_csi.resources.frame import properties
 
 
 @pytest.mark.parametrize(
@@ -17,13 +17,13 @@ from nomad_csi.resources.frame import paths
 )
 def test_join_writes_every_kind_of_step(path, step, expected):
     """A name that is no identifier is quoted, an index stands in brackets."""
-    assert paths.join(path, step) == expected
+    assert properties.join_path(path, step) == expected
 
 
 @pytest.mark.parametrize(("path", "expected"), [("a", "a"), ("a.b", "a"), ("a[0].b", "a"), ('a["b.c"]', "a")])
 def test_top_is_the_first_name(path, expected):
     """The top-level property of a path is what stands before the first dot or bracket."""
-    assert paths.top(path) == expected
+    assert properties.top_of_path(path) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_top_is_the_first_name(path, expected):
 )
 def test_is_covered_means_the_path_or_one_below(cover, path, expected):
     """What is ignored covers itself and everything below, a star any index or name."""
-    assert paths.is_covered(path, [cover]) is expected
+    assert properties.is_covered(path, [cover]) is expected

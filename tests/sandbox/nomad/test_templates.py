@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.plan import secrets
+from nomad_csi.plan import task_secrets
 from nomad_csi.spec import model as spec
 from nomad_csi_sandbox.nomad.tasks import template_text
 
@@ -64,8 +64,8 @@ def test_what_the_product_renders_is_played():
     source = spec.CredentialsSpec(nomad_variable="nomad/jobs/j")
     config = {"driver": "zfs-generic-nfs", "httpConnection": {"apiKey": {"from_secret": "token"}}}
 
-    text = secrets.config_file(source, config, "j")
-    lines = secrets.from_items(source, {"TOKEN": "token"}, "j")
+    text = task_secrets.config_file(source, config, "j")
+    lines = task_secrets.from_items(source, {"TOKEN": "token"}, "j")
 
     assert '  apiKey: "a\\"b\\u003cc"' in render(text).splitlines()
     assert template_text.environment_of(render(lines)) == {"TOKEN": ITEMS["token"]}

@@ -2,7 +2,7 @@
 
 import json
 
-from nomad_csi.cli.common import codes, command
+from nomad_csi.cli.common import command, options
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.text import table
 
@@ -11,7 +11,7 @@ NAMES = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
 
 @command.group(invoke_without_command=True)
 @command.as_json()
-@codes.docs("docs/drivers.md")
+@options.docs("docs/drivers.md")
 def run(arguments: command.Arguments) -> int:
     """List them."""
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()

@@ -39,12 +39,12 @@ options = command.together(
 
 def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     """Preview, look, write; *storage* is what Terraform holds of AWS."""
-    from nomad_csi.pulumi_state import stack_cli, stack_import, stack_objects  # noqa: PLC0415  # for this option alone
+    from nomad_csi.pulumi_state import stack_cli, stack_import  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
     with inputs.connect(arguments) as nomad:
-        found = stack_import.fill(draft, steps, functools.partial(stack_objects.look, nomad), storage)
+        found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), json.dumps(found.document, indent=2, ensure_ascii=False) + "\n")
     if arguments.json:

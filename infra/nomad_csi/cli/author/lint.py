@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import codes, command, file_errors, inputs, strict
+from nomad_csi.cli.common import command, inputs, options, usage
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge, spec_secrets
@@ -24,12 +24,12 @@ _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
     "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder stands for all *.hcl, and "
     "the IAM policies among *.json, below it",
 )
-@codes.options("docs/lint.md")
+@options.code_options("docs/lint.md")
 @command.as_json()
-@strict.option
+@options.strict
 def run(arguments: command.Arguments) -> int:
     """Print the findings; or explain one."""
-    if codes.explain(arguments, "lint"):
+    if options.explain(arguments, "lint"):
         return 0
     specs = [path for path in arguments.files if path.suffix in YAML and path.is_file()]
     read, broken = load([path for path in arguments.files if path not in specs], with_policies=True)
@@ -52,7 +52,7 @@ def run(arguments: command.Arguments) -> int:
         _sum_up(len(found), checked, is_all=not broken)
     if broken:
         return errors.EXIT_ERROR
-    return strict.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
+    return options.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
 
 
 def _of_spec(path: Path) -> tuple[Finding, ...]:
@@ -85,7 +85,7 @@ def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[fi
             except errors.SpecError as error:
                 broken += [_of_yaml(file)] if file.suffix in YAML else _lines(error)
             except OSError as error:
-                broken.append(file_errors.describe(error, {"FILE": paths}))
+                broken.append(usage.describe_file_error(error, {"FILE": paths}))
     return read, broken
 
 

@@ -2,13 +2,13 @@
 
 import json
 
-from nomad_csi.cli.common import codes, command
+from nomad_csi.cli.common import command, options
 from nomad_csi.spec import reference, schema
 
 
 @command.command()
 @command.option("--stack-config", "the JSON schema of a Pulumi stack config that holds a spec", without={"docs": ""})
-@codes.docs("docs/spec.md: every key in tables, and examples")
+@options.docs("docs/spec.md: every key in tables, and examples")
 def run(arguments: command.Arguments) -> int:
     """Print the JSON schema, or the page."""
     if arguments.docs:

@@ -1,6 +1,6 @@
 """``nomad-csi snippet``."""
 
-from nomad_csi.cli.common import chosen, command, inputs
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.plan import snippet
 from nomad_csi.render import documents
 
@@ -23,7 +23,7 @@ one volume of it.
 def run(arguments: command.Arguments) -> int:
     """Print the blocks."""
     plan = inputs.read_plan(arguments.spec)
-    volumes = chosen.volumes(plan.volumes, [arguments.volume])
+    volumes = inputs.chosen_volumes(plan.volumes, [arguments.volume])
     found = snippet.of(volumes, arguments.volume[1], reads=arguments.read_only, destination=arguments.destination)
     print(documents.snippet(found), end="")
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, file_errors, inputs
+from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.plan import model
 from nomad_csi.render import files
 
@@ -65,7 +65,7 @@ def _validate(path: Path, templates: Path | None) -> dict[str, Any]:
         ]
         problems += sorted(said, key=lambda problem: problem["line"] or 0)
     except OSError as error:
-        problems.append(_problem(file_errors.describe(error, {})))
+        problems.append(_problem(usage.describe_file_error(error, {})))
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
 
 

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from nomad_csi import errors
-from nomad_csi.cli.common import file_errors, usage
+from nomad_csi.cli.common import usage
 
 OPTIONS, CONNECTION = "options", "connection to Nomad"
 """Sections of help: the one of options that name none, and the one that is always last."""
@@ -216,7 +216,7 @@ class Command(_Shown):
             raise
         except OSError as error:
             named = {usage.shown(each): ctx.params.get(each.name) for each in self.params if each.name}
-            raise errors.NomadCsiError(file_errors.describe(error, named)) from error
+            raise errors.NomadCsiError(usage.describe_file_error(error, named)) from error
 
     def _choose(self, ctx: click.Context) -> None:
         found = [usage.shown(each) for each in given(ctx) if each.name in self.either]

@@ -10,7 +10,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.cli.common import argument_secrets, command, inputs
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import batch_documents, batch_secrets, volume_file
+from nomad_csi.registration import batch_secrets, volume_file
 from nomad_csi.spec import draft
 
 SECRETS = "NOMAD_CSI_SECRETS"
@@ -52,7 +52,7 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
             if path.suffix in {".yaml", ".yml"}:
                 plan = inputs.read_plan(path)
                 wanted.plugins += plan.plugins
-                found = batch_documents.of_plan(plan, external_ids)
+                found = volume_file.documents_of_plan(plan, external_ids)
                 wanted.documents += found.documents
                 wanted.made_by_plugin += found.made_by_plugin
             else:

@@ -10,9 +10,122 @@ import io
 import os
 import select
 import sys
+import threading
+import time
 from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, TextIO, cast
 
-from nomad_csi.cli.common import guard
+from nomad_csi.text import foreign
+
+# What a command prints, fit for a terminal: nothing that came from a plugin, a server or a file controls it.
+
+
+PATIENCE_S = 2.0
+"""What takes longer is said to be waited for."""
+
+_CLEARED = "\r\x1b[K"
+
+
+class _WaitingLine:
+    """A line on a terminal that says for how long something is waited for, until anything else is printed."""
+
+    shown: ClassVar["_WaitingLine | None"] = None
+
+    def __init__(self, out: TextIO, what: str) -> None:
+        self._out = out
+        self._what = what
+        self._is_shown = False
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        pause_s = PATIENCE_S
+        while not self._ended.wait(pause_s):
+            pause_s = 1.0
+            with self._lock:
+                self._out.write(f"{_CLEARED}{self._what}, {time.monotonic() - began:.0f} s")
+                self._out.flush()
+                self._is_shown = True
+
+    def clear(self) -> None:
+        """Take it away; it comes again a second later."""
+        with self._lock:
+            if self._is_shown:
+                self._out.write(_CLEARED)
+                self._out.flush()
+                self._is_shown = False
+
+    def end(self) -> None:
+        """Take it away for good."""
+        self._ended.set()
+        self._thread.join()
+        self.clear()
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say after `PATIENCE_S` that *what* is waited for, where standard error is a terminal; nothing stays of it."""
+    out = terminal(sys.stderr) if sys.stderr else None
+    if out is None or not is_drawable(out):
+        yield
+        return
+    line = _WaitingLine.shown = _WaitingLine(out, what)
+    try:
+        yield
+    finally:
+        _WaitingLine.shown = None
+        line.end()
+
+
+def is_drawable(stream: TextIO) -> bool:
+    """Return whether *stream* is a terminal that can be drawn on."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in {"", "dumb"}
+
+
+class Guard:
+    """A text stream that spells control characters out; the colours of our own tables stay on a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._keeps_colours = stream.isatty()
+
+    def write(self, text: str) -> int:
+        """Write *text*, fit to be shown."""
+        if _WaitingLine.shown:
+            _WaitingLine.shown.clear()
+        self.stream.write(foreign.visible(text, keep_colours=self._keeps_colours))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write *lines*, fit to be shown."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Have all that is printed in the block pass a `Guard`."""
+    before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr  # None: closed from the start
+    sys.stdout, sys.stderr = (cast("TextIO", Guard(stream) if stream else None) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = cast("tuple[TextIO, TextIO]", before)
+
+
+def terminal(stream: TextIO) -> TextIO:
+    """Return what is behind *stream*, for a command that draws on the terminal itself."""
+    return stream.stream if isinstance(stream, Guard) else stream
+
+
+# Standard output and standard error as Unix programs have them: any encoding, and a reader that goes away.
+
 
 EXIT_CLOSED = 141
 """128 and the number of SIGPIPE, as shells have it for a command whose reader is gone."""
@@ -50,7 +163,7 @@ def prepared() -> Iterator[None]:
 
 def has_colours() -> bool:
     """Return whether standard output is a terminal that shows colours, and nobody asked for none (no-color.org)."""
-    return guard.is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
+    return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def _flush() -> None:

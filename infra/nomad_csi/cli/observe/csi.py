@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, confirm, inputs, usage, waits
-from nomad_csi.cli.observe.csi_calls import csi_arguments, csi_commands, csi_options, csi_output, csi_secrets
-from nomad_csi.csi import channel, endpoint, explain, forward, rpc, waiting
+from nomad_csi.cli.common import command, inputs, options, usage
+from nomad_csi.cli.observe.csi_calls import csi_commands, csi_options, csi_output, csi_secrets
+from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
 
 ENDPOINT = "CSI_ENDPOINT"
 """Environment variable with the endpoint: the one that CSI itself names, and that Nomad gives to plugins."""
@@ -29,7 +29,7 @@ COMMON = (
         f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})",
         envvar=ENDPOINT,
     ),
-    waits.seconds("timeout", " for the plugin", default=TIMEOUT_S),
+    options.seconds("timeout", " for the plugin", default=TIMEOUT_S),
     command.option("--wait-ready", "before the call, wait until it is there and ready"),
     command.option(
         "--request FILE",
@@ -42,7 +42,7 @@ COMMON = (
 
 def _made(name: str, of: csi_commands.RpcCommand) -> command.Command:
     secrets = (csi_secrets.options, inputs.insecure) if of.rpc.takes_secrets else ()
-    asks = (confirm.yes,) if of.question else ()
+    asks = (options.yes,) if of.question else ()
     add = command.together(*of.arguments, *COMMON, *secrets, *asks)
     return command.command(name=name, help=f"{of.summary}.")(add(functools.partial(_call, of)))
 
@@ -58,7 +58,7 @@ def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
     if of.instead:
         raise errors.RefusedError(f"{of.rpc.name} is not called: {of.instead}")
     given = csi_secrets.read(arguments) if of.rpc.takes_secrets else {}
-    document = csi_arguments.document(arguments, csi_options.fields(arguments), given)
+    document = csi_options.document(arguments, csi_options.fields(arguments), given)
     request = rpc.request_of(of.rpc, document, str(arguments.request or ""))
     output = csi_output.Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
     if not arguments.endpoint:
@@ -67,7 +67,7 @@ def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
     is_insecure = _refuse_readable_secrets(arguments, document)
     if arguments.show_request:
         output.show(rpc.document_of(request), sys.stderr)
-    if of.question and not confirm.agreed(of.question, is_agreed=arguments.yes):
+    if of.question and not options.agreed(of.question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
         reply = of.shown(_answer(arguments, of, request, is_insecure=is_insecure))
@@ -98,7 +98,7 @@ def _answer(
         try:
             left_s = arguments.timeout_s
             if arguments.wait_ready:
-                waiting.until_ready(where, wait_s=left_s)
+                identity.until_ready(where, wait_s=left_s)
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:

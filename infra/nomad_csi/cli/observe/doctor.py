@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from nomad_csi.cli.common import codes, command, confirm, guard, inputs, output, strict
+from nomad_csi.cli.common import command, inputs, options, output
 from nomad_csi.doctor import examination, report
 from nomad_csi.plan import iam
 
@@ -17,16 +17,16 @@ from nomad_csi.plan import iam
 )
 @command.option("--no-aws", "do not ask AWS", without={"aws_region": ""})
 @command.as_json()
-@strict.option
+@options.strict
 @command.option(
     "--fix", f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
 )
-@confirm.yes
-@codes.options("all findings of the doctor, the end of docs/doctor.md")
+@options.yes
+@options.code_options("all findings of the doctor, the end of docs/doctor.md")
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Run the checks and print findings; fix what can be fixed, after confirmation; or explain a code."""
-    if codes.explain(arguments, "doctor"):
+    if options.explain(arguments, "doctor"):
         return 0
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):
@@ -39,7 +39,7 @@ def run(arguments: command.Arguments) -> int:
     )
     if arguments.json:
         print()
-    return strict.exit_code(arguments, found.exit_code, found.findings)
+    return options.exit_code(arguments, found.exit_code, found.findings)
 
 
 def _examine(arguments: command.Arguments) -> report.DoctorReport:
@@ -48,7 +48,7 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
     nomad: Any
     with (
         inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
-        guard.waiting("asking Nomad and AWS"),
+        output.waiting("asking Nomad and AWS"),
     ):
         return examination.examine(
             nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws
@@ -63,7 +63,7 @@ def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:
         f"{', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may then attach, detach and "
         "delete them"
     )
-    if not confirm.agreed(question, is_agreed=arguments.yes):
+    if not options.agreed(question, is_agreed=arguments.yes):
         return False
     done = examination.fix(found)
     print(f"tagged {len(done)}", file=sys.stderr)

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, codes, command, inputs, strict, waits
+from nomad_csi.cli.common import argument_secrets, command, inputs, options
 from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
@@ -20,8 +20,8 @@ TIMEOUT_S = 5.0
 @command.option(
     "--on-nodes PLUGIN", "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
 )
-@codes.options("all findings of a probe, the end of docs/csi.md")
-@waits.seconds("probe-timeout", default=TIMEOUT_S)
+@options.code_options("all findings of a probe, the end of docs/csi.md")
+@options.seconds("probe-timeout", default=TIMEOUT_S)
 @command.option("--expect-name NAME", "the name that the plugin must answer", needs=("endpoint",))
 @command.option(
     "--role controller|node|monolith",
@@ -29,7 +29,7 @@ TIMEOUT_S = 5.0
     needs=("endpoint",),
 )
 @command.as_json()
-@strict.option
+@options.strict
 @command.option(
     "--plugin ID",
     "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each",
@@ -45,7 +45,7 @@ TIMEOUT_S = 5.0
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Ask, and print the answers; or explain a finding."""
-    if codes.explain(arguments, "probe"):
+    if options.explain(arguments, "probe"):
         return 0
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
@@ -70,7 +70,7 @@ def _one(arguments: command.Arguments) -> int:
     print(json.dumps(document, indent=2, ensure_ascii=False) if arguments.json else f"{found.as_line()}{told}")
     findings = compared.findings if compared else ()
     is_good = found.ready and not errors_of(findings)
-    return strict.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
+    return options.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
 
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, strict, usage, waits
+from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import options as shared_options
 from nomad_csi.plan import probe_job
 
 SECTION = "with --on-nodes"
@@ -31,7 +32,7 @@ def client_options(section: str, told: str, fix: str = "") -> command.Declare[An
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
     return command.together(
         command.option("--state-dir PATH", text, **of_nodes),
-        waits.seconds("timeout", told, default=probe_job.WAIT_S, fix=fix, **of_nodes),
+        shared_options.seconds("timeout", told, default=probe_job.WAIT_S, fix=fix, **of_nodes),
     )
 
 
@@ -62,7 +63,7 @@ def run(arguments: command.Arguments) -> int:
             tell=lambda line: print(line, file=sys.stderr),
         )
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
-    return strict.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
+    return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 
 
 def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:

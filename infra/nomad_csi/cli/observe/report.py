@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, guard, inputs, strict, usage
+from nomad_csi.cli.common import command, erasing, inputs, options, output, usage
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
-from nomad_csi.report import as_json, cluster_report, model, page, smoke_results, words
+from nomad_csi.report import as_json, cluster_report, model, page, smoke_results, tables
 
 
 @command.Typed
@@ -26,7 +26,7 @@ def _count(given: str) -> int:
 @inputs.stack_output
 @command.option("--out FILE", "where to write it (default: standard output)")
 @command.as_json()
-@strict.option
+@options.strict
 @command.option(
     "--smoke FILE", "output of `nomad-csi smoke --json`, to show what it verified; may be repeated", multiple=True
 )
@@ -52,13 +52,13 @@ def run(arguments: command.Arguments) -> int:
     nomad: Any
     with (
         inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
-        guard.waiting("asking Nomad and the plugins"),
+        output.waiting("asking Nomad and the plugins"),
     ):
         erasing.warn(nomad)
         found = cluster_report.look(nomad, question)
-    _write(_text(found, as_data=arguments.json), arguments.out, words.of_report(found)[0])
+    _write(_text(found, as_data=arguments.json), arguments.out, tables.of_report(found)[0])
     code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
-    return strict.exit_code(arguments, code, found.findings)
+    return options.exit_code(arguments, code, found.findings)
 
 
 def _text(found: model.ClusterReport, *, as_data: bool) -> str:

@@ -1,53 +1,104 @@
 """``nomad-csi verify``."""
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import codes, command, erasing, guard, inputs, output, strict, usage, waits
-from nomad_csi.cli.observe import verify_job, verify_on_nodes, verify_watch
+from nomad_csi.cli.common import command, erasing, inputs, options, output, usage
+from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_watch
 from nomad_csi.health import gather
-from nomad_csi.verification import metrics_file, rounds, verification
+from nomad_csi.probing import probe_job_plugins
+from nomad_csi.verification import prometheus, rounds, verification
+
+# ``nomad-csi verify --on-nodes``: plugins asked on their own clients, by the probe job.
+
+
+EVERY_MIN_S = 60.0
+"""Between rounds of --watch at least: each one places and ends a task on every client."""
+
+SECTION = "on all clients at once"
+
+on_nodes_options = command.together(
+    command.option(
+        "--on-nodes",
+        "ask every instance over its own socket too, by a job that runs once on their clients and is purged; what "
+        "Nomad says and what the socket said are compared, and a client that gives no answer is a finding",
+        section=SECTION,
+        without={"print_job": ": the job would need a token that starts jobs on every client"},
+    ),
+    probe_on_nodes.client_options(SECTION, " for that job on all clients, each round anew"),
+)
+
+
+def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
+    """Return options whose values do not go together, and how they do."""
+    found = {}
+    if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
+        found["--watch"] = f"--every-s of {EVERY_MIN_S:g} or more with --on-nodes: a round runs a job on every client"
+    if arguments.on_nodes and arguments.image and not arguments.state_dir:
+        found["--state-dir"] = "the clients' state_dir with --image: a container cannot find it"
+    return found
+
+
+def _silent(_line: str) -> None:
+    """Say nothing: a watch says itself since when it asks, and may draw on the terminal."""
+
+
+def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes | None:
+    """Return how instances are asked, in namespace and region of the connection *place*; ``None``: not by a job."""
+    if not arguments.on_nodes:
+        return None
+    return probe_job_plugins.OnNodes(
+        job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
+        timeout_s=arguments.timeout_s,
+        tell=_silent if arguments.watch else lambda line: print(line, file=sys.stderr),
+    )
+
+
+# ``nomad-csi verify``.
 
 
 @command.Typed
 def _metrics_file(given: str) -> Path:
     """Return the path *given*. Raises `click.BadParameter`: a spec in its place would be written over."""
-    if given == str(verify_watch.STDOUT) or given.endswith(metrics_file.ENDING):
+    if given == str(verify_watch.STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
         return Path(given)
-    raise usage.wrong(f"a file that ends in {metrics_file.ENDING}, or - for standard output", given)
+    raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
 
 
 @command.command(either=("spec", "explain", "docs"))
 @inputs.optional_spec()
-@codes.options("all findings of the verification, the end of docs/verify.md")
+@options.code_options("all findings of the verification, the end of docs/verify.md")
 @inputs.stack_output
-@strict.option
-@waits.seconds(
+@options.strict
+@options.seconds(
     "stable",
     told="0, one run",
     default=0.0,
     job="passed",
     without={"watch": ", whose rounds see what restarts between them"},
 )
-@waits.seconds("probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S, job="passed")
+@options.seconds("probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S, job="passed")
 @command.as_json("; with --watch a line each round")
 @command.option(
     "--prometheus FILE",
-    f"write metrics in Prometheus' text format: to FILE{metrics_file.ENDING} for the node exporter's textfile "
-    "collector, put in place whole; without FILE to standard output, in place of the report",
+    f"write metrics in Prometheus' text format: to FILE{prometheus.METRICS_FILE_ENDING} for the node exporter's "
+    "textfile collector, put in place whole; without FILE to standard output, in place of the report",
     type=_metrics_file,
     is_flag=False,
     flag_value=str(verify_watch.STDOUT),
     job="held",
 )
-@verify_on_nodes.options
+@on_nodes_options
 @verify_watch.options
 @verify_job.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Compare, and print the report, once or round after round; or print the job, or explain a finding."""
-    if codes.explain(arguments, "verify"):
+    if options.explain(arguments, "verify"):
         return 0
     _check(arguments)
     if arguments.print_job:
@@ -60,7 +111,7 @@ def run(arguments: command.Arguments) -> int:
             plan,
             external_ids,
             probe_timeout_s=arguments.probe_timeout_s,
-            on_nodes=verify_on_nodes.how(arguments, nomad.connection),
+            on_nodes=how(arguments, nomad.connection),
         )
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
@@ -71,12 +122,12 @@ def run(arguments: command.Arguments) -> int:
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
     earlier_s = verify_watch.last_answer_s(file) if file else 0.0
-    with guard.waiting("asking Nomad and the plugins"):
+    with output.waiting("asking Nomad and the plugins"):
         done = rounds.Rounds(verifier, last_answer_s=earlier_s).run(watch_s=arguments.stable_s)
     if file == verify_watch.STDOUT:
         print(done.metrics, end="")
     elif file:
-        metrics_file.write(file, done.metrics)
+        prometheus.write_file(file, done.metrics)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
     if file != verify_watch.STDOUT:
@@ -86,7 +137,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
             else done.outcome.as_table(colour=output.has_colours()),
             end="",
         )
-    return strict.exit_code(arguments, done.exit_code, done.outcome.findings)
+    return options.exit_code(arguments, done.exit_code, done.outcome.findings)
 
 
 def _check(arguments: command.Arguments) -> None:
@@ -94,8 +145,8 @@ def _check(arguments: command.Arguments) -> None:
     is_printed = arguments.prometheus == verify_watch.STDOUT
     wrong: dict[str, str] = {}
     if is_printed and (arguments.watch or arguments.print_job):
-        wrong["--prometheus"] = f"a FILE{metrics_file.ENDING} with --watch or --print-job"
+        wrong["--prometheus"] = f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch or --print-job"
     if arguments.json and is_printed:
         wrong["--json"] = "it without metrics on standard output: give --prometheus a FILE"
-    wrong |= {**verify_on_nodes.wrong(arguments), **verify_job.wrong(arguments)}
+    wrong |= {**wrong_on_nodes(arguments), **verify_job.wrong(arguments)}
     usage.refuse(errors.Problem(path=name, got="", allowed=each) for name, each in wrong.items())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
-from nomad_csi.cli.common import codes, command, confirm, documents, erasing, guard, inputs, output, waits
+from nomad_csi.cli.common import command, documents, erasing, inputs, options, output
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_secrets
 
@@ -19,7 +19,7 @@ repair = functools.partial(command.option, section="repair", needs=("repair",))
 @inputs.asked_aws_region
 @command.option("--plugin ID", "only volumes of this plugin", without={"repair": ", which names the volume"})
 @command.as_json()
-@codes.options("all findings about claims, the end of docs/claims.md")
+@options.code_options("all findings about claims, the end of docs/claims.md")
 @command.option(
     "--repair VOLUME",
     "free this volume (or namespace/volume) of stuck claims, step by step: wait, collect garbage, detach, forget "
@@ -30,17 +30,19 @@ repair = functools.partial(command.option, section="repair", needs=("repair",))
 @repair("--from SPEC|FILE", "spec, volume file or folder with the registration, for the last step", "source")
 @documents.secrets_options(section="repair", needs=("source",))
 @inputs.stack_output_of(section="repair", needs=("source",))
-@waits.seconds("step-timeout", " until it shows", told=f"{repair_steps.WAIT_S:g}", section="repair", needs=("repair",))
+@options.seconds(
+    "step-timeout", " until it shows", told=f"{repair_steps.WAIT_S:g}", section="repair", needs=("repair",)
+)
 @repair("--yes", "do not ask before a step that can hurt")
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Look, and print who holds what; or repair one volume, or explain a finding."""
-    if codes.explain(arguments, "claims"):
+    if options.explain(arguments, "claims"):
         return 0
     if arguments.repair:
         return _repair(arguments)
     namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or inputs.EVERYWHERE
-    with inputs.connect(arguments) as nomad, guard.waiting("asking Nomad and the plugins"):
+    with inputs.connect(arguments) as nomad, output.waiting("asking Nomad and the plugins"):
         erasing.warn(nomad)
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
     if arguments.json:
@@ -65,7 +67,7 @@ def _repair(arguments: command.Arguments) -> int:
         done = claim_repair.repair(
             nomad,
             order,
-            ask=lambda question: confirm.agreed(question, is_agreed=arguments.yes),
+            ask=lambda question: options.agreed(question, is_agreed=arguments.yes),
             tell=lambda line: print(line, file=sys.stderr),
         )
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""

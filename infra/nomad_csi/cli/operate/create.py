@@ -3,13 +3,13 @@
 import json
 import sys
 
-from nomad_csi.cli.common import chosen, command, documents, erasing, guard, inputs, owners, waits
+from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import volumes
 from nomad_csi.registration import batch_secrets
-from nomad_csi.resources.created import creation, creation_outcome
+from nomad_csi.resources.created import creation
 
 ABOUT = """\
 The plugin makes the storage, through Nomad, as `pulumi up` has it made. A volume that is there and as
@@ -31,7 +31,7 @@ always an owner: a stack that declares the volume later, or any other name in th
 @owners.adopt("take over volumes of another stack, or without a record")
 @command.option("--grow", "have volumes grow that are smaller than the spec says")
 @command.option("--dry-run", "show what would be made and changed, and end")
-@waits.seconds(
+@options.seconds(
     "step-timeout",
     ": making or growing a volume",
     told=f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}",
@@ -43,11 +43,11 @@ def run(arguments: command.Arguments) -> int:
     given = documents.secrets(arguments.secrets)
     plan = inputs.read_plan(arguments.spec)
     created = [item for item in plan.volumes if item.made_by_plugin]
-    wanted = chosen.volumes(created, arguments.volumes) if arguments.volumes else tuple(created)
+    wanted = inputs.chosen_volumes(created, arguments.volumes) if arguments.volumes else tuple(created)
     own = {item.key: given[item.key] for item in wanted if item.key in given}
     with (
         inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad,
-        guard.waiting("waiting for Nomad"),
+        output.waiting("waiting for Nomad"),
     ):
         filled = batch_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
         for unseen in minimum_version.refuse_older(nomad, plan.plugins):
@@ -65,5 +65,5 @@ def run(arguments: command.Arguments) -> int:
         shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        print(outcome.as_text(outcomes, creation_outcome.CreationOutcome))
+        print(outcome.as_text(outcomes, creation.CreationOutcome))
     return outcome.exit_code(outcomes)

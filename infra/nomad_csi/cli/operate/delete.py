@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors, nomad
-from nomad_csi.cli.common import command, confirm, documents, guard, inputs, usage, waits
+from nomad_csi.cli.common import command, documents, inputs, options, output, usage
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion
 from nomad_csi.findings import printing
-from nomad_csi.nomad import volume_lookup, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 
 QUESTION = (
@@ -59,8 +59,8 @@ NEXT = (
     "let a plugin delete whose storage does not refuse what is in use; make sure that it is not registered meanwhile",
 )
 @command.option("--skip-final-snapshot", "take no last snapshot of the data before it goes")
-@waits.seconds("snapshot-timeout", default=deletion.SNAPSHOT_WAIT_S)
-@waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
+@options.seconds("snapshot-timeout", default=deletion.SNAPSHOT_WAIT_S)
+@options.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -69,7 +69,7 @@ def run(arguments: command.Arguments) -> int:
     options = _options(arguments)
     keys = tuple(dict.fromkeys(arguments.volumes))
     with inputs.connect(arguments) as client:
-        with guard.waiting("waiting for Nomad"):
+        with output.waiting("waiting for Nomad"):
             _refuse_sets(client, (key for key in keys if key not in arguments.yes_delete_data))
         orders = [
             deletion.DeletionRequest(
@@ -81,7 +81,7 @@ def run(arguments: command.Arguments) -> int:
             )
             for namespace, volume_id in keys
         ]
-        with guard.waiting("waiting for Nomad"):
+        with output.waiting("waiting for Nomad"):
             outcomes = deletion.delete(client, orders, options)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes]}
@@ -141,14 +141,14 @@ def _json(path: Path) -> object:
         return None
 
 
-def _refuse_sets(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> None:
+def _refuse_sets(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> None:
     """Raise `errors.RefusedError` where one of *keys* is the id of a set: before its name is asked for."""
     for namespace, volume_id in keys:
-        members = volume_lookup.members(client, namespace, volume_id)
+        members = volumes.members(client, namespace, volume_id)
         if members and volumes.get(client, namespace, volume_id) is None:
             raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def _word(key: str, given: Iterable[str]) -> str:
     """Return the user's word for *key*: given beforehand, or typed."""
-    return key if key in given else confirm.typed(QUESTION.format(key=key), f"type {key} to delete its data")
+    return key if key in given else options.typed(QUESTION.format(key=key), f"type {key} to delete its data")

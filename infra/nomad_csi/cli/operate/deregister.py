@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import attachments
-from nomad_csi.cli.common import command, confirm, guard, inputs, owners, usage, waits
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.cli.common import command, inputs, output, owners, usage
+from nomad_csi.cli.common import options as shared_options
 from nomad_csi.compare import outcome
-from nomad_csi.nomad import volume_lookup
-from nomad_csi.registration import deregistration, deregistration_outcome
+from nomad_csi.nomad import volumes
+from nomad_csi.registration import deregistration
+from nomad_csi.registration import outcomes as registration_outcomes
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -25,16 +27,16 @@ _DIGITS = re.compile(r"[0-9]+")
 @command.command()
 @command.argument("volumes VOLUME...", "volume or namespace/volume to deregister", type=inputs.volume_key)
 @inputs.asked_aws_region
-@waits.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
+@shared_options.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
 @owners.owner(owners.AS_OWN)
 @owners.adopt("deregister volumes that belong to another stack, too")
 @command.option("--force", "deregister what is still claimed after that; asks first")
-@confirm.yes
+@shared_options.yes
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Deregister, and print what became of each volume."""
-    if arguments.force and not confirm.agreed(FORCE, is_agreed=arguments.yes):
+    if arguments.force and not shared_options.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
     options = deregistration.DeregistrationOptions(
         wait_s=arguments.timeout_s,
@@ -42,7 +44,7 @@ def run(arguments: command.Arguments) -> int:
         aws_region=arguments.aws_region,
         requester=owners.requester(arguments),
     )
-    with inputs.connect(arguments) as client, guard.waiting("waiting for Nomad"):
+    with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
         done = deregistration.deregister(
             client, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
         )
@@ -51,9 +53,9 @@ def run(arguments: command.Arguments) -> int:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        could_ask = not arguments.aws_region and any(attachments.is_ebs(item.external_id) for item in outcomes)
+        could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
         note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
-        print(outcome.as_text(outcomes, deregistration_outcome.DeregistrationOutcome, note=note))
+        print(outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note))
         for item in outcomes:
             if item.status == "deregistered" and item.external_id:
                 again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
@@ -62,15 +64,15 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _explained(
-    client: nomad.Nomad, item: deregistration_outcome.DeregistrationOutcome
-) -> deregistration_outcome.DeregistrationOutcome:
+    client: nomad.Nomad, item: registration_outcomes.DeregistrationOutcome
+) -> registration_outcomes.DeregistrationOutcome:
     """Return *item*; where it is gone, refused if it is the id of a set, or with a registered id that is near."""
     if item.status != "gone":
         return item
     try:
-        if members := volume_lookup.members(client, item.namespace, item.volume_id):
+        if members := volumes.members(client, item.namespace, item.volume_id):
             return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
-        near = _near(item.volume_id, (volume_id for _, volume_id in volume_lookup.listed(client, [item.namespace])))
+        near = _near(item.volume_id, (volume_id for _, volume_id in volumes.listed(client, [item.namespace])))
     except errors.NomadApiError as error:
         near = f"could not determine whether it is a set: {error}"
     reason = "; ".join(filter(None, [item.reason, "nothing to do", near]))

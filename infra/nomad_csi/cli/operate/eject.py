@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.author import import_stack
-from nomad_csi.cli.common import command, confirm
+from nomad_csi.cli.common import command, options
 from nomad_csi.pulumi_state import ejecting, stack_cli
 from nomad_csi.text import table
 
@@ -26,7 +26,7 @@ stack forgets is brought back with `pulumi stack import` of the backup.
     "--backup FILE", "where the state is kept as it was (default: state-before-eject-TIME.json in the current folder)"
 )
 @command.option("--dry-run", "show what would be forgotten and written, and end")
-@confirm.yes
+@options.yes
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
     """Show, ask, eject."""
@@ -43,7 +43,7 @@ def run(arguments: command.Arguments) -> int:
         f"This removes {count} resource{'' if count == 1 else 's'} from the state. As long as the program declares "
         "them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is there."
     )
-    if not confirm.agreed(question, is_agreed=arguments.yes):
+    if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
     ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=lambda line: print(line, file=sys.stderr))

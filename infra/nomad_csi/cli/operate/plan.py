@@ -3,7 +3,7 @@
 import json
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, guard, inputs, owners
+from nomad_csi.cli.common import command, erasing, inputs, output, owners
 from nomad_csi.verification import planned_changes
 
 
@@ -19,7 +19,7 @@ def run(arguments: command.Arguments) -> int:
     """Compare, and print what would change."""
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments, [arguments.spec]) as nomad, guard.waiting("asking Nomad and the plugins"):
+    with inputs.connect(arguments, [arguments.spec]) as nomad, output.waiting("asking Nomad and the plugins"):
         erasing.warn(nomad)
         drawn = planned_changes.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Sequence
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, documents, erasing, guard, inputs, owners, waits
+from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
-from nomad_csi.registration import batch_outcome, batch_register, batch_secrets, secret_safety
+from nomad_csi.registration import batch_register, batch_secrets, secret_safety
+from nomad_csi.registration import outcomes as registration_outcomes
 from nomad_csi.resources.created import creation
 from nomad_csi.text import listing
 
@@ -22,7 +23,7 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @documents.secrets_options()
 @owners.owner(owners.AS_OWN)
 @owners.adopt("take over volumes that belong to another stack")
-@waits.seconds("timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
+@options.seconds("timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
 @command.option("--dry-run", "show what would be registered and changed, and end")
 @command.option(
     "--accept-erased-secrets",
@@ -35,7 +36,7 @@ def run(arguments: command.Arguments) -> int:
     given = documents.secrets(arguments.secrets)
     with (
         inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad,
-        guard.waiting("waiting for Nomad"),
+        output.waiting("waiting for Nomad"),
     ):
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         made = set(wanted.made_by_plugin)
@@ -65,7 +66,7 @@ def run(arguments: command.Arguments) -> int:
     else:
         rest = [(key, "absent", ABSENT) for key in absent]
         note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run
-        print(outcome.as_text(outcomes, batch_outcome.RegistrationOutcome, rest=rest, note=note))
+        print(outcome.as_text(outcomes, registration_outcomes.RegistrationOutcome, rest=rest, note=note))
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)
 
 

@@ -5,10 +5,10 @@ import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, guard, inputs, waits
+from nomad_csi.cli.common import command, inputs, options, output
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
-from nomad_csi.smoke import smoke, smoke_outcome
+from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.text import table
 
 WIDTH = 120
@@ -23,12 +23,12 @@ WIDTH = 120
     f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})",
     default=plan.IMAGE,
 )
-@waits.seconds("step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
+@options.seconds("step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Try the volume, and print what was verified."""
-    with inputs.connect(arguments) as nomad, guard.waiting("trying the volume"):
+    with inputs.connect(arguments) as nomad, output.waiting("trying the volume"):
         outcome = smoke.try_out(
             nomad,
             arguments.volume,
@@ -46,7 +46,7 @@ def run(arguments: command.Arguments) -> int:
     return 0 if outcome.status == "verified" else errors.EXIT_ERROR
 
 
-def _as_text(outcome: smoke_outcome.SmokeOutcome) -> str:
+def _as_text(outcome: smoke_round.SmokeOutcome) -> str:
     rows = [("job", "client", "attach", "mount", "detach", "remarks")]
     for done in outcome.rounds:
         times = done.times

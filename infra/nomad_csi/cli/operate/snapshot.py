@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, confirm, documents, inputs, usage, waits
+from nomad_csi.cli.common import command, documents, inputs, options, usage
 from nomad_csi.deletion import deletion, volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
@@ -33,7 +33,7 @@ def _pair(given: str) -> tuple[str, str]:
 )
 @command.option("--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=_pair, multiple=True)
 @documents.secrets_options()
-@waits.seconds("timeout", " until a volume can be made from it", default=0.0)
+@options.seconds("timeout", " until a volume can be made from it", default=0.0)
 @command.as_json()
 @inputs.nomad_connection
 def create(arguments: command.Arguments) -> int:
@@ -97,7 +97,7 @@ def _word(snapshot_id: str, given: Iterable[str]) -> str:
     question = (
         f"delete removes snapshot {snapshot_id} with the data that only it holds; no volume can be made from it then."
     )
-    return snapshot_id if snapshot_id in given else confirm.typed(question, f"type {snapshot_id} to delete it")
+    return snapshot_id if snapshot_id in given else options.typed(question, f"type {snapshot_id} to delete it")
 
 
 def _told(line: str) -> None:

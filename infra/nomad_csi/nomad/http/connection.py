@@ -4,6 +4,7 @@ Where Nomad is and who asks: the settings of Nomad's own command line, by the sa
 Source: hashicorp/nomad, ``api/api.go`` (``DefaultConfig``), 2026-08-21.
 """
 
+import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,79 @@ from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import proxies, unix_socket
-from nomad_csi.spec import hosts, names
+from nomad_csi.nomad.http import deadline
+from nomad_csi.spec import names
+
+# The HTTP proxy through which an address is asked, as Nomad's own command line finds it.
+#
+# Source: golang.org/x/net, ``http/httpproxy/proxy.go`` (``FromEnvironment``, ``useProxy``), which Go's HTTP client and
+# so ``nomad`` uses; 2026-08.
+
+
+PROXY_VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY"}
+"""Scheme of the address -> variable that names its proxy; the same in lower case is read too."""
+
+EXCEPT = "NO_PROXY"
+"""
+Variable with the hosts that are asked directly, with commas between them: a name also stands for all below it,
+``.name`` for these alone, an address or a network such as ``10.0.0.0/8`` for itself, ``*`` for all. A port may follow.
+"""
+
+
+def proxy_of(address: str, environment: Mapping[str, str]) -> str:
+    """Return the proxy for *address*, with its scheme; empty: ask directly, as this machine itself is always asked."""
+    try:
+        parts = parse.urlsplit(address)
+        host, port = parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return ""  # no address; who uses it says so
+    variable = PROXY_VARIABLES.get(parts.scheme, "")
+    found = _value(environment, variable) if variable else ""
+    if (
+        not found
+        or names.is_loopback(host)
+        or any(_fits(entry, host, port) for entry in _value(environment, EXCEPT).split(","))
+    ):
+        return ""
+    return found if "://" in found else f"http://{found}"
+
+
+def _value(environment: Mapping[str, str], variable: str) -> str:
+    return environment.get(variable) or environment.get(variable.lower(), "")
+
+
+def _fits(entry: str, host: str, port: int | None) -> bool:
+    """Tell whether *entry* of ``NO_PROXY`` names *host*."""
+    entry = entry.strip().lower()
+    if entry in {"", "*"}:
+        return entry == "*"
+    if "/" in entry:
+        return _in_network(entry, host)
+    name, _, its_port = entry.rpartition(":") if entry.count(":") == 1 else (entry, "", "")
+    if its_port and its_port != str(port):
+        return False
+    if _ip(host) is not None:
+        return name == host
+    below = name.removeprefix("*")
+    return host.endswith(below) if below.startswith(".") else host == below or host.endswith(f".{below}")
+
+
+def _in_network(entry: str, host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
+    except ValueError:
+        return False
+
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+# Where Nomad is and who asks: the settings of Nomad's own command line, by the same variables.
+
 
 SOURCE = "the connection to Nomad"
 
@@ -110,7 +182,7 @@ class Connection:
     def is_private(self) -> bool:
         """Whether only Nomad can read what is sent: TLS, a socket, or an address of this machine."""
         parts = parse.urlsplit(self.address)
-        return parts.scheme != "http" or hosts.is_loopback(parts.hostname or "")
+        return parts.scheme != "http" or names.is_loopback(parts.hostname or "")
 
     def refuse_secrets(self) -> None:
         """Raise `errors.RefusedError` where CSI secrets could be read on their way, unless `insecure_http`."""
@@ -131,7 +203,7 @@ class Connection:
         """
         Return the connection that *environment*, *file* and *overrides* describe.
 
-        Besides `VARIABLES`, those of `proxies` are read.
+        Besides `VARIABLES`, `PROXY_VARIABLES` are read.
 
         Args:
             environment: environment variables.
@@ -150,7 +222,7 @@ class Connection:
             named = str(known.get("address", cls.address))
             if problem := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
                 raise errors.SpecError((problem,), source=SOURCE)
-        return cls(**{"proxy": proxies.of(str(given.get("address", cls.address)), environment)} | given)
+        return cls(**{"proxy": proxy_of(str(given.get("address", cls.address)), environment)} | given)
 
 
 def same_address(first: str, second: str) -> bool:
@@ -190,10 +262,10 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
     yield from _address_problems(values["address"])
     if values["proxy"] and not _has_http_host(values["proxy"]):
         yield errors.Problem(
-            path=f"proxy ({' or '.join(proxies.VARIABLES.values())})",
+            path=f"proxy ({' or '.join(PROXY_VARIABLES.values())})",
             got="[secret]" if "@" in values["proxy"] else repr(values["proxy"]),
             allowed="http:// or https:// with host and port",
-            fix=f"such as http://proxy.example.net:3128; what is asked directly belongs into {proxies.EXCEPT}",
+            fix=f"such as http://proxy.example.net:3128; what is asked directly belongs into {EXCEPT}",
         )
     if not _TOKEN.fullmatch(values["token"]):
         yield _problem("token", "[secret]", "printable ASCII", "remove spaces and line ends, as a file may have added")
@@ -209,7 +281,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
 
 def _address_problems(address: str) -> Iterator[errors.Problem]:
     allowed = "http:// or https:// with host and port"
-    if address.startswith(unix_socket.SCHEME):
+    if address.startswith(deadline.SCHEME):
         yield from _socket_problems(address)
     elif "@" in address:
         yield _problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
@@ -220,11 +292,11 @@ def _address_problems(address: str) -> Iterator[errors.Problem]:
 
 
 def _socket_problems(address: str) -> Iterator[errors.Problem]:
-    path = unix_socket.path_of(address)
+    path = deadline.path_of(address)
     if not path.startswith("/"):
         yield _problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
-    elif len(path.encode()) > unix_socket.LIMIT_BYTES:
-        allowed = f"a path of at most {unix_socket.LIMIT_BYTES} bytes"
+    elif len(path.encode()) > deadline.LIMIT_BYTES:
+        allowed = f"a path of at most {deadline.LIMIT_BYTES} bytes"
         yield _problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
 
 

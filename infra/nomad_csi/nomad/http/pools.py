@@ -17,7 +17,7 @@ from urllib import parse
 import urllib3
 from urllib3 import connection as connections
 
-from nomad_csi.nomad.http import connection, deadline, unix_socket
+from nomad_csi.nomad.http import connection, deadline
 
 _LENGTH = re.compile(r"[0-9]+")
 """``Content-Length`` (RFC 9110, section 8.6)."""
@@ -72,7 +72,7 @@ def opener(
 
 
 def _pool(settings: connection.Connection, context: ssl.SSLContext | None, size: int) -> urllib3.HTTPConnectionPool:
-    if path := unix_socket.path_of(settings.address):
+    if path := deadline.path_of(settings.address):
         return _unix_pool(path, size)
     words: dict[str, Any] = {"maxsize": size, "retries": False}
     if context is not None:
@@ -85,12 +85,12 @@ def _pool(settings: connection.Connection, context: ssl.SSLContext | None, size:
 def _unix_pool(path: str, size: int) -> urllib3.HTTPConnectionPool:
     class UnixConnection(_Http):
         def _new_conn(self) -> socket.socket:
-            return _opened(self, lambda: unix_socket.connected(path))
+            return _opened(self, lambda: deadline.connected_unix(path))
 
     class Pool(urllib3.HTTPConnectionPool):
         ConnectionCls = UnixConnection
 
-    return Pool(unix_socket.HOST, maxsize=size, retries=False)
+    return Pool(deadline.HOST, maxsize=size, retries=False)
 
 
 def _through(proxy: str, words: dict[str, Any]) -> urllib3.ProxyManager:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from nomad_csi.plan import registration
+from nomad_csi.text import foreign, listing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +94,57 @@ class ListedVolume:
     writers: int
     controller_required: bool = False
     """Whether its plugin has a controller."""
+
+
+# Who holds a volume, in words, and when an allocation does no more.
+
+
+ENDED = frozenset({"complete", "failed", "lost"})
+"""Client statuses of an allocation that does not come back."""
+
+
+def holder(claim: Claim) -> str:
+    """Return who holds a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
+    job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
+    state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
+    return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")
+
+
+# Volumes that were read one by one, and those that may not be.
+#
+# Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List``
+# filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
+
+
+UNREAD_SHOWN = 5
+"""Volumes that a sentence names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """Volumes of one namespace that the token may not read."""
+
+    namespace: str
+    volume_ids: tuple[str, ...]
+    reason: str
+    """Nomad's answer, and the capability that lacks."""
+
+    @property
+    def what(self) -> str:
+        """Return which they are: ``2 volumes of namespace secret (a, b)``."""
+        named = listing.shortened(self.volume_ids, UNREAD_SHOWN)
+        return f"{listing.counted(len(self.volume_ids), 'volume')} of namespace {self.namespace} ({named})"
+
+    def __str__(self) -> str:
+        """Return which they are, and why they were not read."""
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """What was read, and what was not."""
+
+    volumes: tuple[Volume, ...] = ()
+    """Without those that went away between the list and the look."""
+
+    unread: tuple[Unread, ...] = ()

@@ -1,10 +1,12 @@
 """What EC2 would refuse of an EBS volume, said before anything is made."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.errors import Problem
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import volume
 
 
 def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
@@ -62,3 +64,78 @@ def _throughput(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iter
         sentence = f"{allowed[0]} to {highest} for {ebs.volume_type} with {ebs.iops or limits.baseline_iops} iops"
         fix = f"{limits.iops_per_mib_per_s} iops are needed for each MiB/s"
         yield Problem(path=path, got=str(given), allowed=sentence, fix=fix)
+
+
+# What EC2 would refuse of a change to an EBS volume that exists, said before anything is changed.
+#
+# A volume grows and never shrinks. One modification must be completed before the next one begins, and there are four in
+# any 24 hours (until January 2026: one in six hours). How many there have been EC2 does not tell, only of the latest
+# one. Sources: Amazon EC2 API reference, ``ModifyVolume`` and ``DescribeVolumesModifications``, 2026-11.
+
+
+UNDER_WAY = frozenset({"modifying", "optimizing"})
+"""States of a modification that the next one must wait for; a volume that is ``optimizing`` has its new size."""
+
+LIMIT = "EC2 takes up to 4 modifications of a volume in any 24 hours, one after the other"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Present:
+    """An EBS volume as EC2 has it."""
+
+    external_id: str
+    availability_zone: str
+    encrypted: bool
+    size_gib: int
+    volume_type: str
+    iops: int | None = None
+    """``None`` where the type has no such setting, or EC2 does not tell."""
+
+    throughput_mib_per_s: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modification:
+    """The latest modification of a volume."""
+
+    state: str
+    """``modifying``, ``optimizing``, ``completed`` or ``failed``."""
+
+    progress_percent: int
+    started: str
+    """When it began, in UTC: ``2026-11-21 16:44``."""
+
+
+def differs(present: Present, wanted: volume.EbsSpec) -> bool:
+    """Return whether EC2 would have to modify *present* to make it what is *wanted*."""
+    return not _is_replaced(present, wanted) and any(True for _ in _changes(present, wanted))
+
+
+def check_change(
+    present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str
+) -> Iterator[Problem]:
+    """Yield why EC2 would refuse to make *present* what is *wanted*, for the volume at *path* of the spec."""
+    if _is_replaced(present, wanted):
+        return  # a new volume, which `protect` guards against
+    if wanted.size_gib < present.size_gib:
+        allowed = f"at least {present.size_gib}, the size of {present.external_id}: an EBS volume never shrinks"
+        fix = "keep the size, or copy the data to a new volume under another id"
+        yield Problem(path=f"{path}.size_gib", got=str(wanted.size_gib), allowed=allowed, fix=fix)
+    if modification and modification.state in UNDER_WAY and differs(present, wanted):
+        got = f"{', '.join(_changes(present, wanted))} while {present.external_id} is {modification.state}"
+        done = f"{modification.progress_percent} % done, begun {modification.started} UTC"
+        allowed = f"no change until the modification under way is completed ({done})"
+        fix = f"wait and run again; {LIMIT}"
+        yield Problem(path=path, got=got, allowed=allowed, fix=fix)
+
+
+def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
+    return (present.availability_zone, present.encrypted) != (wanted.availability_zone, wanted.encrypted)
+
+
+def _changes(present: Present, wanted: volume.EbsSpec) -> Iterator[str]:
+    """Yield each setting that is said and is otherwise: ``size_gib 20 to 40``."""
+    for name in ("size_gib", "volume_type", "iops", "throughput_mib_per_s"):
+        before, after = getattr(present, name), getattr(wanted, name)
+        if after is not None and before is not None and before != after:
+            yield f"{name} {before} to {after}"

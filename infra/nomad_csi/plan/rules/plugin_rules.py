@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import images, jobs
-from nomad_csi.plan.rules import argument_rules, constraint_rules, secret_rules
+from nomad_csi.plan import jobs
+from nomad_csi.plan.rules import argument_rules, secret_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 
@@ -172,7 +172,7 @@ def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         )
     if plugin.image and plugin.image_digest and "@" in plugin.image:
         yield Problem(path=f"{path}.image_digest", got="two digests", allowed="one, in image or in image_digest")
-    if images.is_unpinned(plugin):
+    if jobs.is_image_unpinned(plugin):
         allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
         yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
 
@@ -194,7 +194,7 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     for index, datacenter in enumerate(plugin.datacenters):
         yield from job_text(datacenter, f"{path}.datacenters[{index}]")
     for index, constraint in enumerate(plugin.constraints):
-        yield from constraint_rules.check(constraint, f"{path}.constraints[{index}]")
+        yield from argument_rules.check_constraint(constraint, f"{path}.constraints[{index}]")
 
 
 def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import jobs, secrets
+from nomad_csi.plan import jobs, task_secrets
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -39,7 +39,7 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
             allowed = f"a value that works in a container; not this one: {reasons[value]}"
             yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
     yield from _values(plugin.config, path, "")
-    if secrets.items_of(plugin.config) and not _has_items(plugin):
+    if task_secrets.items_of(plugin.config) and not _has_items(plugin):
         allowed = "where the secrets come from: nomad_variable or vault"
         where = path.removesuffix(".config")
         yield Problem(path=f"{where}.credentials", got="nothing", allowed=allowed, fix="add credentials")
@@ -47,12 +47,12 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
 
 def _values(value: Any, path: str, name: str) -> Iterator[Problem]:
     """Yield what of *value*, which stands at *path* under *name*, cannot be written into the job file."""
-    if isinstance(value, dict) and secrets.FROM_SECRET in value:
-        item = value[secrets.FROM_SECRET]
-        if set(value) != {secrets.FROM_SECRET} or not isinstance(item, str):
-            yield Problem(path=path, got=_HIDDEN, allowed=f"{{{secrets.FROM_SECRET}: ITEM}} and nothing beside it")
+    if isinstance(value, dict) and task_secrets.FROM_SECRET in value:
+        item = value[task_secrets.FROM_SECRET]
+        if set(value) != {task_secrets.FROM_SECRET} or not isinstance(item, str):
+            yield Problem(path=path, got=_HIDDEN, allowed=f"{{{task_secrets.FROM_SECRET}: ITEM}} and nothing beside it")
         elif not names.ITEM.fullmatch(item):
-            yield Problem(path=f"{path}.{secrets.FROM_SECRET}", got=repr(item), allowed=names.ITEM_ALLOWED)
+            yield Problem(path=f"{path}.{task_secrets.FROM_SECRET}", got=repr(item), allowed=names.ITEM_ALLOWED)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _text(str(key), f"{path}.{key}")
@@ -63,14 +63,14 @@ def _values(value: Any, path: str, name: str) -> Iterator[Problem]:
     elif isinstance(value, str) and value:
         yield from _text(value, path)
         if looks.is_secret(name, value):
-            allowed = f"{{{secrets.FROM_SECRET}: ITEM}}: what stands here would stand in the job file"
+            allowed = f"{{{task_secrets.FROM_SECRET}: ITEM}}: what stands here would stand in the job file"
             fix = "put the value into a Nomad variable or Vault, and name it under credentials"
             yield Problem(path=path, got=_HIDDEN, allowed=allowed, fix=fix)
 
 
 def _text(value: str, path: str) -> Iterator[Problem]:
-    if any(mark in value for mark in secrets.FORBIDDEN):
-        allowed = f"text without {' '.join(secrets.FORBIDDEN)}: Nomad's templates would evaluate it"
+    if any(mark in value for mark in task_secrets.FORBIDDEN):
+        allowed = f"text without {' '.join(task_secrets.FORBIDDEN)}: Nomad's templates would evaluate it"
         yield Problem(path=path, got=_HIDDEN, allowed=allowed)
     elif any(ord(character) < ord(" ") and character not in "\n\t" for character in value):
         yield Problem(path=path, got=_HIDDEN, allowed="text without control characters")
@@ -100,7 +100,7 @@ def _credentials(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     where = f"{path}.credentials"
     asked = {item for role in roles for item in (*role.secret_environment.values(), *role.secret_files.values())}
     identity = plugin.credentials.workload_identity if plugin.credentials else None
-    if plugin.credentials and not asked and not secrets.items_of(plugin.config):
+    if plugin.credentials and not asked and not task_secrets.items_of(plugin.config):
         yield Problem(path=where, got="some", allowed=f"none: {driver.name} takes no credentials here", fix="remove it")
     elif identity and not driver.uses_aws:
         allowed = f"nomad_variable or vault: {driver.name} takes no AWS role"

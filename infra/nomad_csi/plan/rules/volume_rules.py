@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import shared_storage
+from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, moved_rules, secret_rules
 from nomad_csi.spec import model as spec
@@ -60,7 +60,7 @@ class UsedIds:
     def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
         self._drivers = drivers
         self._ids: dict[str, dict[str, str]] = {}
-        self._storage: dict[str, dict[str, shared_storage.User]] = {}
+        self._storage: dict[str, dict[str, registration.StorageUser]] = {}
         self._former: set[tuple[str, str]] = set()
 
     def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
@@ -74,10 +74,12 @@ class UsedIds:
         if not identities or driver is None:
             return
         users = self._storage.setdefault(driver.provider, {})
-        wanted = shared_storage.User(name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage)
+        wanted = registration.StorageUser(
+            name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage
+        )
         others = {users.setdefault(name, wanted) for name in identities}
         for other in others - {wanted}:
-            if fix := shared_storage.refusal(wanted, other):
+            if fix := registration.sharing_refusal(wanted, other):
                 kind = "an external id" if volume.existing else "a folder"
                 allowed = f"{kind} of its own: {other.name} has it already"
                 yield Problem(path=f"{path}.{where}", got=repr(identities[0]), allowed=allowed, fix=fix)
@@ -95,7 +97,7 @@ class UsedIds:
 def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
     """Return what names the storage of *volume* by itself, and where that stands; nothing where it is made for it."""
     if volume.existing:
-        return "existing.external_id", shared_storage.identities(volume.existing.external_id)
+        return "existing.external_id", registration.storage_identities(volume.existing.external_id)
     if volume.efs and volume.efs.access_point and not volume.efs.makes_file_system:
         system = volume.efs.file_system_id or f"file_systems.{volume.efs.file_system}"
         return "efs.access_point.path", (volume_plans.efs_location(system, volume.efs.access_point.path),)
@@ -226,7 +228,7 @@ def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Ite
     modes = access_modes(volume, driver)
     if volume.create:
         yield Problem(path=path, got="true", allowed="no such key: a plugin makes the storage anew")
-    elif not shared_storage.is_shareable(modes):
+    elif not registration.is_shareable(modes):
         yield Problem(path=path, got=", ".join(modes), allowed="it only with access modes for several nodes")
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.deletion import deletion
-from nomad_csi.nomad import namespaces, volume_creation, volume_lookup, volumes
-from nomad_csi.ownership import acquisition, mark_upkeep, registration_marks, registration_ownership
-from nomad_csi.plan import created_names
+from nomad_csi.nomad import namespaces, volume_creation, volumes
+from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
-from nomad_csi.resources import sharing_refusal, stack_identity, volume_comparison, volume_document, volume_ownership
+from nomad_csi.resources import sharing_refusal, stack_identity, volume_document, volume_ownership
 from nomad_csi.resources.created import created_document, created_properties
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.text import listing
@@ -46,7 +46,7 @@ def make(
         created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            acquisition.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
+            mark_upkeep.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
             raise
         made = _arrived(client, wanted, error)
     else:
@@ -54,18 +54,18 @@ def make(
         made = created.volume
     if others := _registered_besides(context, client, made):
         volumes.deregister(client, *key)
-        acquisition.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
+        mark_upkeep.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
         raise others
     sharing_refusal.count(context, client, made)
     for owner in mark_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
-        context.warn(str(acquisition.lost(key, owner)))
+        context.warn(str(mark_upkeep.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
 def _name_to_make(
     client: nomad.Nomad,
-    key: volume_lookup.Key,
+    key: volumes.Key,
     who: registration_ownership.Requester,
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
@@ -77,7 +77,7 @@ def _name_to_make(
     record = registration_ownership.of(client).look([key]).owners.get(key)
     begun = record.origin if record is not None and who.is_same_stack(record) else ""
     origin = begun or registration_marks.new_nonce()
-    return created_names.made_name(news["name"], origin), origin
+    return registration.made_name(news["name"], origin), origin
 
 
 def _registered_besides(
@@ -117,7 +117,7 @@ def take_over(
     """
     volume_ownership.refuse_others(client, news, {})
     compared = compare(found, news)
-    volume_comparison.refuse_foreign(found, {**news, "adopt": True} if is_ours else news, compared)
+    volume_document.refuse_foreign(found, {**news, "adopt": True} if is_ours else news, compared)
     volume_ownership.mark(context, client, news, {}, held)
     if compared.differences or compared.hidden:
         change(context, client, found, news)
@@ -135,7 +135,7 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     found = volumes.get(client, news["namespace"], news["volumeId"])
     known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
     if found is not None and not properties.has_unknown(known):
-        volume_comparison.refuse_foreign(found, news, compare(found, news))
+        volume_document.refuse_foreign(found, news, compare(found, news))
 
 
 def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
@@ -197,8 +197,8 @@ def changed_properties(
     if any(old_inputs.get(name) != news.get(name) for name in ("namespace", "volumeId")):
         changed = frozenset(created_properties.INPUTS)
     else:
-        compared = volume_comparison.compare_inputs(old_inputs, news, old_outputs)
-        changed = volume_comparison.changed_properties(old_inputs, news, compared)
+        compared = volume_document.compare_inputs(old_inputs, news, old_outputs)
+        changed = volume_document.changed_properties(old_inputs, news, compared)
     return changed - properties.not_compared(created_properties.INPUTS)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.nomad.records import volumes
-from nomad_csi.plan import created_names, model, registration
+from nomad_csi.plan import model, registration
 from nomad_csi.resources import volume_document
 from nomad_csi.resources.created import created_properties
 from nomad_csi.spec import model as spec
@@ -58,7 +58,7 @@ def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) ->
 
 def of_volume(volume: volumes.Volume) -> dict[str, Any]:
     """Return the inputs that describe what Nomad holds, without secrets and mount flags: every read redacts them."""
-    whole = volume_document.to_inputs(volume.registration()) | {"name": created_names.readable_part(volume.name)}
+    whole = volume_document.to_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
     return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS})
 
 

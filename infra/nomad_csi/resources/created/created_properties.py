@@ -6,7 +6,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.probing import controller_endpoint
 from nomad_csi.resources import stack_identity, volume_properties
-from nomad_csi.resources.frame import named_properties, properties
+from nomad_csi.resources.frame import properties
 from nomad_csi.spec import names
 
 _REGISTERED = volume_properties.INPUTS
@@ -41,7 +41,7 @@ INPUTS: Mapping[str, properties.Property] = {
         "counts when the storage is made; a change later changes nothing. The volume's id when omitted.",
         compared=False,
     ),
-    "pluginId": named_properties.plugin_id("Id of the CSI plugin that makes and serves the volume; with a controller."),
+    "pluginId": properties.plugin_id("Id of the CSI plugin that makes and serves the volume; with a controller."),
     "capabilities": _REGISTERED["capabilities"],
     "mountOptions": _REGISTERED["mountOptions"],
     "requiredTopologies": properties.items(

@@ -1,6 +1,6 @@
 """The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,19 +11,61 @@ from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     stack_identity,
     successor,
-    volume_comparison,
+    volume_document,
     volume_ownership,
     volume_properties,
     volume_removal,
 )
-from nomad_csi.resources.created import (
-    created_changes,
-    created_deletion,
-    created_document,
-    created_properties,
-    created_sentences,
-)
-from nomad_csi.resources.frame import asking, compare, properties, resource
+from nomad_csi.resources.created import created_changes, created_deletion, created_document, created_properties
+from nomad_csi.resources.frame import compare, properties, resource
+
+# What an operator is told of a volume that a plugin makes, before it changes and when it is checked.
+
+
+def replacement_sentence(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a replacement entails: where the data stays, and what the new volume has."""
+    storage = recorded.get("externalId", "its storage")
+    yield f"deregisters {identity} first; refused while it is claimed"
+    if created_deletion.is_wanted(recorded):
+        yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
+        return
+    yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
+    source = next((f"{name} {news[name]}" for name in created_properties.SOURCES if news.get(name)), "")
+    yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
+
+
+def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why the size that is wanted will be refused."""
+    why = created_changes.refusal_of_shrinking(old_outputs.get("capacityBytes", 0), news)
+    if why:
+        yield f"will be refused: {why}"
+
+
+def volume_sentence(
+    identity: str, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what *volume*, as Nomad holds it, is unlike what is recorded of it, and what Nomad does not show."""
+    if volume.has_mount_flags and not inputs:
+        yield (
+            f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
+            "write them into the program, or the next update drops them"
+        )
+    recorded = outputs.get("externalId", volume.external_id)
+    if recorded not in (volume.external_id, resource.UNKNOWN):
+        yield (
+            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: it was "
+            f"registered anew, and {recorded} may still be there"
+        )
+
+
+def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
+    """Return that the plugin did not find the storage *recorded* again; empty where it did."""
+    now = made["externalId"]
+    before = recorded.get(created_properties.MADE, now)
+    return "" if now == before else f"the plugin made {now} in place of {before}, which may be left"
+
+
+# The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad.
 
 
 class CreatedVolumeResource:
@@ -58,9 +100,9 @@ class CreatedVolumeResource:
         found = self._difference(old_inputs, old_outputs, news, also)
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
-            return replace(found, notice="; ".join(created_sentences.of_replacement(identity, old_outputs, news)))
+            return replace(found, notice="; ".join(replacement_sentence(identity, old_outputs, news)))
         told = (
-            *created_sentences.of_size(old_outputs, news),
+            *size_sentence(old_outputs, news),
             *created_deletion.told_of_change(identity, old_outputs, news),
         )
         return replace(found, notice="; ".join(told))
@@ -92,7 +134,7 @@ class CreatedVolumeResource:
         if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         client = context.connect()
-        with asking.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+        with resource.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
             if old_outputs:
                 successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
             else:
@@ -133,9 +175,9 @@ class CreatedVolumeResource:
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
-        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
         client = context.connect()
-        with asking.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
+        with resource.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
             if secret_safety.is_at_risk(client, inputs):
                 context.warn(f"volume {identity} was not compared: it has secrets, and {secret_safety.risk(client)}")
                 return dict(inputs), dict(outputs)
@@ -145,7 +187,7 @@ class CreatedVolumeResource:
                 if not is_elsewhere and created_deletion.is_left(context, client, identity, outputs):
                     return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
                 return volume_ownership.seen(context, client, identity, outputs, None)
-            for line in created_sentences.of_volume(identity, volume, inputs, outputs):
+            for line in volume_sentence(identity, volume, inputs, outputs):
                 context.warn(line)
             live, shown = _live(volume, inputs)
             return volume_ownership.seen(context, client, identity, outputs, (live, shown | _proof(outputs)))
@@ -168,7 +210,7 @@ class CreatedVolumeResource:
         done = stack_identity.recorded(context, held.nonce)
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
             made = created_changes.make(context, client, news, held, old_outputs)
-            if told := created_sentences.of_another(made, old_outputs):
+            if told := another_sentence(made, old_outputs):
                 context.warn(told)
             return _observed(client, news, made | done)
         _refuse_another(identity, found, old_outputs)
@@ -183,7 +225,7 @@ class CreatedVolumeResource:
 
         Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
         """
-        namespace, volume_id = asking.split_identity(identity, "namespace/volume_id")
+        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
         stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
         client = context.connect()
         volume_ownership.refuse_other_cluster(client, identity, outputs)
@@ -262,5 +304,5 @@ def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
     shown = created_document.of_volume(volume)
-    live, foreign = volume_comparison.as_recorded(volume, shown, recorded, made_by_plugin=True)
+    live, foreign = volume_document.as_recorded(volume, shown, recorded, made_by_plugin=True)
     return live, _recorded(live) | created_document.outputs_of(volume) | foreign

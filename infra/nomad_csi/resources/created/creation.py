@@ -8,18 +8,88 @@ So there is always an owner, known by its label, and what a stack's state knows 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.compare import difference
-from nomad_csi.nomad import namespaces, plugins, volume_lookup, volumes
+from nomad_csi.compare import difference, outcome
+from nomad_csi.nomad import namespaces, plugins, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import reply_status, secret_safety
-from nomad_csi.resources import successor_plugin, volume_ownership
-from nomad_csi.resources.created import created_changes, created_document, created_volume, creation_outcome
+from nomad_csi.registration import outcomes, secret_safety
+from nomad_csi.resources import successor, volume_ownership
+from nomad_csi.resources.created import created_changes, created_document, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
+
+# What became of a volume that its plugin was to make, as data.
+
+
+CreationStatus = Literal["new", "changes", "created", "updated", "unchanged", "refused", "failed", "unknown"]
+"""
+``created``: the plugin made it. ``updated``: changed, or grown. ``unchanged``: it was there and as wanted. ``refused``:
+it must not be. ``failed``: not done, and may be another time. ``unknown``: asked for without an answer: run again.
+``new`` and ``changes``: what a dry run says of those that would be ``created`` and ``updated``.
+"""
+
+_DONE: dict[CreationStatus, CreationStatus] = {"new": "created", "changes": "updated", "unchanged": "unchanged"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreationOutcome(outcome.VolumeOutcome):
+    """What became of one volume."""
+
+    DONE = frozenset({"new", "changes", "created", "updated", "unchanged"})
+    COLUMNS = ("storage", "remarks")
+
+    status: CreationStatus
+
+    external_id: str = ""
+    """The storage; empty where there is none, or it is not known."""
+
+    capacity_bytes: int = 0
+    """How large that is; 0 where the plugin does not say."""
+
+    changes: tuple[str, ...] = ()
+    """What is not as wanted, one sentence each."""
+
+    not_comparable: tuple[str, ...] = ()
+    """Parts that Nomad never shows: not compared, sent."""
+
+    owner: str = ""
+    """The stack that the volume belongs to, where that is why it is refused."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The storage, and the remarks; of one that is as it was, nothing."""
+        if self.status == "unchanged":
+            return ("", self.reason)
+        hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable else ""
+        size = f" ({listing.size(self.capacity_bytes)})" if self.capacity_bytes else ""
+        remarks = "; ".join(part for part in (self.reason, *self.changes, hidden) if part)
+        return (f"{self.external_id}{size}", remarks)
+
+    def as_done(self) -> "CreationOutcome":
+        """Return what this becomes when it is carried out."""
+        is_sent = self.status == "unchanged" and bool(self.not_comparable)
+        return dataclasses.replace(self, status="updated" if is_sent else _DONE[self.status])
+
+
+def judged(namespace: str, volume_id: str, found: difference.Comparison) -> CreationOutcome:
+    """Return what is to be done about a volume of which *found* was seen, and what Nomad or its plugin would refuse."""
+    sentences = difference.sentences(found.differences)
+    status: CreationStatus = "new" if found.is_new else "changes" if sentences else "unchanged"
+    return CreationOutcome(
+        namespace=namespace,
+        volume_id=volume_id,
+        status="refused" if found.is_refused_to_plugins else status,
+        changes=sentences,
+        not_comparable=found.hidden,
+    )
+
+
+# Volumes of a spec that their plugins make, from the command line: made, taken over, changed by
+# `CreatedVolumeResource`.
+
 
 _RESOURCE = created_volume.CreatedVolumeResource()
 
@@ -48,7 +118,7 @@ def create(
     client: nomad.Nomad,
     wanted: Iterable[tuple[model.VolumePlan, registration.VolumeRegistration]],
     options: CreationOptions,
-) -> tuple[creation_outcome.CreationOutcome, ...]:
+) -> tuple[CreationOutcome, ...]:
     """
     Make the volumes *wanted*, one after the other, and return an outcome for each.
 
@@ -64,14 +134,14 @@ def create(
     return tuple(_one(client, planned, document, options) for planned, document in wanted)
 
 
-def absent(client: nomad.Nomad, keys: Iterable[volume_lookup.Key]) -> tuple[volume_lookup.Key, ...]:
+def absent(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> tuple[volumes.Key, ...]:
     """
     Return those of *keys* that Nomad does not have, in their order. Asks for lists, which show and erase no secret.
 
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
     wanted = tuple(keys)
-    there = volume_lookup.listed(client, (key[0] for key in wanted))
+    there = volumes.listed(client, (key[0] for key in wanted))
     return tuple(key for key in wanted if key not in there)
 
 
@@ -80,8 +150,8 @@ def _one(
     planned: model.VolumePlan,
     document: registration.VolumeRegistration,
     options: CreationOptions,
-) -> creation_outcome.CreationOutcome:
-    key = volume_lookup.key_of(document)
+) -> CreationOutcome:
+    key = volumes.key_of(document)
     try:
         news = _checked(planned, document, options.requester)
         judged, is_ours = _judged(client, key, news, options)
@@ -94,7 +164,7 @@ def _one(
     except errors.RefusedError as error:
         return _outcome(key, "refused", str(error))
     except errors.NomadApiError as error:
-        return _outcome(key, reply_status.OF_KIND[error.kind], str(error))
+        return _outcome(key, outcomes.STATUS_OF_KIND[error.kind], str(error))
     except resource.InitFailedError as error:
         return _outcome(key, "unknown", str(error))
     size = made["capacityBytes"]
@@ -113,8 +183,8 @@ def _checked(
 
 
 def _judged(
-    client: nomad.Nomad, key: volume_lookup.Key, news: Mapping[str, Any], options: CreationOptions
-) -> tuple[creation_outcome.CreationOutcome, bool]:
+    client: nomad.Nomad, key: volumes.Key, news: Mapping[str, Any], options: CreationOptions
+) -> tuple[CreationOutcome, bool]:
     """
     Return what is to be done about a volume, and whether it is this owner's already. Changes nothing.
 
@@ -131,9 +201,9 @@ def _judged(
         namespaces.refuse_unknown(client, key[0])
         if options.is_dry_run:
             _refuse_missing_plugin(client, news["pluginId"])
-        return creation_outcome.judged(*key, difference.Comparison(is_new=True)), False
+        return judged(*key, difference.Comparison(is_new=True)), False
     seen = dataclasses.replace(
-        creation_outcome.judged(*key, created_changes.compare(found, news)),
+        judged(*key, created_changes.compare(found, news)),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
     )
@@ -163,8 +233,8 @@ def _refuse_missing_plugin(client: nomad.Nomad, plugin_id: str) -> None:
     """Raise `errors.RefusedError` where Nomad has no such plugin."""
     known = plugins.list_ids(client)
     if plugin_id not in known:
-        raise errors.RefusedError(str(successor_plugin.missing(plugin_id, known)))
+        raise errors.RefusedError(str(successor.missing(plugin_id, known)))
 
 
-def _outcome(key: volume_lookup.Key, status: creation_outcome.Status, reason: str) -> creation_outcome.CreationOutcome:
-    return creation_outcome.CreationOutcome(namespace=key[0], volume_id=key[1], status=status, reason=reason)
+def _outcome(key: volumes.Key, status: CreationStatus, reason: str) -> CreationOutcome:
+    return CreationOutcome(namespace=key[0], volume_id=key[1], status=status, reason=reason)

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.resources.frame import paths, properties, resource
+from nomad_csi.resources.frame import properties, resource
 
 _ABSENT = object()
 
@@ -21,10 +21,10 @@ def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
     """Yield the deepest paths at which *old* and *new* differ, in sorted order of names."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in sorted(old.keys() | new.keys()):
-            yield from changes(old.get(name, _ABSENT), new.get(name, _ABSENT), paths.join(path, name))
+            yield from changes(old.get(name, _ABSENT), new.get(name, _ABSENT), properties.join_path(path, name))
     elif isinstance(old, list) and isinstance(new, list):
         for position in range(max(len(old), len(new))):
-            yield from changes(_at(old, position), _at(new, position), paths.join(path, position))
+            yield from changes(_at(old, position), _at(new, position), properties.join_path(path, position))
     elif old is _ABSENT:
         yield PropertyChange(path=path, kind="added")
     elif new is _ABSENT:
@@ -49,9 +49,9 @@ def difference(
     paths that differ although the inputs are equal. *notice* is kept only where the object is replaced.
     """
     compared = {name for name, item in declared.items() if item.compared} if changed is None else changed
-    found = [change for change in changes(old_inputs, news) if paths.top(change.path) in compared]
+    found = [change for change in changes(old_inputs, news) if properties.top_of_path(change.path) in compared]
     fixed = {name for name, item in declared.items() if item.replaces}
-    replaces = tuple(change.path for change in found if paths.top(change.path) in fixed)
+    replaces = tuple(change.path for change in found if properties.top_of_path(change.path) in fixed)
     updates = tuple(change.path for change in found if change.path not in replaces)
     return resource.ResourceDiff(
         updates=(*updates, *(path for path in also_updates if path not in updates)),

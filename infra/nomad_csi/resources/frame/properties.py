@@ -11,7 +11,46 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
-from nomad_csi.resources.frame import paths
+from nomad_csi.spec import names
+
+# Property paths as Pulumi writes them: ``a.b``, ``a[0]``, ``a["b.c"]``.
+#
+# Source: pulumi/pulumi, ``sdk/go/common/resource/property_path.go``, ``ParsePropertyPath``.
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_FIRST_NAME = re.compile(r"[^.\[]*")
+
+
+def join_path(path: str, step: str | int) -> str:
+    """Return the path of *step* below *path*: ``join("a", "b.c")`` is ``'a["b.c"]'``."""
+    if isinstance(step, int):
+        return f"{path}[{step}]"
+    if not _PLAIN_NAME.fullmatch(step):
+        quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+        return f'{path}["{quoted}"]'
+    return f"{path}.{step}" if path else step
+
+
+def top_of_path(path: str) -> str:
+    """Return the top-level property of *path*: ``top("a[0].b")`` is ``"a"``."""
+    found = _FIRST_NAME.match(path)
+    return found.group() if found else path
+
+
+def is_covered(path: str, by: Iterable[str]) -> bool:
+    """Return whether *path* is one of the paths in *by*, or below one; ``[*]`` stands for any index or name."""
+    return any(_pattern(cover).match(path) for cover in by)
+
+
+def _pattern(cover: str) -> re.Pattern[str]:
+    any_step = r"(\[\d+\]|\[\"(?:[^\"\\]|\\.)*\"\]|\.[\w$]+)"
+    parts = [re.escape(part) for part in cover.split("[*]")]
+    return re.compile(any_step.join(parts) + r"(?![\w$])")
+
+
+# Properties of custom resources, declared once: what `check` accepts and what the package schema says.
+
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
@@ -166,7 +205,7 @@ def check(
     ]
     values: dict[str, Any] = {}
     for name, item in declared.items():
-        value, wrong = _check_named(item, given.get(name), paths.join(path, name))
+        value, wrong = _check_named(item, given.get(name), join_path(path, name))
         failures.extend(wrong)
         if value is not None:
             values[name] = value
@@ -224,14 +263,14 @@ def _check_text(declared: Property, given: Any, path: str) -> list[Failure]:
 
 def _check_items(declared: Property, given: Iterable[tuple[int, Any]], path: str) -> tuple[Any, list[Failure]]:
     item = replace(declared.item or Property(kind="text"), required=True)
-    checked = [_check_named(item, value, paths.join(path, position)) for position, value in given]
+    checked = [_check_named(item, value, join_path(path, position)) for position, value in given]
     return [value for value, _ in checked], [failure for _, wrong in checked for failure in wrong]
 
 
 def _check_map(declared: Property, given: Mapping[str, Any], path: str) -> tuple[Any, list[Failure]]:
     text = Property(kind="text", secret=declared.secret)
     failures = [
-        failure for name, value in given.items() for failure in _check_value(text, value, paths.join(path, name))[1]
+        failure for name, value in given.items() for failure in _check_value(text, value, join_path(path, name))[1]
     ]
     return dict(given), failures
 
@@ -240,7 +279,7 @@ def _unknown_name(path: str, name: str, declared: Mapping[str, Property]) -> Fai
     close = difflib.get_close_matches(name, declared, n=1)
     hint = f"did you mean {close[0]}" if close else "remove it"
     known = ", ".join(sorted(declared))
-    return Failure(path=paths.join(path, name), reason=f"expected one of {known}, got an unknown property; {hint}")
+    return Failure(path=join_path(path, name), reason=f"expected one of {known}, got an unknown property; {hint}")
 
 
 def _failure(declared: Property, path: str, allowed: str, given: Any) -> Failure:
@@ -253,3 +292,28 @@ def shown(value: Any) -> str:
         return "a mapping" if isinstance(value, Mapping) else "a list"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
+
+
+# Properties that several resources have: their patterns and what these say stand here, what they are for at each.
+
+
+def namespace(description: str, *, replaces: bool = True) -> Property:
+    """Return a Nomad namespace, ``default`` when omitted."""
+    return text(
+        description,
+        default="default",
+        replaces=replaces,
+        pattern=names.NAMESPACE,
+        pattern_says="up to 128 letters, digits and '-'",
+    )
+
+
+def plugin_id(description: str, *, replaces: bool = True) -> Property:
+    """Return the id of a CSI plugin."""
+    return text(
+        description,
+        required=True,
+        replaces=replaces,
+        pattern=names.PLUGIN_ID,
+        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
+    )

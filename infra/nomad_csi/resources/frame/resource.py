@@ -5,13 +5,94 @@ Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` stand
 """
 
 import threading
+import types
 from collections.abc import Callable, Mapping
+from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from nomad_csi import errors, nomad
-from nomad_csi.resources.frame import operations, properties
+from nomad_csi.resources.frame import properties
+
+# What the engine has said so far in one operation, such as a preview or an update. A process serves one at a time.
+
+
+_Answer = TypeVar("_Answer")
+_Inputs = Mapping[str, Any]
+_NOTHING: _Inputs = {}
+
+
+class Operation:
+    """The objects of an operation, by type token and URN. May be used by several threads at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._declared: dict[str, dict[str, _Inputs]] = {}
+        self._recorded: dict[str, Mapping[str, Any]] = {}
+        self._created: set[tuple[str, str]] = set()
+        self._answers: dict[str, futures.Future[Any]] = {}
+
+    def begin(self) -> None:
+        """Forget the operation before."""
+        with self._lock:
+            self._declared.clear()
+            self._recorded.clear()
+            self._created.clear()
+            self._answers.clear()
+
+    def declare(self, token: str, urn: str, inputs: Mapping[str, Any]) -> None:
+        """Remember that the program declares the object *urn* with checked *inputs*."""
+        with self._lock:
+            self._declared.setdefault(token, {})[urn] = inputs
+
+    def record(self, urn: str, outputs: Mapping[str, Any]) -> None:
+        """Remember that the state has the object *urn* with *outputs*."""
+        with self._lock:
+            self._recorded[urn] = outputs
+
+    def create(self, token: str, identity: str) -> None:
+        """Remember that *identity* was created, or taken over."""
+        with self._lock:
+            self._created.add((token, identity))
+
+    def declared(self, token: str, urn: str) -> Mapping[str, Any] | None:
+        """Return the inputs that the program declares for *urn*; ``None`` where it has not declared it so far."""
+        with self._lock:
+            return self._declared.get(token, {}).get(urn)
+
+    def all_declared(self, token: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the inputs of every object of the type *token* that the program has declared so far."""
+        with self._lock:
+            return tuple(self._declared.get(token, {}).values())
+
+    def recorded(self, urn: str) -> Mapping[str, Any]:
+        """Return the outputs that the state has of *urn*; empty where it was not compared in this operation."""
+        with self._lock:
+            return self._recorded.get(urn, _NOTHING)
+
+    def was_created(self, token: str, identity: str) -> bool:
+        """Return whether this operation has created *identity*, or taken it over."""
+        with self._lock:
+            return (token, identity) in self._created
+
+    def once(self, question: str, ask: Callable[[], _Answer]) -> _Answer:
+        """Return what *ask* returned, or raise what it raised, the first time in this operation."""
+        with self._lock:
+            answer = self._answers.get(question)
+            is_first = answer is None
+            answer = self._answers.setdefault(question, futures.Future())
+        if is_first:
+            try:
+                answer.set_result(ask())
+            except BaseException as error:  # noqa: BLE001  # raised again where the answer is awaited
+                answer.set_exception(error)
+        found: _Answer = answer.result()
+        return found
+
+
+# The shape that every custom resource has, in plain Python.
+
 
 UNKNOWN = properties.UNKNOWN
 
@@ -101,7 +182,7 @@ class Context:
     urn: str = ""
     """Of the object that the step is about; empty where there is none."""
 
-    operation: operations.Operation = field(default_factory=operations.Operation)
+    operation: Operation = field(default_factory=Operation)
     """What the engine has said so far of the preview or update that this step is part of."""
 
 
@@ -166,3 +247,58 @@ class Preflight(Protocol):
         *old_outputs* are empty where nothing is recorded. Values that are not known yet are left out. What could not be
         asked is a warning: a preview goes on without Nomad.
         """
+
+
+# What steps have in common when they ask Nomad: ids, and a cluster that cannot be reached.
+
+
+def split_identity(identity: str, form: str) -> tuple[str, str]:
+    """Return both parts of an id such as ``default/mysql``. Raises `errors.SpecError` naming the *form* expected."""
+    namespace, _, name = identity.partition("/")
+    if not namespace or not name or "/" in name:
+        problem = errors.Problem(path="id", got=repr(identity), allowed=form)
+        raise errors.SpecError((problem,), source="import")
+    return namespace, name
+
+
+def is_unreachable(error: errors.NomadApiError) -> bool:
+    """Return whether *error* says nothing about the object: no answer came, or one that asks to try later."""
+    return error.status is None or error.kind == "retry"
+
+
+class KeptIfUnreachable:
+    """
+    A block that reads from Nomad and returns what it found; after it, nobody was there.
+
+    Where the object is recorded, an unreachable cluster becomes a warning and the step goes on behind the block;
+    what is not recorded (an import) cannot be kept, and the error goes up.
+    """
+
+    def __init__(self, context: Context, client: nomad.Nomad, subject: str, *, is_recorded: bool) -> None:
+        self._context = context
+        self._address = client.connection.address
+        self._subject = subject
+        self._is_recorded = is_recorded
+
+    def __enter__(self) -> None:
+        """Begin to ask."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> bool:
+        if not isinstance(error, errors.NomadApiError) or not (self._is_recorded and is_unreachable(error)):
+            return False
+        self._context.warn(f"{self._address} is not reachable: {self._subject} was not compared")
+        return True
+
+
+class Previewed(KeptIfUnreachable):
+    """A block of a preview that reads from Nomad: it goes on where that does not answer, or refuses to."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> bool:
+        if isinstance(error, errors.NomadApiError) and not is_unreachable(error):
+            self._context.warn(f"{self._subject} was not checked: {error}")
+            return True
+        return super().__exit__(kind, error, traceback) or isinstance(error, errors.NomadApiError)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.health import job_conflicts
-from nomad_csi.nomad import plugin_tasks
+from nomad_csi.nomad import plugin_jobs
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources.frame import resource
 
@@ -12,7 +12,7 @@ from nomad_csi.resources.frame import resource
 def refuse(
     context: resource.Context,
     client: nomad.Nomad,
-    tasks: Iterable[plugin_tasks.PluginTask],
+    tasks: Iterable[plugin_jobs.PluginTask],
     who: registration_ownership.Requester,
     own: Collection[job_conflicts.Key],
     *,
@@ -25,7 +25,7 @@ def refuse(
     that nothing is started before that is settled; but not those of the stack itself, *who*, which the same run may
     change after this one. What could not be seen is a warning.
     """
-    by_plugin: dict[str, list[plugin_tasks.PluginTask]] = {}
+    by_plugin: dict[str, list[plugin_jobs.PluginTask]] = {}
     for task in tasks:
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():

@@ -11,12 +11,12 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.compare import job_type
 from nomad_csi.health import job_conflicts, minimum_version
-from nomad_csi.nomad import jobs, plugin_tasks
+from nomad_csi.nomad import jobs, plugin_jobs
 from nomad_csi.nomad.http import replies
 from nomad_csi.ownership import cluster_identity, job_ownership
 from nomad_csi.resources import stack_identity, volume_ownership
-from nomad_csi.resources.frame import asking, compare, properties, resource
-from nomad_csi.resources.plugin_jobs import job_cluster, job_conflict_refusal, job_hold, job_removal
+from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal
 from nomad_csi.resources.plugin_jobs import plugin_job_properties as declared
 
 EQUAL = job_ownership.EQUAL
@@ -71,7 +71,7 @@ class PluginJobResource:
         if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
             return
         client = context.connect()
-        with asking.Previewed(context, client, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
+        with resource.Previewed(context, client, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
             _refuse_older(context, client, news)
             document = _parsed(client, news)
             before = (str(old_outputs.get("namespace", "")), str(old_outputs.get("jobId", "")))
@@ -108,12 +108,12 @@ class PluginJobResource:
 
         Raises `errors.RefusedError` where the job was recorded in another cluster, and this one has one of that id too.
         """
-        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        namespace, job_id = resource.split_identity(identity, "namespace/job_id")
         client = context.connect()
-        with asking.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
+        with resource.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
             found = jobs.get(client, namespace, job_id)
             if found is None:
-                job_cluster.warn_of_absent(context, client, identity, outputs)
+                job_hold.warn_of_absent(context, client, identity, outputs)
                 return None
             cluster_identity.refuse_other(client, f"job {identity}", outputs)
             return _live(client, found, inputs, outputs)
@@ -148,7 +148,7 @@ class PluginJobResource:
         Nothing where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
         recorded in another cluster, or is another stack's.
         """
-        namespace, job_id = asking.split_identity(identity, "namespace/job_id")
+        namespace, job_id = resource.split_identity(identity, "namespace/job_id")
         stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
         outputs = {**outputs, "namespace": namespace, "jobId": job_id}
         client = context.connect()
@@ -213,7 +213,7 @@ def _refuse_others(
     own = {(news["namespace"], job_id) for job_id in (news["jobId"], *ids)}
     own |= {replaced} if replaced else set()
     who = volume_ownership.requester(news, {})
-    tasks = plugin_tasks.of_document(document)
+    tasks = plugin_jobs.tasks_of_document(document)
     job_conflict_refusal.refuse(context, client, tasks, who, own, is_whole=bool(ids))
 
 
@@ -335,7 +335,7 @@ def _observed(
     news = {**news, **done}
     try:
         found = jobs.get(client, news["namespace"], news["jobId"])
-        cluster = {} if found is None else job_cluster.recorded_as(client, found, news, recorded)
+        cluster = {} if found is None else job_hold.cluster_recorded_as(client, found, news, recorded)
     except errors.NomadApiError as error:
         reason = f"registered, but not seen afterwards: {error}"
         raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,)) from error
@@ -362,7 +362,7 @@ def _live(
     step = volume_ownership.of_step(recorded)
     if job_hold.is_held_by_another(client, found, recorded):
         step.pop("nonce", None)  # an update takes the job back, where the program still declares it here
-    return known, outputs | job_cluster.recorded_as(client, found, known, recorded) | step
+    return known, outputs | job_hold.cluster_recorded_as(client, found, known, recorded) | step
 
 
 def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:

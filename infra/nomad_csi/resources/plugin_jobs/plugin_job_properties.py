@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from nomad_csi.resources import stack_identity
-from nomad_csi.resources.frame import named_properties, properties
+from nomad_csi.resources.frame import properties
 from nomad_csi.spec import names
 
 INPUTS: Mapping[str, properties.Property] = {
@@ -15,7 +15,7 @@ INPUTS: Mapping[str, properties.Property] = {
         pattern=names.JOB_ID,
         pattern_says=names.JOB_ID_ALLOWED,
     ),
-    "namespace": named_properties.namespace("Nomad namespace of the job, as in its HCL; `default` when omitted."),
+    "namespace": properties.namespace("Nomad namespace of the job, as in its HCL; `default` when omitted."),
     "hcl": properties.text("The job file (HCL2), without variables.", required=True),
     "owner": stack_identity.OWNER,
     "ownerId": stack_identity.OWNER_ID,

@@ -1,4 +1,4 @@
-"""What became of a volume that was to be registered, as data."""
+"""What became of volumes that were to be registered or deregistered, as data."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -7,10 +7,23 @@ from typing import Literal
 
 from nomad_csi import errors
 from nomad_csi.compare import difference, outcome
-from nomad_csi.nomad import volume_lookup
-from nomad_csi.registration import reply_status
+from nomad_csi.nomad import volumes
 
-Status = Literal["new", "changes", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
+# What an error of Nomad's makes of a volume that a request was for.
+
+
+STATUS_OF_KIND: Mapping[errors.ReplyKind, Literal["refused", "failed", "unknown"]] = {
+    "refused": "refused",
+    "retry": "failed",
+    "ambiguous": "unknown",
+}
+"""``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came."""
+
+
+# What became of a volume that was to be registered, as data.
+
+
+RegistrationStatus = Literal["new", "changes", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
 ``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
 ``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came. ``new`` and ``changes``:
@@ -18,7 +31,7 @@ what a dry run says of those that would be ``registered`` and ``updated``.
 """
 
 
-_PLANNED: dict[Status, Status] = {"registered": "new", "updated": "changes"}
+_PLANNED: dict[RegistrationStatus, RegistrationStatus] = {"registered": "new", "updated": "changes"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +40,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
 
     DONE = frozenset({"new", "changes", "registered", "updated", "unchanged"})
 
-    status: Status
+    status: RegistrationStatus
 
     changes: tuple[str, ...] = ()
     """What was to change, one sentence each."""
@@ -59,7 +72,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
         return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
 
-def of_another(key: volume_lookup.Key, owner: str) -> RegistrationOutcome:
+def of_another(key: volumes.Key, owner: str) -> RegistrationOutcome:
     """Return what becomes of a volume that belongs to another stack."""
     namespace, volume_id = key
     reason = f"belongs to owner {owner}; nothing was sent"
@@ -73,18 +86,18 @@ def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
 
 
 def of(
-    key: volume_lookup.Key,
+    key: volumes.Key,
     found: difference.Comparison,
-    answers: Mapping[volume_lookup.Key, errors.NomadApiError | None],
+    answers: Mapping[volumes.Key, errors.NomadApiError | None],
 ) -> RegistrationOutcome:
     """Return what became of a volume of which *found* was seen; *answers* are those of what was sent."""
     namespace, volume_id = key
     error = answers.get(key)
     if found.kind == "refused":
-        status: Status = "refused"
+        status: RegistrationStatus = "refused"
         reason = "; ".join(difference.sentences(found.by_kind("refused")))
     elif error is not None:
-        status, reason = reply_status.OF_KIND[error.kind], str(error)
+        status, reason = STATUS_OF_KIND[error.kind], str(error)
     else:
         status, reason = _done(found, is_sent=key in answers), ""
     return RegistrationOutcome(
@@ -98,7 +111,37 @@ def of(
     )
 
 
-def _done(found: difference.Comparison, *, is_sent: bool) -> Status:
+def _done(found: difference.Comparison, *, is_sent: bool) -> RegistrationStatus:
     if not is_sent:
         return "unchanged"
     return "registered" if found.is_new else "updated"
+
+
+# What became of a volume that was to be deregistered, as data.
+
+
+DeregistrationStatus = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
+"""
+``gone``: there was none. ``claimed``: somebody holds it. ``attached``: nothing claims it, and EC2 still has it on an
+instance. ``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeregistrationOutcome(outcome.VolumeOutcome):
+    """What became of one volume."""
+
+    DONE = frozenset({"deregistered", "gone"})
+
+    status: DeregistrationStatus
+
+    external_id: str = ""
+    """Of the storage; empty where no such volume was found."""
+
+    storage: str = ""
+    """What EC2 says of its storage; empty where it was not asked."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The reason, and what EC2 says."""
+        return ("; ".join(part for part in (self.reason, self.storage) if part),)

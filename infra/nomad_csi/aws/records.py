@@ -1,0 +1,214 @@
+"""What AWS says of storage, of instances and of what their roles allow. Plain data."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# What is attached where, as EC2 says.
+
+
+MISSING = "missing"
+"""Stands for the state of a volume or an instance that EC2 does not know."""
+
+
+_EBS_ID = re.compile(r"vol-[0-9a-f]{8,17}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attachment:
+    """A volume on an instance."""
+
+    instance_id: str
+
+    state: str
+    """``attaching``, ``attached``, ``detaching`` or ``busy``: to be detached, and still mounted."""
+
+    device: str
+    instance_state: str
+    """``running``, ``stopping``, ``stopped``, ``shutting-down``, ``terminated``, ``pending`` or ``missing``."""
+
+    def __str__(self) -> str:
+        """Return ``attached to i-1 (running) as /dev/xvdba``."""
+        verb = "attached" if self.state == "attached" else f"attached ({self.state})"
+        return f"{verb} to {self.instance_id} ({self.instance_state}) as {self.device}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedVolume:
+    """An EBS volume as EC2 sees it."""
+
+    external_id: str
+    state: str
+    """``available``, ``in-use``, ``creating``, ``deleting``, ``error`` or ``missing``."""
+
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it is there, and attached to nothing."""
+        return self.state == "available" and not self.attachments
+
+    def __str__(self) -> str:
+        """Return ``vol-1 is in-use: attached to i-1 (running) as /dev/xvdba``."""
+        where = f": {', '.join(map(str, self.attachments))}" if self.attachments else ""
+        return f"{self.external_id} is {self.state}{where}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedAttachments:
+    """What EC2 said."""
+
+    volumes: Mapping[str, AttachedVolume] = field(default_factory=dict)
+    """By external id; one for each that was asked for."""
+
+    instances: Mapping[str, str] = field(default_factory=dict)
+    """State of an instance by its id; those asked for, and those of the attachments."""
+
+
+def is_ebs(external_id: str) -> bool:
+    """Return whether *external_id* is that of an EBS volume."""
+    return _EBS_ID.fullmatch(external_id) is not None
+
+
+# EBS volumes as EC2 describes them.
+#
+# Source: Amazon EC2 API reference, ``Volume`` and
+# ``CreateTags``, 2026-08.
+
+
+@dataclass(frozen=True, kw_only=True)
+class EbsVolumeRecord:
+    """A volume of EBS."""
+
+    external_id: str
+    zone: str
+    state: str
+    """``creating``, ``available``, ``in-use``, ``deleting``, ``deleted`` or ``error``."""
+
+    encrypted: bool
+    kms_key_arn: str
+    """Key that it is encrypted with; empty: it is not."""
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+# EFS file systems and access points.
+#
+# Source: Amazon EFS API
+# reference, ``FileSystemDescription`` and ``AccessPointDescription``, 2026-08.
+
+
+_EXTERNAL_ID = re.compile(r"(?:efs:)?(fs-[0-9a-f]{8,40})(?::[^:]*(?::(fsap-[0-9a-f]{8,40})?)?)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSystem:
+    """A file system."""
+
+    file_system_id: str
+    state: str
+    """``available``, ``creating``, ``updating``, ``deleting``, ``deleted`` or ``error``."""
+
+    encrypted: bool
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedFileSystems:
+    """What EFS said."""
+
+    file_systems: Mapping[str, FileSystem]
+    access_points: Mapping[str, str]
+    """File system of each access point."""
+
+
+def parts(external_id: str) -> tuple[str, str] | None:
+    """Return file system and access point of an external id of EFS; the second may be empty. ``None``: it is none."""
+    found = _EXTERNAL_ID.fullmatch(external_id)
+    return (found[1], found[2] or "") if found else None
+
+
+# KMS keys.
+#
+# Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key."""
+
+    arn: str
+    state: str
+    """``Enabled``, ``Disabled``, ``PendingDeletion``, ``PendingImport``, ``Unavailable`` ..."""
+
+    is_customers: bool
+    """Whether the account manages it; a key that AWS manages grants EBS what it needs by itself."""
+
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """Its key policy; empty where AWS manages it."""
+
+
+# EC2 instances.
+#
+# Source: Amazon EC2 API reference, ``Instance`` and
+# ``InstanceMetadataOptionsResponse``, 2026-08.
+
+
+_ID = re.compile(r"i-[0-9a-f]{8,17}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ec2Instance:
+    """A machine."""
+
+    instance_id: str
+    state: str
+    zone: str
+
+    hop_limit: int
+    """Network hops that an answer of the metadata service survives: 1 ends at the machine, before containers."""
+
+    metadata_enabled: bool
+    profile_arn: str
+    """Instance profile, which holds the role; empty: it has none."""
+
+
+def is_instance(text: str) -> bool:
+    """Return whether *text* is the id of an instance."""
+    return _ID.fullmatch(text) is not None
+
+
+# IAM roles and what they allow.
+#
+# Source: AWS IAM API reference, 2026-08. A simulation knows permissions boundaries and the organization's policies;
+# what is read here does not.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySimulation:
+    """One simulation: may the role do *actions* on *resources*."""
+
+    actions: tuple[str, ...]
+    resources: tuple[str, ...] = ("*",)
+    context: Mapping[str, str] = field(default_factory=dict)
+    """Condition keys and their values; a key that is not there is not set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IamRole:
+    """A role of instances, with its policies or with answers."""
+
+    name: str
+    arn: str
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Its policies by name; empty where IAM simulated."""
+
+    answers: tuple[frozenset[str], ...] | None = None
+    """Actions that are allowed, for each question; ``None``: IAM did not simulate."""
+
+    why_read: str = ""
+    """Why IAM did not simulate."""
+
+    boundary: str = ""
+    """ARN of its permissions boundary, which was not read; empty: it has none, or IAM simulated."""

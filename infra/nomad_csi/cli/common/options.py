@@ -1,0 +1,148 @@
+"""Options, questions and warnings that several commands share, each in one place."""
+
+import difflib
+import json
+import sys
+from collections.abc import Collection
+from typing import Any
+
+import click
+
+from nomad_csi import errors
+from nomad_csi.cli.common import command, usage
+from nomad_csi.findings import registry
+
+# The options of commands that report findings: explain a code, and print what all codes of the command mean.
+
+
+WITH_PAGES = ("claims", "doctor", "lint", "probe", "verify")
+"""Commands that print all codes that they report."""
+
+
+def code_options(page: str) -> command.Declare[Any]:
+    """Return the decorator that adds both; *page* is what ``--docs`` prints."""
+    text = "explain one finding, also of another command"
+    return command.together(command.option("--explain CODE", text, type=_code), docs(page))
+
+
+def docs(page: str) -> command.Declare[Any]:
+    """Return the decorator that adds ``--docs``, which prints *page*, such as ``docs/lint.md``."""
+    return command.option("--docs", f"print {page}, in Markdown")
+
+
+def explain(arguments: command.Arguments, name: str) -> bool:
+    """Print what was asked about the codes of the command *name*; return whether anything was."""
+    if arguments.docs:
+        print(registry.page(name), end="")
+    elif arguments.explain:
+        condition = registry.codes()[arguments.explain]
+        print(json.dumps(condition.as_json(), indent=2) if arguments.json else registry.as_text(condition).rstrip())
+    return bool(arguments.docs or arguments.explain)
+
+
+@command.Typed
+def _code(given: str) -> str:
+    """Return a code of the registry; an unknown one is answered by the nearest, of the command that runs first."""
+    known = registry.codes()
+    if given in known:
+        return given
+    name = click.get_current_context().command.name or ""
+    own = [code for code in known if name in known[code].commands]
+    near = difflib.get_close_matches(given, own, n=1) or difflib.get_close_matches(given, known, n=1)
+    if near and near[0] not in own:
+        commands = known[near[0]].commands
+        name = next((each for each in commands if each in WITH_PAGES), commands[0])
+    meant = f"; the nearest is {near[0]!r}" if near else ""
+    raise click.BadParameter(f"there is no code {given!r}{meant}; `nomad-csi {name} --docs` lists all")
+
+
+# When findings are a reason to fail, by one rule in all commands that report some.
+#
+# 1: an error was found; with ``--strict`` a warning, too. 2: none was, and something could not be found out. Else 0.
+
+
+strict = command.option("--strict", "exit 1 for warnings, too (default: for errors alone)", job="passed")
+
+
+def exit_code(arguments: command.Arguments, code: int, findings: Collection[object]) -> int:
+    """Return *code*, which warnings have no part in; with ``--strict`` 1 where there are *findings* of any kind."""
+    return errors.EXIT_CHANGES if arguments.strict and findings else code
+
+
+# Options that say how long something may take: in seconds, and one word for each meaning in all commands.
+
+
+MEANINGS = {
+    "timeout": "the whole command may wait",
+    "step-timeout": "each step may take",
+    "probe-timeout": "one plugin may take for its answers over its socket",
+    "snapshot-timeout": "the last snapshot of a volume may take",
+    "stable": "an instance must stay unchanged to count as stable",
+    "every": "lie between two verification runs",
+}
+"""Names of options, without ``-s``, and what they say of so many seconds."""
+
+
+def seconds(
+    name: str, more: str = "", *, default: float | None = None, told: str = "", **settings: Any
+) -> command.Declare[Any]:
+    """
+    Return the decorator that adds the option ``--NAME-s`` with one of `MEANINGS`.
+
+    Args:
+        name: which of them.
+        more: how the sentence goes on, such as `` for all clients``.
+        default: seconds where it is not given; ``None``: its absence is seen.
+        told: the default in words, where its number says too little.
+        settings: of a `command.Option`.
+
+    """
+    usual = told or (f"{default:g}" if default else "0, it does not wait")
+    text = f"seconds that {MEANINGS[name]}{more} (default: {usual})"
+    return command.option(f"--{name}-s S", text, type=positive, default=default, **settings)
+
+
+@command.Typed
+def positive(given: str) -> float:
+    """Return *given* as a positive number of seconds. Raises `click.BadParameter`."""
+    try:
+        value = float(given)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise usage.wrong("a number of seconds above 0", given)
+    return value
+
+
+# Ask a person before something that can hurt.
+
+
+yes = command.option("--yes", "do not ask")
+
+
+def agreed(question: str, *, is_agreed: bool) -> bool:
+    """
+    Return whether somebody at the terminal says yes to *question*; *is_agreed*: said so already, with ``--yes``.
+
+    Raises `errors.RefusedError` where nobody is there to be asked.
+    """
+    print(question, file=sys.stderr)
+    if is_agreed:
+        return True
+    if not sys.stdin.isatty():
+        raise errors.RefusedError("no terminal to confirm on; pass --yes")
+    print("go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def typed(question: str, prompt: str) -> str:
+    """
+    Return what somebody at the terminal types after *question*, for words that must be given letter by letter.
+
+    Empty where nobody is there to be asked.
+    """
+    if not sys.stdin.isatty():
+        return ""
+    print(question, file=sys.stderr)
+    print(f"{prompt}: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()

@@ -1,0 +1,53 @@
+"""What the AWS resources of all components have in common: tags of cluster and stack, and a policy's attachment."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from nomad_csi.components import functions
+from nomad_csi.ownership import cluster_identity
+from nomad_csi.plan import volumes
+
+# The tags that say of which cluster, and which stack, the storage is that a component makes, whatever both are named.
+#
+# The id is asked of the provider, a function of which stands here beside the tag, because only it is connected to
+# Nomad.
+
+
+def tagged(
+    component: pulumi.ComponentResource, tags: pulumi.Input[Mapping[str, str]], stack_id: pulumi.Output[str]
+) -> pulumi.Output[Mapping[str, str]]:
+    """
+    Return *tags*, the id of the stack, and that of the cluster that the provider of *component* talks to.
+
+    A cluster without an id is given it, not by a preview. Where the token may not read it, there is no such tag.
+    """
+    arguments = {"make": not pulumi.runtime.is_dry_run()}
+    reply = functions.output(cluster_identity.FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
+    found = pulumi.Output.all(tags, stack_id, reply)
+    return found.apply(lambda known: _with_ids(known[0], known[1], known[2]["id"]))
+
+
+def _with_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:
+    ids = {volumes.STACK_ID_TAG: stack_id, volumes.CLUSTER_ID_TAG: cluster_id}
+    return {**tags, **{name: value for name, value in ids.items() if value}}
+
+
+# The attachment of a policy to a role, as every component makes it.
+
+
+def attach(
+    name: str, *, role: pulumi.Input[str], policy_arn: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> aws.iam.RolePolicyAttachment:
+    """
+    Attach a policy to a role.
+
+    Deletion ahead of a replacement is asked for here, too. The provider asks for it only where something differs; when
+    a replacement failed and is taken back, nothing does, and the engine would detach what it has just attached: the
+    deletion goes by role and policy. Source: pulumi/pulumi-terraform-bridge, ``Diff`` in ``pkg/tfbridge/provider.go``,
+    2026-11.
+    """
+    first = pulumi.ResourceOptions(delete_before_replace=True)
+    options = pulumi.ResourceOptions.merge(opts, first)
+    return aws.iam.RolePolicyAttachment(name, role=role, policy_arn=policy_arn, opts=options)

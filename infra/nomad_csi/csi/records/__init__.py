@@ -1,1 +1,0 @@
-"""What is asked over CSI and answered, as plain data. Nothing here imports gRPC."""

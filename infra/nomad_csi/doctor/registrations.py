@@ -1,0 +1,167 @@
+"""Registered volumes beside what they belong to: their owner records, their storage, their plugins. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from nomad_csi.aws import records as aws_records
+from nomad_csi.doctor import model
+from nomad_csi.findings import Finding, finding
+from nomad_csi.health import drain_findings
+from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.plan import volumes as tags
+
+# Owner marks of registrations against the volumes that are registered.
+
+
+def check_marks(found: model.ObservedCluster) -> Iterator[model.Outcome]:
+    """Yield marks of volumes that are not registered."""
+    marks, unchecked = model.known(found.marks, "owner records of volumes")
+    yield from unchecked
+    if marks is None or isinstance(found.volumes, model.Unknown):
+        return
+    registered = {volume.key for volume in found.volumes if volume.is_registered}
+    left: dict[str, list[str]] = defaultdict(list)
+    for key, owner in marks.items():
+        if key not in registered:
+            left[owner].append(key)
+    for owner, keys in sorted(left.items()):
+        evidence = f"/v1/var/nomad-csi/volumes: {owner} has {model.named(keys)}; /v1/volumes: not registered"
+        yield finding("mark-without-volume", f"stack {owner}", found=evidence)
+
+
+# What is on one side only: registrations without storage, storage of ours without a registration.
+
+
+_SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
+
+
+def check_left_over(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
+    """Yield orphans on either side."""
+    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    yield from _ebs(account, volumes)
+    yield from _efs(account, volumes)
+    if isinstance(found.volumes, model.Unknown):
+        return  # said where volumes are checked; nothing can be called unregistered
+    registered = {volume.external_id for volume in volumes}
+    systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
+    if isinstance(account.ours, model.Unknown):
+        yield model.Unchecked(check="unregistered EBS volumes of this package", reason=account.ours.reason)
+    else:
+        for external_id in sorted(set(account.ours) - registered):
+            yield _unregistered(external_id, account.ours[external_id].tags, "EC2 DescribeVolumes")
+    if isinstance(account.file_systems, model.Unknown):
+        yield model.Unchecked(check="unregistered file systems of this package", reason=account.file_systems.reason)
+    else:
+        for system_id, system in sorted(account.file_systems.file_systems.items()):
+            if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
+                yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
+
+
+def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
+    told = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
+    evidence = f"{where}: {external_id} has {told}; /v1/volumes: no volume with that external id"
+    return finding("storage-not-registered", f"storage {external_id}", found=evidence)
+
+
+def _ebs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
+    if isinstance(account.volumes, model.Unknown):
+        return  # said where storage is checked
+    for volume in volumes:
+        if model.is_ebs(volume) and volume.external_id not in account.volumes:
+            evidence = (
+                f"{volume.place}: external id {volume.external_id}; EC2 DescribeVolumes in {account.region}: none"
+            )
+            yield finding("storage-missing", volume.subject, found=evidence)
+
+
+def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
+    wanted = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
+    if isinstance(account.file_systems, model.Unknown):
+        if wanted:
+            yield model.Unchecked(check=f"storage of {len(wanted)} EFS volumes", reason=account.file_systems.reason)
+        return
+    seen = account.file_systems
+    for volume, (system_id, point_id) in wanted:
+        system = seen.file_systems.get(system_id)
+        if system is None or system.state in {"deleting", "deleted"}:
+            state = system.state if system else "none"
+            where = f"EFS DescribeFileSystems in {account.region}"
+            evidence = f"{volume.place}: external id {volume.external_id}; {where}: {state}"
+            yield finding("storage-missing", volume.subject, found=evidence)
+        elif point_id and seen.access_points.get(point_id) != system_id:
+            evidence = (
+                f"{volume.place}: external id {volume.external_id}; EFS DescribeAccessPoints in {account.region}: "
+                f"{point_id} does not belong to {system_id}"
+            )
+            yield finding("storage-missing", volume.subject, found=evidence)
+
+
+# Plugins without volumes, volumes without plugins, claims without a controller.
+
+
+OWNER_META = "nomad-csi.owner"
+
+
+def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
+    """Yield what nobody serves, and who serves nobody."""
+    plugins, unchecked = model.known(found.plugins, "plugins of the volumes, and their controllers")
+    yield from unchecked
+    volumes, unchecked = model.known(found.volumes, "volumes and their claims")
+    yield from unchecked
+    if plugins is None or volumes is None:
+        return
+    by_plugin: dict[str, list[model.ExaminedVolume]] = defaultdict(list)
+    for volume in volumes:
+        by_plugin[volume.plugin_id].append(volume)
+    for plugin_id, served in sorted(by_plugin.items()):
+        registered = [volume for volume in served if volume.is_registered]
+        if plugin_id not in plugins and registered:
+            keys = model.named([volume.key for volume in registered])
+            evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
+            yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence)
+        yield from _claimed(found, plugin_id, registered)
+    yield from _drains(found, plugins)
+    yield from _unused(found, frozenset(by_plugin))
+
+
+def _claimed(
+    found: model.ObservedCluster, plugin_id: str, registered: list[model.ExaminedVolume]
+) -> Iterator[model.Outcome]:
+    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
+    plugin = plugins.get(plugin_id)
+    claimed = [volume.key for volume in registered if volume.claims]
+    if plugin is None or not claimed or any(item.healthy for item in plugin.controllers):
+        return
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    has_controller = any(task.plugin_id == plugin_id and task.role != "node" for task in tasks)
+    if plugin.controller_required or plugin.controllers_expected or has_controller:
+        evidence = (
+            f"/v1/plugin/csi/{plugin_id}: {len(plugin.controllers)} controllers, none healthy; /v1/volumes: "
+            f"{len(claimed)} claimed ({model.named(claimed)})"
+        )
+        yield finding(
+            "claim-without-controller",
+            f"plugin {plugin_id}",
+            found=evidence,
+            about=tuple(f"volume {key}" for key in claimed),
+        )
+
+
+def _drains(found: model.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[model.Outcome]:
+    claimed, unchecked = model.known(found.claimed, "claims on draining or ineligible clients")
+    yield from unchecked
+    clients = () if isinstance(found.clients, model.Unknown) else found.clients
+    yield from drain_findings.check(claimed or (), plugins, clients)
+
+
+def _unused(found: model.ObservedCluster, used: frozenset[str]) -> Iterator[model.Outcome]:
+    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
+    planned = {item.plugin_id for item in found.plan.plugins} if found.plan else set()
+    ours: dict[str, list[str]] = defaultdict(list)
+    for task in tasks:
+        if task.meta.get(OWNER_META):
+            ours[task.plugin_id].append(f"{task.namespace}/{task.job_id} of {task.meta[OWNER_META]}")
+    for plugin_id, jobs in sorted(ours.items()):
+        if plugin_id not in used and plugin_id not in planned:
+            evidence = f"/v1/job: {model.named(sorted(set(jobs)))}; /v1/volumes: none with plugin {plugin_id}"
+            yield finding("plugin-unused", f"plugin {plugin_id}", found=evidence)
