@@ -7,7 +7,7 @@ The tables of docs/compatibility.md, from ``nomad_csi/nomad/releases.yaml`` and 
 import re
 from pathlib import Path
 
-from nomad_csi.nomad import gates
+from nomad_csi.nomad import version_gates
 from nomad_csi.plan import versions
 
 PAGE = Path(__file__).parents[1] / "docs/compatibility.md"
@@ -24,7 +24,9 @@ def _since(versions):
 
 def differences():
     """Return the table of what older releases do otherwise, the oldest difference first."""
-    found = sorted(gates.releases().differences.items(), key=lambda row: versions.parse(row[1].since[0]).segments)
+    found = sorted(
+        version_gates.releases().differences.items(), key=lambda row: versions.parse(row[1].since[0]).segments
+    )
     rows = (_row(f"`{name}`", _since(item.since), item.before, item.felt) for name, item in found)
     return [_row("name", "otherwise before", "what older releases do", "what you notice"), "|---|---|---|---|", *rows]
 
@@ -33,14 +35,14 @@ def faults():
     """Return the table of the faults that `nomad-csi doctor` reports."""
     rows = (
         _row(f"[`{fault.code}`](doctor.md)", " and ".join(gate.sides), _since(gate.fixed_in), fault.explanation)
-        for fault, gate in gates.gates()
+        for fault, gate in version_gates.gates()
     )
     return [_row("code", "on", "repaired in", "what comes of it"), "|---|---|---|---|", *rows]
 
 
 def tried():
     """Return the list of the releases that were tried."""
-    return [f"- Nomad {version}" for version in gates.releases().tried]
+    return [f"- Nomad {version}" for version in version_gates.releases().tried]
 
 
 def written(text):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.nomad import gates, jobs
+from nomad_csi.nomad import jobs, version_gates
 from tests.contract import agents
 
 SECRET = "secret"
@@ -134,15 +134,15 @@ def faults(reading):
     """Return the faults that the release has and this cluster can meet, by code: none is known of the newest."""
     found = {"servers", "clients"}
     version = reading[0].agent.version
-    return {fault.code: fault for side in found for fault in gates.met(side, version, {"secrets"})}
+    return {fault.code: fault for side in found for fault in version_gates.met(side, version, {"secrets"})}
 
 
 @pytest.fixture
 def warned(reading, faults):
     """Return what a command that reads volumes writes to its second output: nothing, unless secrets can be erased."""
-    if gates.ERASES_SECRETS not in faults:
+    if version_gates.ERASES_SECRETS not in faults:
         return ""
-    fault = faults[gates.ERASES_SECRETS]
+    fault = faults[version_gates.ERASES_SECRETS]
     return (
         f"warning: reading a volume can erase its secrets in Nomad (one.global with {reading[0].agent.version}): "
         f"{fault.fix}; `nomad-csi doctor --explain {fault.code}` says more\n"

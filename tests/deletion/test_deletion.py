@@ -13,7 +13,7 @@ from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deletion, deletion_ways
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import cluster_identity, registration_marks, registration_ownership, registration_pages
+from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
@@ -24,7 +24,7 @@ REGION = "us-east-1"
 ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
-PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
+PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
 PLUGIN = """job "plugin" {
   group "g" {
     task "t" {
@@ -373,7 +373,7 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(registration_pages.Pages, "read", lambda *_: None)
+    monkeypatch.setattr(owner_record_pages.Pages, "read", lambda *_: None)
     order = deletion.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
 
     [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(aws_region=REGION, owner=OWNER))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.nomad import gates
+from nomad_csi.nomad import version_gates
 from tests import compatibility_page
 from tests.docs.test_readme import README
 
@@ -19,7 +19,7 @@ def test_tables_are_those_of_the_product():
 
 def test_oldest_releases_are_named_wherever_one_looks():
     """README and page name the oldest Nomad and Pulumi; the oldest Nomad was tried."""
-    found = gates.releases()
+    found = version_gates.releases()
 
     assert found.tried[0] == found.oldest
     for text in (PAGE, README):
@@ -28,12 +28,12 @@ def test_oldest_releases_are_named_wherever_one_looks():
     assert f"The AWS EBS driver needs Nomad {catalogue.DRIVERS['aws-ebs'].minimum_nomad}" in re.sub(r"\s+", " ", PAGE)
 
 
-@pytest.mark.parametrize("name", gates.releases().differences)
+@pytest.mark.parametrize("name", version_gates.releases().differences)
 def test_a_difference_lies_between_releases_that_were_tried(name):
     """It was seen: the oldest that was tried does otherwise, the newest does it."""
-    oldest, *_, newest = gates.releases().tried
+    oldest, *_, newest = version_gates.releases().tried
 
-    assert (gates.has(name, oldest), gates.has(name, newest)) == (False, True)
+    assert (version_gates.has(name, oldest), version_gates.has(name, newest)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_a_difference_lies_between_releases_that_were_tried(name):
 )
 def test_release_lines_count_apart(version, found):
     """A repair that went into older lines is there from their release on."""
-    assert gates.has("some-segments-suffice", version) is found
+    assert version_gates.has("some-segments-suffice", version) is found
 
 
 def test_what_is_no_version_has_no_answer():
     """As any other word."""
-    assert gates.has("storage-events", "newest") is None
+    assert version_gates.has("storage-events", "newest") is None

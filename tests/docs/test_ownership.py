@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, job_ownership, registration_marks, registration_ownership
+from nomad_csi.ownership import cluster_identity, job_ownership, owner_records, registration_ownership
 from nomad_csi.plan import volumes as planned
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -62,10 +62,10 @@ def test_commands_run_as_written(client, capsys):
 
 def test_names_are_those_of_the_code():
     """Marks, paths and the number of pages."""
-    for name in (job_ownership.OWNER_META, planned.OWNER_TAG, registration_marks.FOLDER, cluster_identity.PATH):
+    for name in (job_ownership.OWNER_META, planned.OWNER_TAG, owner_records.FOLDER, cluster_identity.PATH):
         assert f"`{name}`" in PAGE
-    assert f"`{registration_marks.FOLDER}/0` to `f`" in PAGE
-    assert len(registration_marks.PAGES) == 16
+    assert f"`{owner_records.FOLDER}/0` to `f`" in PAGE
+    assert len(owner_records.PAGES) == 16
 
 
 def test_policy_is_the_one_that_messages_name():
@@ -80,12 +80,12 @@ def test_as_many_volumes_fit_as_the_page_says():
     count = int(re.search(r"some ([\d,]+)\s+volumes", PAGE)[1].replace(",", ""))
     ids = [f"volume-{number:013}" for number in range(count)]
     pages = {}
-    owned = registration_marks.OwnerRecord(label="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
+    owned = owner_records.OwnerRecord(label="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
     for volume_id in ids:
-        pages.setdefault(registration_marks.page_of(volume_id), {})[volume_id] = owned
+        pages.setdefault(owner_records.page_of(volume_id), {})[volume_id] = owned
 
     sizes = [
-        sum(len(key) + len(value) for key, value in registration_marks.written(page).items()) for page in pages.values()
+        sum(len(key) + len(value) for key, value in owner_records.written(page).items()) for page in pages.values()
     ]
 
     assert len(ids[0]) == 20

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
-from nomad_csi.nomad import gates, nodes, tokens
+from nomad_csi.nomad import nodes, tokens, version_gates
 from nomad_csi.plan import iam
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
@@ -245,7 +245,9 @@ def test_finding_is_made_by_one_thing(make, code):
     assert all(item.advice and item.subject for item in found)
 
 
-@pytest.mark.parametrize(("fault", "gate"), gates.gates(), ids=[fault.code for fault, _ in gates.gates()])
+@pytest.mark.parametrize(
+    ("fault", "gate"), version_gates.gates(), ids=[fault.code for fault, _ in version_gates.gates()]
+)
 def test_gate_closes_below_each_of_its_versions(fault, gate):
     """On the side whose version counts, where what it is about is used; not at the version itself."""
     for text in gate.fixed_in:
@@ -262,4 +264,4 @@ def _below(text):
 
 
 def _gates(side, version, features):
-    return {gate.code for gate in gates.met(side, version, features)}
+    return {gate.code for gate in version_gates.met(side, version, features)}

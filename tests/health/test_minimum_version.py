@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.health import minimum_version
-from nomad_csi.nomad import gates
+from nomad_csi.nomad import version_gates
 from nomad_csi.plan import storage
 
 PLUGINS = [
@@ -75,7 +75,7 @@ def test_cluster_that_cannot_answer_is_an_error(context, scripted, plan):
 @pytest.mark.parametrize("version", ["1.8.3", "1.7.16+ent", "1.8.0-beta.1"])
 def test_server_older_than_any_that_was_tried(context, scripted, plan, version):
     """Said once: what each driver wants does not matter then. Volumes alone are refused, too."""
-    oldest = gates.releases().oldest
+    oldest = version_gates.releases().oldest
     scripted.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
 
     [found] = minimum_version.findings_of(context.connect(), plan.plugins)
@@ -90,7 +90,7 @@ def test_server_older_than_any_that_was_tried(context, scripted, plan, version):
 
 def test_oldest_that_was_tried_is_enough_for_volumes_alone(context, scripted):
     """No driver is in the plan."""
-    scripted.reply("GET", "/v1/agent/members", 200, members(gates.releases().oldest))
+    scripted.reply("GET", "/v1/agent/members", 200, members(version_gates.releases().oldest))
 
     assert minimum_version.refuse_older(context.connect(), ()) == ()
 

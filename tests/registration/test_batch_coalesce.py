@@ -9,7 +9,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_marks, registration_ownership
+from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_coalesce
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -219,7 +219,7 @@ def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, own
     marks = registration_ownership.of(owned)
     marks.take([("default", "v1")], TO_OTHER)
     volumes.register(owned, [volume(3, external_id="fs-9")])
-    held = registration_marks.Hold(nonce="5e884898da28")
+    held = owner_records.Hold(nonce="5e884898da28")
 
     answers = together(
         volume(0), volume(1), volume(2, capabilities=()), volume(3), client=owned, requester=OURS, hold=held
@@ -265,7 +265,7 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
         yield from ((document, None) for document in documents)
 
     sending(sent)
-    held = registration_marks.Hold(nonce="5e884898da28")
+    held = owner_records.Hold(nonce="5e884898da28")
 
     answers = together(volume(0), volume(1), client=owned, requester=OURS, hold=held)
 
@@ -279,14 +279,14 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
 
 def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together, owned, sending):
     """It holds the volume by its own nonce."""
-    moved = registration_marks.Hold(nonce="0d8f7c9e11aa")
+    moved = owner_records.Hold(nonce="0d8f7c9e11aa")
 
     def sent(documents):
         registration_ownership.of(owned).take([("default", "v0")], OURS, holds={("default", "v0"): moved})
         yield from ((document, REFUSED) for document in documents)
 
     sending(sent)
-    held = registration_marks.Hold(recorded="5e884898da28", nonce="5e884898da28")
+    held = owner_records.Hold(recorded="5e884898da28", nonce="5e884898da28")
 
     [answer] = together(volume(0), client=owned, requester=OURS, hold=held)
 
@@ -303,7 +303,7 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
 )
 def test_first_caller_hears_what_owner_records_come_to(together, scripted, sending, heard, before, after, line):
     """The token may not read them, or Nomad does not answer afterwards; the volume is registered."""
-    page = ("GET", f"/v1/var/{registration_marks.page_of('v0')}")
+    page = ("GET", f"/v1/var/{owner_records.page_of('v0')}")
 
     def sent(documents):
         scripted.replies[page] = [after]
@@ -320,7 +320,7 @@ def test_first_caller_hears_what_owner_records_come_to(together, scripted, sendi
 
 def test_first_caller_hears_that_records_were_not_written_before_a_refusal(together, scripted, sending, heard):
     """Nothing is looked at afterwards then."""
-    scripted.reply("GET", f"/v1/var/{registration_marks.page_of('v0')}", 403, "Permission denied")
+    scripted.reply("GET", f"/v1/var/{owner_records.page_of('v0')}", 403, "Permission denied")
     sending(lambda documents: ((document, REFUSED) for document in documents))
 
     [answer] = together(volume(0), requester=OURS)

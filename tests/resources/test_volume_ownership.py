@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.registration import batch_coalesce, batch_register, batch_send, deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
@@ -22,7 +22,7 @@ from tests import acl
 OWNED = "shop/prod"
 OTHER = "bank/prod"
 IDENTITY = "default/mysql"
-PAGE = f"/v1/var/{registration_marks.page_of('mysql')}"
+PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
 VOLUME = "/v1/volume/csi/mysql"
 RESOURCE = volume_registration.VolumeRegistrationResource()
 NEWS = {
@@ -658,7 +658,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.look([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    owned = registration_marks.OwnerRecord(label=OWNED)
+    owned = owner_records.OwnerRecord(label=OWNED)
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: whose it is was not read: the token lacks"):
@@ -711,13 +711,13 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
 
 def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
     """Between the deregistration and the end of it, by the same stack."""
-    give_up = mark_upkeep.release
+    give_up = owner_record_upkeep.release
 
     def register_first(*arguments, **options):
         volumes.register(ours.client, [document("mysql")])
         give_up(*arguments, **options)
 
-    monkeypatch.setattr(mark_upkeep, "release", register_first)
+    monkeypatch.setattr(owner_record_upkeep, "release", register_first)
 
     RESOURCE.delete(ours.context, IDENTITY, held)
 

@@ -1,7 +1,7 @@
 """
 How e27e896 reads and writes owner records: a copy of its rule, for a fleet in which some stacks still run it.
 
-Source: ``infra/nomad_csi/ownership/registration_marks.py`` at e27e896: ``page_of``, ``read``, ``written``, ``taken``,
+Source: ``infra/nomad_csi/ownership/owner_records.py`` at e27e896: ``page_of``, ``read``, ``written``, ``taken``,
 ``released``, ``Requester.may_have``; of ``registration_pages.py`` there, that an empty page is deleted. Kept as it was,
 to be compared with: it takes no part in the product, and changes no more.
 """

@@ -7,7 +7,7 @@ Both work on the items of a Nomad variable, as they stand in it; what either for
 import pytest
 from hypothesis import given, strategies
 
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 from tests.upgrade import old_rules, recorded, worlds
 
 VOLUMES = ("cache", "data[0]", "data[1]", "mysql")
@@ -22,21 +22,21 @@ def test_pages_of_the_old_release_are_read_by_this_one(name):
 
     for namespace, paths in pages.items():
         for path, items in paths.items():
-            if path.startswith(f"{registration_marks.FOLDER}/"):
-                read = registration_marks.read(items)
+            if path.startswith(f"{owner_records.FOLDER}/"):
+                read = owner_records.read(items)
                 assert read, (namespace, path)
                 assert read == {
-                    volume_id: registration_marks.OwnerRecord(label=label)
+                    volume_id: owner_records.OwnerRecord(label=label)
                     for volume_id, label in old_rules.read(items).items()
                 }
-                assert {registration_marks.page_of(volume_id) for volume_id in read} == {path}
+                assert {owner_records.page_of(volume_id) for volume_id in read} == {path}
 
 
 def test_both_releases_look_on_the_same_page():
     """Or they would not see one another."""
     found = [f"volume-{number}" for number in range(200)]
 
-    assert list(map(registration_marks.page_of, found)) == list(map(old_rules.page_of, found))
+    assert list(map(owner_records.page_of, found)) == list(map(old_rules.page_of, found))
 
 
 class Fleet:
@@ -69,10 +69,10 @@ class Fleet:
     def new_takes(self, label, volume_id, *, adopts=False):
         self.written += 1
         nonce = f"{self.written:012x}"
-        requester = registration_marks.Requester(owner=label, stack_id=STACKS[label], adopts=adopts)
-        holds = {volume_id: registration_marks.Hold(nonce=nonce)}
-        taken = registration_marks.taken(registration_marks.read(self.items), [volume_id], requester, holds)
-        self.items = registration_marks.written(taken.owners)
+        requester = owner_records.Requester(owner=label, stack_id=STACKS[label], adopts=adopts)
+        holds = {volume_id: owner_records.Hold(nonce=nonce)}
+        taken = owner_records.taken(owner_records.read(self.items), [volume_id], requester, holds)
+        self.items = owner_records.written(taken.owners)
         before = self.owners.get(volume_id, (label, ""))
         assert bool(taken.refused) == (before[0] != label and not adopts)
         if not taken.refused:
@@ -83,10 +83,10 @@ class Fleet:
         self.new_takes(label, volume_id, adopts=True)
 
     def new_gives_up(self, label, volume_id):
-        requester = registration_marks.Requester(owner=label, stack_id=STACKS[label])
-        holds = {volume_id: registration_marks.Hold(recorded=self.states[label].get(volume_id, ""))}
-        after = registration_marks.released(registration_marks.read(self.items), [volume_id], requester, holds)
-        self.items = registration_marks.written(after)
+        requester = owner_records.Requester(owner=label, stack_id=STACKS[label])
+        holds = {volume_id: owner_records.Hold(recorded=self.states[label].get(volume_id, ""))}
+        after = owner_records.released(owner_records.read(self.items), [volume_id], requester, holds)
+        self.items = owner_records.written(after)
         if self.owners.get(volume_id, ("", ""))[0] == label:
             del self.owners[volume_id]
 
@@ -113,7 +113,7 @@ def test_fleet_of_both_releases_agrees_on_every_owner(moves):
     for move, label, volume_id in moves:
         getattr(fleet, move)(label, volume_id)
 
-        read = registration_marks.read(fleet.items)
+        read = owner_records.read(fleet.items)
         labels = {volume_id: label for volume_id, (label, _) in fleet.owners.items()}
         assert {volume_id: str(owner) for volume_id, owner in read.items()} == labels
         old = old_rules.read(fleet.items)

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.ownership import job_ownership, registration_marks
+from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.verification import planned_changes
@@ -115,7 +115,7 @@ def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
 
 def mark(scripted, volume_id, owner):
     """Let a volume have a mark."""
-    page = registration_marks.page_of(volume_id)
+    page = owner_records.page_of(volume_id)
     scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": {owner: volume_id}})
 
 
@@ -154,7 +154,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 @pytest.mark.usefixtures("cluster")
 def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, scripted):
     """Not allowed to know is not the same as nobody's."""
-    page = registration_marks.page_of("scratch")
+    page = owner_records.page_of("scratch")
     scripted.reply("GET", f"/v1/var/{page}", 403, "Permission denied")
     unknown = (
         'whose it is was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
@@ -280,7 +280,7 @@ def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, o
 def test_what_a_stack_registered_and_the_spec_lacks_is_left_to_the_stack(draw, scripted):
     """Its state has them: `deregister` would take them from it."""
     with_listed(scripted, "data")
-    page = registration_marks.page_of("data")
+    page = owner_records.page_of("data")
     items = {"shop/prod": "data", "~shop/prod#9f86d081884c7d65": "data:5e884898da28"}
     scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": items})
 

@@ -30,7 +30,7 @@ from nomad_csi.compare import outcome
 from nomad_csi.csi import presence
 from nomad_csi.deletion import deletion_ways, last_snapshot
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, mark_upkeep, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
@@ -650,7 +650,7 @@ def _release_mark(deletion: _Deletion) -> None:
     if deletion.requester.owner:
         tell = deletion.options.tell
         try:
-            mark_upkeep.release(deletion.client, [deletion.volume], deletion.requester, tell)
+            owner_record_upkeep.release(deletion.client, [deletion.volume], deletion.requester, tell)
         except errors.NomadApiError as error:
             tell(f"{error}; the owner mark of {deletion.request.key} stays")
 

@@ -17,7 +17,7 @@ from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import gather
 from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, variables, volumes
 from nomad_csi.nomad.http import replies, request
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 
@@ -152,12 +152,12 @@ def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unk
     """Return the owner marks in the namespaces of volumes. Who may not read them need not: they are optional."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
-    paths = [f"{registration_marks.FOLDER}/{page}" for page in registration_marks.PAGES]
+    paths = [f"{owner_records.FOLDER}/{page}" for page in owner_records.PAGES]
     found: dict[str, str] = {}
     try:
         for namespace in sorted(namespaces):
             for page in variables.get_many(client, namespace, paths):
-                owners = registration_marks.read(page.items) if page else {}
+                owners = owner_records.read(page.items) if page else {}
                 found |= {f"{namespace}/{volume_id}": str(owner) for volume_id, owner in owners.items()}
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)

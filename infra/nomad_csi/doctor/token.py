@@ -28,7 +28,7 @@ class _Operation:
 
 
 MARKS = "nomad-csi/volumes/0"
-"""One of the variables with owner marks (``ownership.registration_marks``)."""
+"""One of the variables with owner marks (``ownership.owner_records``)."""
 
 
 def _any(*names: str) -> frozenset[str]:

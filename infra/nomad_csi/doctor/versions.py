@@ -7,7 +7,7 @@ from nomad_csi.doctor import model
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.findings.registry import Feature, Side
-from nomad_csi.nomad import gates
+from nomad_csi.nomad import version_gates
 from nomad_csi.nomad.records import plugins
 from nomad_csi.plan import versions
 
@@ -78,10 +78,10 @@ def _gates(
             yield model.Unchecked(check=f"version gates of {side}", reason=reason)
     met: dict[str, list[str]] = defaultdict(list)
     for version, names in sorted(found.items()):
-        for fault in gates.met(side, version, features):
+        for fault in version_gates.met(side, version, features):
             met[fault.code].append(f"Nomad {version} on {model.named(names)}")
     for code, told in met.items():
-        is_guess = code == gates.ERASES_SECRETS and not knows_secrets
+        is_guess = code == version_gates.ERASES_SECRETS and not knows_secrets
         hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
         where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
         evidence = f"{where}: {'; '.join(told)}{hidden}"
@@ -89,7 +89,7 @@ def _gates(
 
 
 def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[model.Outcome]:
-    oldest = gates.releases().oldest
+    oldest = version_gates.releases().oldest
     if old := _older(on_servers, on_clients, oldest):
         evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest tested Nomad is {oldest}"
         yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
@@ -100,7 +100,7 @@ def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[st
         f"{side} {model.named(names)} with {version}"
         for side, seen in (("servers", on_servers), ("clients", on_clients))
         for version, names in sorted(seen.items())
-        if gates.is_older(version, least)
+        if version_gates.is_older(version, least)
     ]
 
 
@@ -137,12 +137,12 @@ def _newer(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[st
         return
     newest = known[0]
     for version in known[1:]:
-        if gates.is_older(newest, version):
+        if version_gates.is_older(newest, version):
             newest = version
     newer = [
         f"{model.named(names)} with {version}"
         for version, names in sorted(on_clients.items())
-        if gates.is_older(newest, version)
+        if version_gates.is_older(newest, version)
     ]
     if newer:
         evidence = f"/v1/agent/members: servers with {newest}; /v1/nodes: {'; '.join(newer)}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.nomad import gates, nodes
+from nomad_csi.nomad import nodes, version_gates
 from nomad_csi.plan import model
 
 _ADVICE = "upgrade Nomad; `nomad-csi doctor` lists other problems of older versions"
@@ -27,7 +27,7 @@ def _found(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[fin
         if error.kind != "refused":
             raise
         return (_unseen({item.minimum_nomad for item in wanted}, str(error)),)
-    if unsupported := _older(found, gates.releases().oldest):
+    if unsupported := _older(found, version_gates.releases().oldest):
         return (_unsupported(unsupported),)
     return tuple(finding for plugin in wanted if (finding := _finding(plugin, found)) is not None)
 
@@ -56,13 +56,13 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
     Where the token may not see the servers, *tell* is told so. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
-    oldest = gates.releases().oldest
+    oldest = version_gates.releases().oldest
     try:
         found = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
-        least = minimum_nomad if gates.is_older(oldest, minimum_nomad) else oldest
+        least = minimum_nomad if version_gates.is_older(oldest, minimum_nomad) else oldest
         tell(f"{subject} requires Nomad {least} or later, but the servers' versions cannot be seen: {error}")
         return
     if unsupported := _older(found, oldest):
@@ -79,7 +79,7 @@ def _older(found: Iterable[nodes.Server], least: str) -> list[str]:
     return [
         f"{item.name} with {item.version}"
         for item in found
-        if item.status != "left" and gates.is_older(item.version, least)
+        if item.status != "left" and version_gates.is_older(item.version, least)
     ]
 
 
@@ -87,7 +87,7 @@ def _unsupported(old: Iterable[str]) -> findings.Finding:
     return findings.finding(
         "nomad-unsupported",
         "servers",
-        expected=f"Nomad {gates.releases().oldest} or later, the oldest tested version",
+        expected=f"Nomad {version_gates.releases().oldest} or later, the oldest tested version",
         found=", ".join(old),
     )
 
@@ -106,8 +106,8 @@ def _finding(plugin: model.PluginPlan, found: tuple[nodes.Server, ...]) -> findi
 
 
 def _unseen(wanted: Iterable[str], why: str) -> findings.Finding:
-    oldest = gates.releases().oldest
-    least = " and ".join(sorted({*(item for item in wanted if gates.is_older(oldest, item)), oldest}))
+    oldest = version_gates.releases().oldest
+    least = " and ".join(sorted({*(item for item in wanted if version_gates.is_older(oldest, item)), oldest}))
     return findings.finding(
         "nomad-version-unseen",
         "servers",

@@ -12,7 +12,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
-from nomad_csi.ownership import registration_marks, registration_ownership
+from nomad_csi.ownership import owner_records, registration_ownership
 
 OWNER_META = "nomad-csi.owner"
 """Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
@@ -25,14 +25,14 @@ SHOWN_CHANGES = 8
 
 DIGEST_LENGTH = 6
 
-OwnerRecord = registration_marks.OwnerRecord
+OwnerRecord = owner_records.OwnerRecord
 Key = tuple[str, str]
 """Namespace and job id."""
 
 
 def records(client: nomad.Nomad) -> registration_ownership.Marks:
     """Return the owner records of plugin jobs."""
-    return registration_ownership.of(client, registration_marks.JOB_FOLDER)
+    return registration_ownership.of(client, owner_records.JOB_FOLDER)
 
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_marks, registration_pages
+from nomad_csi.ownership import owner_record_pages, owner_records
 
-Requester = registration_marks.Requester
-OwnerRecord = registration_marks.OwnerRecord
-Hold = registration_marks.Hold
-NO_OWNER = registration_marks.NO_OWNER
+Requester = owner_records.Requester
+OwnerRecord = owner_records.OwnerRecord
+Hold = owner_records.Hold
+NO_OWNER = owner_records.NO_OWNER
 Holds = Mapping[volumes.Key, Hold]
 """What resources know of their objects, and write of them."""
 
@@ -78,8 +78,8 @@ class VolumeOwners:
 class Marks:
     """The marks of one cluster. May be used by several threads at once."""
 
-    def __init__(self, client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> None:
-        self._pages = registration_pages.Pages(client, folder)
+    def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
+        self._pages = owner_record_pages.Pages(client, folder)
         self._told: set[str] = set()
 
     def look(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
@@ -97,7 +97,7 @@ class Marks:
                 self._tell_once(_UNREAD.format(namespace=namespace), tell)
                 continue
             for volume_id in volume_ids:
-                owner = registration_pages.owners_on(pages[self._pages.page_of(volume_id)]).get(volume_id)
+                owner = owner_record_pages.owners_on(pages[self._pages.page_of(volume_id)]).get(volume_id)
                 owners |= {(namespace, volume_id): owner} if owner else {}
         return VolumeOwners(owners=owners, unread=frozenset(unread))
 
@@ -157,7 +157,7 @@ class Marks:
         unmarked: set[volumes.Key] = set()
         adopted: dict[volumes.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(keys).items():
-            wanted = {item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD) for item in volume_ids}
+            wanted = {item: (holds or {}).get((namespace, item), owner_records.NO_HOLD) for item in volume_ids}
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 unmarked |= {(namespace, item) for item in volume_ids if requester.owner}
@@ -202,7 +202,7 @@ class Marks:
                 continue
             for path, page in pages.items():
                 here = {
-                    item: (holds or {}).get((namespace, item), registration_marks.NO_HOLD)
+                    item: (holds or {}).get((namespace, item), owner_records.NO_HOLD)
                     for item in volume_ids
                     if self._pages.page_of(item) == path
                 }
@@ -217,28 +217,28 @@ class Marks:
         return removed
 
     def _take(
-        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], requester: Requester
-    ) -> tuple[registration_marks.AcquiredKeys, bool]:
+        self, namespace: str, path: str, page: owner_record_pages.Page, holds: Mapping[str, Hold], requester: Requester
+    ) -> tuple[owner_records.AcquiredKeys, bool]:
         """Take what is on one page; return what came of it, and whether the page says so."""
-        taken = registration_marks.taken({}, (), requester)
+        taken = owner_records.taken({}, (), requester)
 
-        def with_ours(owners: registration_marks.Owners) -> registration_marks.Owners:
+        def with_ours(owners: owner_records.Owners) -> owner_records.Owners:
             nonlocal taken
-            taken = registration_marks.taken(owners, holds, requester, holds)
+            taken = owner_records.taken(owners, holds, requester, holds)
             return taken.owners
 
         is_written = self._pages.change(namespace, path, page, with_ours)
         return taken, is_written
 
     def _give_up(
-        self, namespace: str, path: str, page: registration_pages.Page, holds: Mapping[str, Hold], requester: Requester
-    ) -> tuple[registration_marks.Owners, bool]:
+        self, namespace: str, path: str, page: owner_record_pages.Page, holds: Mapping[str, Hold], requester: Requester
+    ) -> tuple[owner_records.Owners, bool]:
         """Give up what is on one page; return the marks that were to go, and whether they are gone."""
-        removed: registration_marks.Owners = {}
+        removed: owner_records.Owners = {}
 
-        def without(owners: registration_marks.Owners) -> registration_marks.Owners:
+        def without(owners: owner_records.Owners) -> owner_records.Owners:
             nonlocal removed
-            after = registration_marks.released(owners, holds, requester, holds)
+            after = owner_records.released(owners, holds, requester, holds)
             removed = {item: owner for item, owner in owners.items() if item not in after}
             return after
 
@@ -255,7 +255,7 @@ _LOCK = threading.Lock()
 _MARKS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, Marks]] = weakref.WeakKeyDictionary()
 
 
-def of(client: nomad.Nomad, folder: str = registration_marks.FOLDER) -> Marks:
+def of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> Marks:
     """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
     with _LOCK:
         known = _MARKS.setdefault(client, {})

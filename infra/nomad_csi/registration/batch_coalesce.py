@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_send
 
@@ -57,7 +57,7 @@ class Coalescer:
         tell: Callable[[str], None],
         cancelled: threading.Event,
         requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
-        hold: registration_ownership.Hold = registration_marks.NO_HOLD,
+        hold: registration_ownership.Hold = owner_records.NO_HOLD,
     ) -> None:
         """
         Mark *document* as *requester*'s and register it, together with others where there are some; sent once.
@@ -118,19 +118,23 @@ class Coalescer:
             taken = registration_ownership.of(client).take(holds, requester, tell, holds=holds)
             for item in group:
                 if (key := _key(item)) in taken.refused:
-                    item.answer.set_result(mark_upkeep.refusal(key, taken.refused[key], requester))
+                    item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
             for document, error in batch_send.send(client, ours, timeouts):
                 if error is None:
                     done.append(document)
                     continue
-                mark_upkeep.take_back(client, taken, {volumes.key_of(document): error}, requester, tell, holds=holds)
+                owner_record_upkeep.take_back(
+                    client, taken, {volumes.key_of(document): error}, requester, tell, holds=holds
+                )
                 answers[id(document)].set_result(error)
-            lost_to = mark_upkeep.confirm(client, map(volumes.key_of, done), requester, tell, holds=holds)
+            lost_to = owner_record_upkeep.confirm(client, map(volumes.key_of, done), requester, tell, holds=holds)
             for document in done:
                 key = volumes.key_of(document)
-                answers[id(document)].set_result(mark_upkeep.lost(key, lost_to[key]) if key in lost_to else None)
+                answers[id(document)].set_result(
+                    owner_record_upkeep.lost(key, lost_to[key]) if key in lost_to else None
+                )
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():

@@ -13,7 +13,7 @@ from typing import TypeVar
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
 from nomad_csi.nomad import namespaces, volumes
-from nomad_csi.ownership import mark_upkeep, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import batch_send, storage_sharing
 from nomad_csi.registration import outcomes as registration_outcomes
@@ -134,15 +134,17 @@ def register(
     answers = {
         volumes.key_of(document): error for document, error in batch_send.send(client, to_send, timeouts, new=new)
     }
-    mark_upkeep.take_back(client, taken, answers, requester, tell)
-    lost_to = mark_upkeep.confirm(client, (key for key, error in answers.items() if error is None), requester, tell)
+    owner_record_upkeep.take_back(client, taken, answers, requester, tell)
+    lost_to = owner_record_upkeep.confirm(
+        client, (key for key, error in answers.items() if error is None), requester, tell
+    )
     lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
-            registration_outcomes.of_another(key, str(owner)), reason=str(mark_upkeep.lost(key, owner))
+            registration_outcomes.of_another(key, str(owner)), reason=str(owner_record_upkeep.lost(key, owner))
         )
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"

@@ -9,7 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.nomad import changes, stuck_claims, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.ownership import mark_upkeep, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.registration import outcomes
 
 # One volume deregistered: waited for until it is free, and never by force.
@@ -198,7 +198,7 @@ class _Run:
         """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
-            mark_upkeep.release(self._client, done, self._options.requester, self._tell)
+            owner_record_upkeep.release(self._client, done, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
 

@@ -1,6 +1,7 @@
 """
-Volumes with secrets on servers that can erase them when a volume is read: `nomad.gates`, ``nomad-erases-secrets``.
+Volumes with secrets on servers that can erase them when a volume is read: ``nomad-erases-secrets``.
 
+The versions are in `nomad.version_gates`.
 Their list shows no secrets and erases none, and a registration reads nothing that is not there.
 """
 
@@ -11,7 +12,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
-from nomad_csi.nomad import gates, nodes, volumes
+from nomad_csi.nomad import nodes, version_gates, volumes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing
 
@@ -26,7 +27,7 @@ def risk(client: nomad.Nomad) -> str:
     Asked once for each client. Empty also where the servers cannot be seen, which `nomad-csi doctor` says.
     """
     old = [f"{item.name} with {item.version}" for item in _servers(client) if _is_old(item)]
-    fix = registry.codes()[gates.ERASES_SECRETS].fix
+    fix = registry.codes()[version_gates.ERASES_SECRETS].fix
     return f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {fix}" if old else ""
 
 
@@ -52,7 +53,10 @@ def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
 
 
 def _is_old(server: nodes.Server) -> bool:
-    return any(fault.code == gates.ERASES_SECRETS for fault in gates.met("servers", server.version, {"secrets"}))
+    return any(
+        fault.code == version_gates.ERASES_SECRETS
+        for fault in version_gates.met("servers", server.version, {"secrets"})
+    )
 
 
 def refuse_registered(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.resources import batches
+from nomad_csi.resources import question_batches
 from nomad_csi.verification import looking
 
 GATHER_S = 1.0
@@ -17,8 +17,8 @@ GATHER_S = 1.0
 LEAVE_S = probe_job_run.REMOVE_S + 10.0
 """How long an interrupted job may take to be removed, with the calls to Nomad, in seconds."""
 
-Batches = batches.Batches[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
-Ticket = batches.Ticket[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
+Batches = question_batches.Batches[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
+Ticket = question_batches.Ticket[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
 
 _LOCK = threading.Lock()
 _BATCHES: weakref.WeakKeyDictionary[nomad.Nomad, Batches] = weakref.WeakKeyDictionary()
@@ -49,4 +49,4 @@ def _of(client: nomad.Nomad) -> Batches:
         return looking.Looker(there, wanted, cancelled=stop, on_nodes=how).look()
 
     with _LOCK:
-        return _BATCHES.setdefault(client, batches.Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))
+        return _BATCHES.setdefault(client, question_batches.Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))

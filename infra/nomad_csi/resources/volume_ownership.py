@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import resource
@@ -40,7 +40,7 @@ def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
     """
     before = str(recorded.get("nonce", ""))
     is_same = all(news.get(name) == recorded.get(name) for name in ("owner", "ownerId"))
-    return Hold(recorded=before, nonce=before if before and is_same else registration_marks.new_nonce())
+    return Hold(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
 
 
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
     key, who = _key(news), requester(news, recorded)
     owner = registration_ownership.of(client).look([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
-        raise mark_upkeep.refusal(key, owner, who)
+        raise owner_record_upkeep.refusal(key, owner, who)
 
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
@@ -104,7 +104,7 @@ def mark(
     key, who = _key(news), requester(news, recorded)
     taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
     if key in taken.refused:
-        raise mark_upkeep.refusal(key, taken.refused[key], who)
+        raise owner_record_upkeep.refusal(key, taken.refused[key], who)
     return taken
 
 
@@ -113,7 +113,7 @@ def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str
     if recorded.get("owner"):
         held = Hold(recorded=str(recorded.get("nonce", "")))
         key, who = _key(recorded), requester(recorded, {})
-        mark_upkeep.release(client, [key], who, context.warn, holds={key: held})
+        owner_record_upkeep.release(client, [key], who, context.warn, holds={key: held})
 
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
 
@@ -151,8 +151,8 @@ def world(_world):
     """
     yield _world
     with _world.nomad() as client:
-        for page in registration_marks.PAGES:
-            client.request("DELETE", f"/v1/var/{registration_marks.FOLDER}/{page}")
+        for page in owner_records.PAGES:
+            client.request("DELETE", f"/v1/var/{owner_records.FOLDER}/{page}")
         jobs = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
         kept = [item["ID"] for item in client.request("GET", "/v1/volumes", query={"type": "csi"}).data]
     assert (jobs, kept) == ([], []), "left behind"

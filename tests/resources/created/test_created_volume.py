@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 from nomad_csi.resources import registry, volume_document
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -82,7 +82,7 @@ def without(*names):
 @pytest.fixture(autouse=True)
 def _world(scripted, monkeypatch):
     """Every nonce is known, and Nomad holds no volume beside this one."""
-    monkeypatch.setattr(registration_marks, "new_nonce", lambda: NONCE)
+    monkeypatch.setattr(owner_records, "new_nonce", lambda: NONCE)
     scripted.reply("GET", "/v1/volumes", 200, [])
 
 

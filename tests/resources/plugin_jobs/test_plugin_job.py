@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
@@ -35,7 +35,7 @@ FOREIGN = RUNNING | {"Meta": None}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
 OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
-OWNER_RECORDS = f"/v1/var/{registration_marks.page_of('aws-ebs0-node', registration_marks.JOB_FOLDER)}"
+OWNER_RECORDS = f"/v1/var/{owner_records.page_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
 ALLOCATION = {
     "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
     "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",

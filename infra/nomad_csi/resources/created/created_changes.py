@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.deletion import deletion
 from nomad_csi.nomad import namespaces, volume_creation, volumes
-from nomad_csi.ownership import mark_upkeep, registration_marks, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import sharing_refusal, stack_identity, volume_document, volume_ownership
@@ -46,7 +46,7 @@ def make(
         created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            mark_upkeep.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
+            owner_record_upkeep.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
             raise
         made = _arrived(client, wanted, error)
     else:
@@ -54,11 +54,11 @@ def make(
         made = created.volume
     if others := _registered_besides(context, client, made):
         volumes.deregister(client, *key)
-        mark_upkeep.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
+        owner_record_upkeep.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
         raise others
     sharing_refusal.count(context, client, made)
-    for owner in mark_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
-        context.warn(str(mark_upkeep.lost(key, owner)))
+    for owner in owner_record_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
+        context.warn(str(owner_record_upkeep.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
@@ -76,7 +76,7 @@ def _name_to_make(
         return recorded.get(created_properties.CREATED_NAME, news["name"]), ""
     record = registration_ownership.of(client).look([key]).owners.get(key)
     begun = record.origin if record is not None and who.is_same_stack(record) else ""
-    origin = begun or registration_marks.new_nonce()
+    origin = begun or owner_records.new_nonce()
     return registration.made_name(news["name"], origin), origin
 
 

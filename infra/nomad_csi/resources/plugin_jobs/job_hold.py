@@ -5,7 +5,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
-from nomad_csi.ownership import cluster_identity, job_ownership, registration_marks
+from nomad_csi.ownership import cluster_identity, job_ownership, owner_records
 from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 
@@ -14,18 +14,18 @@ def take(
     context: resource.Context,
     client: nomad.Nomad,
     inputs: Mapping[str, Any],
-    held: registration_marks.Hold,
+    held: owner_records.Hold,
     label: str,
 ) -> None:
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. Who may have it was judged before."""
     if not inputs.get("owner"):
         return
     key = inputs["namespace"], inputs["jobId"]
-    who = registration_marks.Requester(
+    who = owner_records.Requester(
         owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(held.recorded)
     )
     origin = job_ownership.digest(label) if label else ""
-    held = registration_marks.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
+    held = owner_records.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
     job_ownership.records(client).take([key], who, context.warn, holds={key: held})
 
 
@@ -34,7 +34,7 @@ def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[st
     if not recorded.get("owner"):
         return
     key = (recorded["namespace"], recorded["jobId"])
-    held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
+    held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
     try:
         job_ownership.records(client).give_up(
             [key], volume_ownership.requester(recorded, recorded), context.warn, holds={key: held}
@@ -61,7 +61,7 @@ def refuse_other(
 ) -> None:
     """Raise `errors.RefusedError` where a running job became another stack's than that of *news* and *recorded*."""
     owner, who = job_ownership.owner_of(client, found), volume_ownership.requester(news, recorded)
-    held = registration_marks.Hold(recorded=str(recorded.get("nonce", "")))
+    held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
     if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
         raise errors.RefusedError(
             f"job {job_ownership.identity(found)} belongs to stack {owner} now: "

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from nomad_csi.ownership import registration_marks
-from nomad_csi.ownership.registration_marks import Hold, OwnerRecord, Requester
+from nomad_csi.ownership import owner_records
+from nomad_csi.ownership.owner_records import Hold, OwnerRecord, Requester
 from nomad_csi.spec import names
 
 SHOP, BANK = Requester(owner="shop/prod"), Requester(owner="bank/prod")
@@ -30,10 +30,10 @@ def written_by_releases_without_ids(owners):
 
 def test_page_names_owners_and_their_volumes():
     """As an operator reads it with `nomad var get`, and back."""
-    items = registration_marks.written(HELD)
+    items = owner_records.written(HELD)
 
     assert items == {"bank/prod": "data[0]", "shop/prod": "cache mysql"}
-    assert registration_marks.read(items) == HELD
+    assert owner_records.read(items) == HELD
 
 
 def test_page_identifies_stacks_and_objects_beside_the_labels():
@@ -41,44 +41,44 @@ def test_page_identifies_stacks_and_objects_beside_the_labels():
     made = OwnerRecord(label="shop/prod", stack_id=ID, nonce="2bb80d537b1d", origin="a3c024f01cac")
     owners = HELD | {"mysql": KNOWN, "scratch": made}
 
-    items = registration_marks.written(owners)
+    items = owner_records.written(owners)
 
     assert items == {
         "bank/prod": "data[0]",
         "shop/prod": "cache mysql scratch",
         f"~shop/prod#{ID}": "mysql:5e884898da28 scratch:2bb80d537b1d:a3c024f01cac",
     }
-    assert registration_marks.read(items) == owners
+    assert owner_records.read(items) == owners
 
 
 def test_page_keeps_what_an_object_was_made_by_where_that_is_all_that_is_known():
     """A volume that the command line had made: its stack is known by its label, and no state has a nonce of it."""
     owners = {"scratch": OwnerRecord(label="shop/prod", origin="a3c024f01cac")}
 
-    items = registration_marks.written(owners)
+    items = owner_records.written(owners)
 
     assert items == {"shop/prod": "scratch", "~shop/prod#": "scratch::a3c024f01cac"}
-    assert registration_marks.read(items) == owners
+    assert owner_records.read(items) == owners
 
 
 def test_releases_without_ids_read_the_labels_and_carry_the_rest_along():
     """A page that such a release changed has its change, and the identities of all other objects."""
-    items = registration_marks.written(HELD | {"mysql": KNOWN})
+    items = owner_records.written(HELD | {"mysql": KNOWN})
     seen = read_by_releases_without_ids(items)
     assert {item: seen[item] for item in HELD} == {item: str(owner) for item, owner in HELD.items()}
 
     after = written_by_releases_without_ids(seen | {"new": "bank/prod"})
 
-    assert registration_marks.read(after) == HELD | {"mysql": KNOWN, "new": OF_BANK}
+    assert owner_records.read(after) == HELD | {"mysql": KNOWN, "new": OF_BANK}
 
 
 def test_identity_of_a_volume_that_such_a_release_gave_to_another_stack_is_stale():
     """The label says whose it is, and there is no id any more."""
-    seen = read_by_releases_without_ids(registration_marks.written({"mysql": KNOWN}))
+    seen = read_by_releases_without_ids(owner_records.written({"mysql": KNOWN}))
 
     after = written_by_releases_without_ids(seen | {"mysql": "bank/prod"})
 
-    assert registration_marks.read(after) == {"mysql": OF_BANK}
+    assert owner_records.read(after) == {"mysql": OF_BANK}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more(
     renamed = Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod")
     holds = {"mysql": Hold(recorded="5e884898da28", nonce="2bb80d537b1d")}
 
-    after = registration_marks.taken({"mysql": KNOWN}, ["mysql"], renamed, holds).owners
+    after = owner_records.taken({"mysql": KNOWN}, ["mysql"], renamed, holds).owners
 
     assert after == {"mysql": OwnerRecord(label="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d")}
     assert not STACK.may_have(after["mysql"], Hold(recorded="5e884898da28"))
@@ -126,40 +126,40 @@ def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more(
 
 def test_command_line_leaves_the_identity_of_its_stack_as_it_is():
     """It knows the label alone."""
-    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], SHOP).owners == {"mysql": KNOWN}
+    assert owner_records.taken({"mysql": KNOWN}, ["mysql"], SHOP).owners == {"mysql": KNOWN}
 
 
 def test_record_that_another_resource_of_the_stack_wrote_is_not_released():
     """It took the volume over."""
     page = {"mysql": KNOWN}
 
-    assert registration_marks.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="2bb80d537b1d")}) == page
-    assert registration_marks.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="5e884898da28")}) == {}
+    assert owner_records.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="2bb80d537b1d")}) == page
+    assert owner_records.released(page, ["mysql"], STACK, {"mysql": Hold(recorded="5e884898da28")}) == {}
 
 
 def test_page_that_could_not_be_deleted_names_nobody():
     """A variable cannot be empty."""
-    assert registration_marks.read({registration_marks.NOBODY: "no volume"}) == {}
+    assert owner_records.read({owner_records.NOBODY: "no volume"}) == {}
 
 
 @pytest.mark.parametrize("volume_id", ["mysql", "a.b", "data[12]", "A_b-c." * 20])
 def test_every_volume_id_has_a_page_that_nomad_takes(volume_id):
     """Ids have dots and brackets, and up to 127 characters; paths of variables have neither, and up to 128."""
     assert names.VOLUME_ID.fullmatch(volume_id)
-    assert names.VARIABLE_PATH.fullmatch(registration_marks.page_of(volume_id))
+    assert names.VARIABLE_PATH.fullmatch(owner_records.page_of(volume_id))
 
 
 def test_pages_are_few_and_all_in_use():
     """However many volumes there are."""
-    pages = {registration_marks.page_of(f"v{number}") for number in range(1000)}
+    pages = {owner_records.page_of(f"v{number}") for number in range(1000)}
 
-    assert pages == {f"nomad-csi/volumes/{name}" for name in registration_marks.PAGES}
+    assert pages == {f"nomad-csi/volumes/{name}" for name in owner_records.PAGES}
     assert len(pages) == 16
 
 
 def test_free_volume_is_taken_and_its_own_stays():
     """Only the first is fresh."""
-    taken = registration_marks.taken(HELD, ["new", "mysql"], SHOP)
+    taken = owner_records.taken(HELD, ["new", "mysql"], SHOP)
 
     assert taken.owners == HELD | {"new": OF_SHOP}
     assert (taken.refused, taken.fresh) == ({}, {"new"})
@@ -167,7 +167,7 @@ def test_free_volume_is_taken_and_its_own_stays():
 
 def test_rejects_volumes_of_others_and_takes_the_rest():
     """With the owner of each."""
-    taken = registration_marks.taken(HELD, ["mysql", "new"], BANK)
+    taken = owner_records.taken(HELD, ["mysql", "new"], BANK)
 
     assert taken.refused == {"mysql": OF_SHOP}
     assert taken.owners == HELD | {"new": OF_BANK}
@@ -175,15 +175,15 @@ def test_rejects_volumes_of_others_and_takes_the_rest():
 
 def test_rejects_volumes_of_others_also_for_one_without_a_name():
     """Who leaves no mark takes nothing either."""
-    taken = registration_marks.taken(HELD, ["mysql", "new"], registration_marks.NO_OWNER)
+    taken = owner_records.taken(HELD, ["mysql", "new"], owner_records.NO_OWNER)
 
     assert (taken.refused, taken.owners) == ({"mysql": OF_SHOP}, HELD)
 
 
 def test_adopted_volume_changes_its_owner():
     """And loses it to one without a name."""
-    named = registration_marks.taken(HELD, ["mysql"], Requester(owner="bank/prod", adopts=True))
-    nameless = registration_marks.taken(HELD, ["mysql"], Requester(adopts=True))
+    named = owner_records.taken(HELD, ["mysql"], Requester(owner="bank/prod", adopts=True))
+    nameless = owner_records.taken(HELD, ["mysql"], Requester(adopts=True))
 
     assert named.owners == HELD | {"mysql": OF_BANK}
     assert nameless.owners == {"cache": OF_SHOP, "data[0]": OF_BANK}
@@ -191,18 +191,18 @@ def test_adopted_volume_changes_its_owner():
 
 def test_stack_that_was_renamed_keeps_its_volumes():
     """Under its new name."""
-    taken = registration_marks.taken(HELD, ["mysql"], Requester(owner="shop/live", former="shop/prod"))
+    taken = owner_records.taken(HELD, ["mysql"], Requester(owner="shop/live", former="shop/prod"))
 
     assert (taken.refused, str(taken.owners["mysql"]), taken.fresh) == ({}, "shop/live", frozenset())
 
 
 def test_marks_of_others_are_not_released():
     """Ours go, theirs stay, and what has none is no matter."""
-    assert registration_marks.released(HELD, ["mysql", "data[0]", "none"], SHOP) == {
+    assert owner_records.released(HELD, ["mysql", "data[0]", "none"], SHOP) == {
         "cache": OF_SHOP,
         "data[0]": OF_BANK,
     }
-    assert registration_marks.released(HELD, ["mysql"], registration_marks.NO_OWNER) == HELD
+    assert owner_records.released(HELD, ["mysql"], owner_records.NO_OWNER) == HELD
 
 
 @pytest.mark.parametrize("owner", ["shop/prod", "My.Shop_1/a-b"])
@@ -220,12 +220,12 @@ def test_rejects_what_no_stack_is_called(owner):
 @pytest.mark.parametrize(("volume_id", "page"), [("mysql", "4"), ("cache", "5"), ("data[0]", "7")])
 def test_page_of_an_id_is_the_same_in_every_release(volume_id, page):
     """Else a release would not see whose volumes those are that others registered."""
-    assert registration_marks.page_of(volume_id) == f"nomad-csi/volumes/{page}"
+    assert owner_records.page_of(volume_id) == f"nomad-csi/volumes/{page}"
 
 
 def test_nonces_are_short_and_differ():
     """They stand in names of storage, whose length drivers limit."""
-    nonces = {registration_marks.new_nonce() for _ in range(20)}
+    nonces = {owner_records.new_nonce() for _ in range(20)}
 
     assert len(nonces) == 20
     assert all(re.fullmatch("[0-9a-f]{12}", nonce) for nonce in nonces)
@@ -236,7 +236,7 @@ def test_page_keeps_what_is_known_of_an_owner(known):
     """Also where that is the stack's id alone, or the object's nonce alone."""
     owners = {"mysql": OwnerRecord(label="shop/prod", **known)}
 
-    assert registration_marks.read(registration_marks.written(owners)) == owners
+    assert owner_records.read(owner_records.written(owners)) == owners
 
 
 def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
@@ -254,7 +254,7 @@ def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
 )
 def test_what_another_stack_had_is_named_with_its_record(requester, adopted):
     """It is put back where what follows fails."""
-    assert registration_marks.taken({"mysql": KNOWN}, ["mysql"], requester).adopted == adopted
+    assert owner_records.taken({"mysql": KNOWN}, ["mysql"], requester).adopted == adopted
 
 
 def test_origin_stays_until_another_is_written():
@@ -264,7 +264,7 @@ def test_origin_stays_until_another_is_written():
 
     for origin, expected in (("", "a3c024f01cac"), ("5e884898da28", "5e884898da28")):
         hold = {"mysql": Hold(nonce="5e884898da28", origin=origin)}
-        assert registration_marks.taken(page, ["mysql"], bank, hold).owners["mysql"].origin == expected
+        assert owner_records.taken(page, ["mysql"], bank, hold).owners["mysql"].origin == expected
 
 
 @pytest.mark.parametrize(
@@ -278,4 +278,4 @@ def test_origin_stays_until_another_is_written():
 )
 def test_record_is_released_by_who_holds_the_object(record, requester, hold):
     """A nonce verifies it; where one side has none the label does."""
-    assert registration_marks.released({"mysql": record}, ["mysql"], requester, {"mysql": hold}) == {}
+    assert owner_records.released({"mysql": record}, ["mysql"], requester, {"mysql": hold}) == {}

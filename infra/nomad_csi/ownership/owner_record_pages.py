@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
-from nomad_csi.ownership import registration_marks
+from nomad_csi.ownership import owner_records
 
 SEEN_S = 5.0
 """How old what was seen may be where it only informs: a refresh of 300 volumes reads each page once."""
@@ -19,11 +19,11 @@ ATTEMPTS = 100
 LOST_ATTEMPTS = 3
 """How often it is looked whether a write that was not answered has arrived."""
 
-ABSENT = registration_marks.OwnerRecord(label="")
+ABSENT = owner_records.OwnerRecord(label="")
 """Stands for a record that is not there."""
 
 Page = variables.Variable | None
-Edit = Callable[[registration_marks.Owners], registration_marks.Owners]
+Edit = Callable[[owner_records.Owners], owner_records.Owners]
 
 
 class Pages:
@@ -33,7 +33,7 @@ class Pages:
         self._client = weakref.ref(client)
         self._folder = folder
         self._lock = threading.Lock()
-        self._seen: dict[tuple[str, str], tuple[float, registration_marks.Owners]] = {}
+        self._seen: dict[tuple[str, str], tuple[float, owner_records.Owners]] = {}
         self._blind: dict[str, float] = {}
         """When a namespace did not let its marks be read."""
 
@@ -41,7 +41,7 @@ class Pages:
 
     def page_of(self, object_id: str) -> str:
         """Return the path of the page of *object_id*."""
-        return registration_marks.page_of(object_id, self._folder)
+        return owner_records.page_of(object_id, self._folder)
 
     def read(self, namespace: str, volume_ids: Iterable[str]) -> dict[str, Page] | None:
         """Return the pages of *volume_ids* by path; ``None`` where the token may not read them."""
@@ -60,7 +60,7 @@ class Pages:
         """Return whether a page without records is still there, because the token may not delete it."""
         return (namespace, path) in self._left_empty
 
-    def seen(self, namespace: str, volume_id: str) -> registration_marks.OwnerRecord | None:
+    def seen(self, namespace: str, volume_id: str) -> owner_records.OwnerRecord | None:
         """
         Return the owner record as it was a moment ago; an empty one where there is none.
 
@@ -101,21 +101,21 @@ class Pages:
         reason = "others write it all the time"
         raise errors.NomadApiError("PUT", f"/v1/var/{path}", reason, kind="retry", advice="run it again")
 
-    def _write(self, namespace: str, path: str, owners: registration_marks.Owners, page: Page) -> bool:
+    def _write(self, namespace: str, path: str, owners: owner_records.Owners, page: Page) -> bool:
         """Write a page, or delete it where it is empty. An empty one keeps its namespace from being deleted."""
         index = page.modify_index if page else variables.NEW
         if owners:
-            return variables.put(self._nomad, namespace, path, registration_marks.written(owners), index=index)
+            return variables.put(self._nomad, namespace, path, owner_records.written(owners), index=index)
         try:
             return variables.delete(self._nomad, namespace, path, index=index)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-        is_put = variables.put(self._nomad, namespace, path, {registration_marks.NOBODY: "no volume"}, index=index)
+        is_put = variables.put(self._nomad, namespace, path, {owner_records.NOBODY: "no volume"}, index=index)
         self._left_empty |= {(namespace, path)} if is_put else set()
         return is_put
 
-    def _note(self, namespace: str, path: str, owners: registration_marks.Owners) -> None:
+    def _note(self, namespace: str, path: str, owners: owner_records.Owners) -> None:
         self._seen[namespace, path] = time.monotonic(), owners
 
     @property
@@ -125,6 +125,6 @@ class Pages:
         return client
 
 
-def owners_on(page: Page) -> dict[str, registration_marks.OwnerRecord]:
+def owners_on(page: Page) -> dict[str, owner_records.OwnerRecord]:
     """Return the owners that stand on *page*."""
-    return registration_marks.read(page.items) if page else {}
+    return owner_records.read(page.items) if page else {}
