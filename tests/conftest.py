@@ -13,17 +13,9 @@ SHARED = {
     "tests/contract": "real agent",
     "tests/real": "real agent",
     "tests/real/engines": "",
+    "tests/real/own_cluster": "",
     "tests/real/program": "",
     "tests/real/walk": "",
-    "tests/real/test_combinations.py": "",
-    "tests/real/test_drains.py": "",
-    "tests/real/test_killed_client_claims.py": "",
-    "tests/real/test_own_stack.py": "",
-    "tests/real/test_status.py": "",
-    "tests/real/test_status_clients.py": "",
-    "tests/real/test_status_identity.py": "",
-    "tests/real/test_status_on_nodes.py": "",
-    "tests/real/test_status_places.py": "",
 }
 """
 Folders whose tests share what is started once, like a real agent, so that one worker runs them all; the nearest counts.
@@ -33,7 +25,7 @@ Files that start their own are runs of their own: with them one worker had half 
 
 FIRST = (
     "tests/real/engines/test_stack_comparison.py",
-    "tests/real/test_combinations.py",
+    "tests/real/own_cluster/test_combinations.py",
     "tests/contract",
     "tests/real/walk",
     "tests/real/engines",
@@ -63,8 +55,7 @@ class ByFile(loadscope.LoadScopeScheduling):
 
     def _split_scope(self, nodeid):
         file = nodeid.partition("::")[0]
-        places = (Path(file), *Path(file).parents)
-        return next((SHARED[str(each)] for each in places if str(each) in SHARED), "") or file
+        return next((SHARED[str(each)] for each in Path(file).parents if str(each) in SHARED), "") or file
 
 
 def pytest_addoption(parser):

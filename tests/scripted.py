@@ -23,7 +23,11 @@ class ScriptedNomad:
     requests: list = field(default_factory=list)
 
     def reply(self, method, path, status, body=None):
-        """Queue a reply; *body* is JSON, or text as Nomad's errors are; status 0 hangs up without an answer."""
+        """
+        Queue a reply; *body* is JSON, or text as Nomad's errors are, or a function that returns it when it is sent.
+
+        Status 0 hangs up without an answer.
+        """
         self.replies.setdefault((method, path), []).append((status, body))
 
     def sent(self, method):
@@ -74,6 +78,7 @@ def _handler(script):
             if not status:
                 self.close_connection = True
                 return
+            reply = reply() if callable(reply) else reply
             text = reply if isinstance(reply, str) else json.dumps(reply)
             self.send_response(status)
             self.send_header("Content-Type", "text/plain" if isinstance(reply, str) else "application/json")

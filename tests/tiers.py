@@ -104,10 +104,8 @@ def left_to_soak(items, seed):
     for item in items:
         if mark := item.get_closest_marker("sampled"):
             cases[item.nodeid.partition("[")[0], mark.args[0]].append(item)
-    chosen = random.Random(seed)  # noqa: S311  # no secret
-    kept = {
-        id(item)
-        for (_, count), each in sorted(cases.items(), key=lambda pair: pair[0])
-        for item in chosen.sample(sorted(each, key=lambda item: item.nodeid), min(count, len(each)))
-    }
-    return [item for each in cases.values() for item in each if id(item) not in kept]
+    left = []
+    for (name, count), each in cases.items():
+        chosen = random.Random(f"{seed} {name}")  # noqa: S311  # no secret
+        left += chosen.sample(sorted(each, key=lambda item: item.nodeid), max(len(each) - count, 0))
+    return left

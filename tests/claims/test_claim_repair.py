@@ -212,8 +212,7 @@ def test_step_that_is_not_wanted_ends_the_repair(repair, cluster):
 def test_detaching_is_tried_on_each_client_that_is_up(repair, cluster):
     """Where the server can, that is the end of it."""
     cluster.replies[("DELETE", DETACH)] = [(200, "")]
-    for state in [STUCK] * 10 + [FREE]:
-        cluster.reply("GET", PATH, 200, state)
+    cluster.reply("GET", PATH, 200, lambda: FREE if cluster.sent("DELETE") else STUCK)
 
     done = repair()
 

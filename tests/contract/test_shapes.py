@@ -73,7 +73,8 @@ def parts(document, where=""):
         for item in document:
             yield from parts(item, f"{where}[]")
     else:
-        yield where, "time" if where.rsplit(".", 1)[-1] in EVENTFUL else KINDS[type(document)]
+        kind = KINDS[type(document)]
+        yield where, "time" if where.rsplit(".", 1)[-1] in EVENTFUL and kind in {"null", "text"} else kind
 
 
 def differences(one, other):

@@ -1,4 +1,8 @@
-"""The commands of docs/maintenance.md that need no client to drain work as written; tests/real/test_drains.py runs all."""
+"""
+The commands of docs/maintenance.md that need no client to drain work as written.
+
+``tests/real/own_cluster/test_drains.py`` runs all of them.
+"""
 
 import re
 import shlex

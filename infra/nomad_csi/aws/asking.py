@@ -188,7 +188,7 @@ _ZONE = re.compile(r"([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)(?:-[a-z0-9-]+)?[a-z]")
 
 
 def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
-    """Return the regions of those of *zones* that are AWS's: ``of_zones(["us-east-1a"])`` is ``{"us-east-1"}``."""
+    """Return the regions of those of *zones* that are AWS's: of ``us-east-1a`` that is ``us-east-1``."""
     return frozenset(match[1] for zone in zones if (match := _ZONE.fullmatch(zone)))
 
 

@@ -5,9 +5,8 @@ Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2
 ``CreateTags``, 2026-08.
 """
 
-import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nomad_csi.aws import asking
@@ -28,10 +27,6 @@ ObservedAttachments = aws_records.ObservedAttachments
 is_ebs = aws_records.is_ebs
 
 
-_CHUNK = 200
-"""Values of one filter. Source: Amazon EC2 API reference, ``DescribeVolumes``, 2026-08."""
-
-
 def read_attachments(
     external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()
 ) -> ObservedAttachments:
@@ -43,33 +38,18 @@ def read_attachments(
     wanted = sorted({item for item in external_ids if is_ebs(item)})
     with asking.told(aws_region):
         ec2 = asking.client("ec2", aws_region)
-        described = {item["VolumeId"]: item for item in _volumes(ec2, wanted)}
+        found = asking.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
+        described = {item["VolumeId"]: item for item in found}
         attached = {
             place["InstanceId"] for item in described.values() for place in item["Attachments"] if "InstanceId" in place
         }
         asked = sorted(attached | set(instance_ids))
-        states = dict.fromkeys(asked, MISSING) | dict(_instances(ec2, asked))
+        reservations = asking.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
+        instances = [instance for item in reservations for instance in item["Instances"]]
+        states = dict.fromkeys(asked, MISSING) | {item["InstanceId"]: item["State"]["Name"] for item in instances}
     return ObservedAttachments(
         volumes={item: _attached_volume(item, described.get(item), states) for item in wanted}, instances=states
     )
-
-
-def _volumes(ec2: Any, ids: list[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the volumes that exist. By filter: asked by id, one that is gone makes EC2 answer nothing at all."""
-    for page in _pages(ec2, "describe_volumes", "volume-id", ids):
-        yield from page["Volumes"]
-
-
-def _instances(ec2: Any, ids: list[str]) -> Iterator[tuple[str, str]]:
-    for page in _pages(ec2, "describe_instances", "instance-id", ids):
-        for instance in itertools.chain.from_iterable(item["Instances"] for item in page["Reservations"]):
-            yield instance["InstanceId"], instance["State"]["Name"]
-
-
-def _pages(ec2: Any, operation: str, name: str, ids: list[str]) -> Iterator[Mapping[str, Any]]:
-    for start in range(0, len(ids), _CHUNK):
-        chosen = {"Name": name, "Values": ids[start : start + _CHUNK]}
-        yield from ec2.get_paginator(operation).paginate(Filters=[chosen])
 
 
 def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:

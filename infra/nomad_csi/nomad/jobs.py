@@ -105,7 +105,7 @@ def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enfor
 
 def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     """Return the job, stopped ones included; ``None`` where there is none."""
-    item = replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
+    item = document(nomad, namespace, job_id)
     return None if item is None else _job(item)
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Literal
 
 from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import nodes
 from nomad_csi.nomad.records import nodes as records
 
 Node = records.Node
+Server = records.Server
 
 
 def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
@@ -96,9 +96,6 @@ def can_be_asked(key: str, value: str | None) -> bool:
 #
 # Source: hashicorp/nomad, ``command/agent/agent_endpoint.go`` (``AgentMembersRequest``) and
 # ``nomad/status_endpoint.go`` (``Members``: needs node read), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
-
-
-Server = nodes.Server
 
 
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:

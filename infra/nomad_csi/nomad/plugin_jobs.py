@@ -32,7 +32,7 @@ _CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_
 
 def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
     """Return the plugin tasks of the job; none where it is stopped or not there."""
-    item = replies.one(nomad, request.path_of("job", job_id), absent=jobs.ABSENT, query={"namespace": namespace})
+    item = jobs.document(nomad, namespace, job_id)
     if item is None or replies.flag(item, "Stop"):
         return ()
     return tasks_of_document(item)
@@ -178,8 +178,7 @@ def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
 
 
 def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | None:
-    path = request.path_of("job", job_id)
-    item = replies.one(nomad, path, absent=jobs.ABSENT, query={"namespace": namespace})
+    item = jobs.document(nomad, namespace, job_id)
     if item is None or replies.flag(item, "Stop"):
         return None
     source = _whole_source(nomad, namespace, job_id, replies.number(item, "Version"))

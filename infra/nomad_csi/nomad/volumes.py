@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import volumes
 from nomad_csi.nomad.records import volumes as records
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.text import listing
@@ -27,6 +26,9 @@ ABSENT = "volume not found"
 Claim = records.Claim
 ListedVolume = records.ListedVolume
 Volume = records.Volume
+UNREAD_SHOWN = records.UNREAD_SHOWN
+Unread = records.Unread
+Read = records.Read
 
 
 def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -261,11 +263,6 @@ def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozens
 # Nomad's list over all namespaces is open to a token with a right in one of them, and names the volumes of all; the
 # read of a volume wants ``csi-read-volume`` in its own. Source: hashicorp/nomad, ``nomad/csi_endpoint.go``
 # (``CSIVolume.List`` filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
-
-
-UNREAD_SHOWN = volumes.UNREAD_SHOWN
-Unread = volumes.Unread
-Read = volumes.Read
 
 
 def read_each(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:

@@ -28,7 +28,7 @@ EVERY_S = 15.0
 
 
 @contextlib.contextmanager
-def told_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) -> Iterator[None]:
+def reported_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) -> Iterator[None]:
     """
     Call *tell* each `EVERY_S` while the body lasts, from another thread.
 
@@ -240,7 +240,7 @@ class _Sender:
         started = time.monotonic()
         timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._timeouts.deadline - started, 0.1))
         try:
-            with told_when_overdue(self._timeouts.tell, lambda: _unanswered(documents)):
+            with reported_when_overdue(self._timeouts.tell, lambda: _unanswered(documents)):
                 warnings = volumes.register(self._client, documents, timeout_s=timeout_s)
         except errors.NomadApiError as error:
             return error, time.monotonic() - started

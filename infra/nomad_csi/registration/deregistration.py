@@ -52,7 +52,7 @@ def refuse_claimed(volume: volumes.Volume) -> None:
     if volume.claims:
         raise errors.RefusedError(
             f"volume {key_of(volume)} is claimed and stays registered: "
-            f"{'; '.join(volume_records.holder(claim) for claim in volume.claims)}; stop these jobs, wait until their "
+            f"{volume_records.holders(volume)}; stop these jobs, wait until their "
             "claims are free, and run again"
         )
 
@@ -278,7 +278,7 @@ class _Run:
         if _key(volume) in self._outcomes:
             return
         if volume.claims:
-            held_by = "; ".join(volume_records.holder(claim) for claim in volume.claims)
+            held_by = volume_records.holders(volume)
             self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
         elif self._is_attached(volume):
             self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)

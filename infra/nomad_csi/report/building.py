@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi.claims import claim_model
-from nomad_csi.doctor import model as doctor
 from nomad_csi.doctor import model as doctor_model
 from nomad_csi.doctor import report as doctor_report
 from nomad_csi.findings import Finding, finding
@@ -135,7 +134,7 @@ def _plugins(parts: Parts) -> Iterator[model.ReportedPlugin]:
     """Yield plugins of the spec, then others, each by id."""
     expected = {item.plugin_id: item for item in (parts.verified.plugins if parts.verified else ())}
     planned = {item.plugin_id for item in (parts.found.plan.plugins if parts.found.plan else ())}
-    there = set() if isinstance(parts.found.plugins, doctor.Unknown) else set(parts.found.plugins)
+    there = set() if isinstance(parts.found.plugins, doctor_model.Unknown) else set(parts.found.plugins)
     for plugin_id in sorted(planned):
         yield model.ReportedPlugin(plugin_id=plugin_id, status=expected.get(plugin_id), is_expected=True)
     for plugin_id in sorted(there - planned):
@@ -144,7 +143,7 @@ def _plugins(parts: Parts) -> Iterator[model.ReportedPlugin]:
 
 
 def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterator[model.ReportedClient]:
-    if isinstance(parts.found.clients, doctor.Unknown):
+    if isinstance(parts.found.clients, doctor_model.Unknown):
         return
     statuses: dict[str, dict[str, str]] = {}
     reported: dict[str, str] = {}
@@ -178,7 +177,7 @@ def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
     statuses = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
     smoked = {item.key for item in parts.smoke if item.status == "verified"}
     planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
-    for item in () if isinstance(parts.found.volumes, doctor.Unknown) else parts.found.volumes:
+    for item in () if isinstance(parts.found.volumes, doctor_model.Unknown) else parts.found.volumes:
         namespace, _, volume_id = item.key.partition("/")
         status = statuses.get(item.key)
         word: model.VolumeStatus = status.status if status else _of_list(item)
@@ -196,7 +195,7 @@ def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
         )
 
 
-def _of_list(item: doctor.ExaminedVolume) -> model.VolumeStatus:
+def _of_list(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
     if not item.is_registered:
         return "missing"
     return "ok" if item.schedulable else "unschedulable"
@@ -219,7 +218,7 @@ def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator
 
 
 def _of_drains(parts: Parts) -> Iterator[Finding]:
-    if isinstance(parts.found.plugins, doctor.Unknown) or isinstance(parts.found.clients, doctor.Unknown):
+    if isinstance(parts.found.plugins, doctor_model.Unknown) or isinstance(parts.found.clients, doctor_model.Unknown):
         return
     held = (item.volume for item in parts.claims)
     yield from drain_findings.check(held, parts.found.plugins, parts.found.clients)
@@ -253,7 +252,7 @@ def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Ite
             "volume-unschedulable",
             f"plugin {plugin_id}",
             expected="volumes that Nomad would place an allocation on",
-            found=f"too few healthy instances for {doctor.named(keys)}",
+            found=f"too few healthy instances for {doctor_model.named(keys)}",
         )
 
 

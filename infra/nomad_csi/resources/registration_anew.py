@@ -46,7 +46,7 @@ def preview(
         _refuse_hidden(found, recorded)
         successor.refuse(context, client, successor.Successor(news=news, recorded=recorded), in_preview=True)
         if found.claims and not deregistration.is_ending(found):
-            holders = "; ".join(volume_records.holder(claim) for claim in found.claims)
+            holders = volume_records.holders(found)
             context.warn(f"volume {_key(news)} is claimed now, and `up` refuses this change while it is: {holders}")
 
 

@@ -18,7 +18,7 @@ from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health, volume_changes, volume_document
 from nomad_csi.resources.created import created_changes
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
 
 # Whether a plugin, as Nomad has it, can serve a volume.
@@ -81,7 +81,7 @@ def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
 def _places(news: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the required places of *news*; none where one of them is not known yet."""
     places = news.get("requiredTopologies", ())
-    is_known = properties.UNKNOWN not in str(places)
+    is_known = resource.UNKNOWN not in str(places)
     return list(places) if is_known else []
 
 
@@ -95,8 +95,8 @@ def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
 
 def _form(plugin: plugins.Plugin, news: Mapping[str, Any]) -> Iterator[errors.Problem]:
     """Yield that an external id is none of the plugin's driver, where the catalogue has that."""
-    external_id, driver = news.get("externalId", properties.UNKNOWN), _driver(plugin)
-    if driver is not None and external_id != properties.UNKNOWN and not driver.external_id.fits(external_id):
+    external_id, driver = news.get("externalId", resource.UNKNOWN), _driver(plugin)
+    if driver is not None and external_id != resource.UNKNOWN and not driver.external_id.fits(external_id):
         yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
 
 
@@ -159,11 +159,11 @@ def _region(plugin: plugins.Plugin | None, news: Mapping[str, Any]) -> str:
 def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the zones of the required places that are known."""
     places = news.get("requiredTopologies", ())
-    if places == properties.UNKNOWN:
+    if places == resource.UNKNOWN:
         return ()
     segments = (place.get("segments") for place in places if isinstance(place, Mapping))
     found = (eligibility.zone_of_segments(item) for item in segments if isinstance(item, Mapping))
-    return tuple(zone for zone in found if zone and zone != properties.UNKNOWN)
+    return tuple(zone for zone in found if zone and zone != resource.UNKNOWN)
 
 
 def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
@@ -199,7 +199,7 @@ def _of_efs(external_id: str, old: str, region: str, news: Mapping[str, Any]) ->
 
 def _is_of_another_account(news: Mapping[str, Any]) -> bool:
     context = news.get("context", {})
-    return context == properties.UNKNOWN or any(name.lower() == "crossaccount" for name in context)
+    return context == resource.UNKNOWN or any(name.lower() == "crossaccount" for name in context)
 
 
 def _absent(external_id: str, old: str, kind: str, region: str) -> errors.Problem:
@@ -259,7 +259,7 @@ def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
     folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
     paths = (
         gather.socket_path(folder, item.alloc_id)
-        for folder in sorted(folders - {"", properties.UNKNOWN})
+        for folder in sorted(folders - {"", resource.UNKNOWN})
         for item in plugin.controllers
         if item.healthy
     )
@@ -278,7 +278,7 @@ def _has_unknown(value: Any) -> bool:
         return any(map(_has_unknown, value.values()))
     if isinstance(value, list):
         return any(map(_has_unknown, value))
-    return bool(value == properties.UNKNOWN)
+    return bool(value == resource.UNKNOWN)
 
 
 # What is to take the place of something that works, checked before that is taken away.

@@ -134,7 +134,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
             "each with file-system): a block device is not tried, because that would destroy what is on it"
         )
     if volume.claims:
-        holders = "; ".join(volume_records.holder(claim) for claim in volume.claims)
+        holders = volume_records.holders(volume)
         yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that is not in use"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"

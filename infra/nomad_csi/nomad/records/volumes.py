@@ -110,10 +110,15 @@ def holder(claim: Claim) -> str:
     return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")
 
 
+def holders(volume: Volume) -> str:
+    """Return who holds a *volume*, one after the other as `holder` names them."""
+    return "; ".join(holder(claim) for claim in volume.claims)
+
+
 # Volumes that were read one by one, and those that may not be.
 #
-# Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List``
-# filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
+# Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List`` filters by no rights, ``Get`` asks for them),
+# 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
 
 
 UNREAD_SHOWN = 5

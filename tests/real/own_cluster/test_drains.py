@@ -15,7 +15,7 @@ from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
-PAGE = (Path(__file__).parents[2] / "docs/maintenance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/maintenance.md").read_text(encoding="utf-8")
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 CONSUMER = """job "user" {
   group "g" {
