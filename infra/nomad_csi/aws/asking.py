@@ -118,7 +118,7 @@ def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str
     return [item for page in pages for item in page[result]]
 
 
-# How AWS is asked: with the SDK's own credentials and end points, with a deadline; and what its refusals say.
+# Clients, and their refusals as one sentence.
 
 
 DEADLINE_S = 20

@@ -119,7 +119,7 @@ def _progress(snapshot_id: str, aws_region: str) -> str:
     return str(state) if state == "completed" else f"{state} {progress}".strip()
 
 
-# EBS volumes and EFS access points, checked and deleted. The one place in this package that changes AWS over its API.
+# Checks and deletions.
 
 
 Kind = Literal["ebs", "access-point", ""]

@@ -71,7 +71,7 @@ def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: 
     )
 
 
-# EBS volumes as they are: zone, state, encryption, tags.
+# Volumes by their ids, and by the tags of this package.
 
 
 EbsVolumeRecord = aws_records.EbsVolumeRecord

@@ -84,7 +84,7 @@ def remove_note(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
             raise
 
 
-# The last step of a repair: a volume forgotten together with its claims, and registered again.
+# The step itself.
 
 
 class Replacement:

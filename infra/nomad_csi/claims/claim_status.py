@@ -136,7 +136,7 @@ def _when_attached(ebs: aws_records.AttachedVolume) -> str:
     )
 
 
-# The status of claims: is the allocation that holds a volume there, and is the volume where its claims say.
+# The status of a volume and of its claims.
 
 
 _AWAY = frozenset({"down", "disconnected"})

@@ -50,7 +50,7 @@ def _values(places: Places) -> list[list[str]]:
     return sorted(sorted(segments.values()) for segments in places)
 
 
-# The one comparator of a volume: its desired registration against Nomad's record of it, one rule for each field.
+# The rules, one for each field.
 
 
 NEW = Comparison(is_new=True)

@@ -71,7 +71,7 @@ def propagation(mounts: str, path: str) -> str:
     return found
 
 
-# What a doctor asks of Nomad: five lists, and a question for each plugin, its jobs and the token's policies.
+# What is asked of Nomad.
 
 
 _EVERYWHERE = "*"

@@ -102,7 +102,7 @@ def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-# What the driver's controller calls, and whether a role may: by IAM's simulation, or by the role's policies.
+# What the controller calls, and whether its role allows it.
 
 
 ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume")

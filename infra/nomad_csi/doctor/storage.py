@@ -88,7 +88,7 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
         yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)
 
 
-# The storage behind volumes: zone, tag, encryption.
+# Where it is, and whose.
 
 
 ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")

@@ -133,7 +133,7 @@ def _not_understood(text: str, position: int) -> errors.SpecError:
     return errors.SpecError((problem,), source="HCL to lay out")
 
 
-# Text laid out as ``nomad fmt`` does, without running it: indentation, spaces, ``=`` and trailing comments in columns.
+# Text laid out anew.
 
 
 INDENT = "  "

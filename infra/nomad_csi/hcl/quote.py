@@ -64,7 +64,7 @@ def escape(character: str) -> str:
     return f"\\u{ord(character):04x}" if character <= "\uffff" else f"\\U{ord(character):08x}"
 
 
-# Values as HCL text that says the same in both dialects: literals, map keys, lists, maps.
+# Literals, keys, lists and maps.
 
 
 KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"})

@@ -157,7 +157,7 @@ class HclParser(expression.ExpressionReader):
         found[name].put(content, self.line(start))
 
 
-# Job files and volume files as plain Python values, with every string as Nomad would decode it.
+# From what a parser read to plain values.
 
 
 LABELS = values.LABELS

@@ -46,7 +46,7 @@ def _compiled(expression: str) -> "re2._Regexp":
     return re2.compile(expression, _OPTIONS)
 
 
-# Whether a client satisfies a constraint, as Nomad's scheduler decides it.
+# Constraints and their operators.
 
 
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)

@@ -40,7 +40,7 @@ def zone_of_segments(segments: Mapping[str, str]) -> str:
     return next((value for key, value in sorted(segments.items()) if key.endswith(SEGMENT_SUFFIX)), "")
 
 
-# Which clients must run an instance of a plugin.
+# Eligible clients.
 
 
 ALL_POOLS = "all"

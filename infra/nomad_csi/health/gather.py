@@ -66,7 +66,7 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
     )
 
 
-# What there is of a plugin: asked of Nomad, and of the instances themselves where their sockets are on this machine.
+# Everything that is asked of one plugin.
 
 
 _Result = TypeVar("_Result")

@@ -143,7 +143,7 @@ def _named(rows: list[instances.InstanceRow]) -> str:
     return listing.shortened(list(dict.fromkeys(row.node_name for row in rows)))
 
 
-# What is wrong with a plugin as a whole: its jobs, its record, and how many instances there are.
+# The plugin as a whole.
 
 
 def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:

@@ -57,7 +57,7 @@ def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity
     )
 
 
-# The status of a plugin: what the plan expects against what Nomad and the instances themselves say.
+# The status.
 
 
 HEALTHY = states.HEALTHY

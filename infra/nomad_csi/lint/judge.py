@@ -86,7 +86,7 @@ def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
     return bool(ids[0]) and registration.is_same_storage(*ids) and same_plugin and not is_shared
 
 
-# All rules applied to all files.
+# All rules, all files.
 
 
 _NOTES = {

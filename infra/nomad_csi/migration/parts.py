@@ -64,7 +64,7 @@ def _mirror(repository: str, driver: drivers.Driver) -> str:
     return head if head != repository else ""
 
 
-# Parts of a plugin job that a spec has its own form for: resources, constraints, restarts, updates.
+# Resources, constraints, restarts, updates.
 
 
 _DEFAULT_CPU_MHZ, _DEFAULT_MEMORY_MIB = 100, 300

@@ -117,7 +117,7 @@ def _is_on_host(task_driver: str, network_mode: str) -> bool:
     return task_driver not in plugin_jobs.CONTAINERS or network_mode == "host"
 
 
-# The jobs behind a CSI plugin, and what each was submitted as.
+# From a plugin to its jobs.
 
 
 @dataclass(frozen=True, kw_only=True)

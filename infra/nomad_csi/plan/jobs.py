@@ -51,7 +51,7 @@ def _without_registry(named: str) -> str:
     return rest if slash and ("." in first or ":" in first or first == "localhost") else named
 
 
-# From a plugin of the spec and its driver to the Nomad jobs that run it.
+# The jobs.
 
 
 HEALTHY_DEADLINE_S = 300

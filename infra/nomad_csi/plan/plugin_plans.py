@@ -71,7 +71,7 @@ def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[
     return tuple(sorted({*role.controller_supports, *(("CreateDelete",) if creates else ())}))
 
 
-# From a plugin of the spec and its driver to all that is made of it: jobs, expectation and AWS permissions.
+# The whole plan of a plugin.
 
 
 def plan_plugin(

@@ -137,7 +137,7 @@ def _dumped(value: Any) -> str:
     return str(text).rstrip("\n")
 
 
-# What a plugin's task needs for its secrets: templates, names of variables, a Vault role, an identity.
+# What the task needs for them.
 
 
 REGISTRY_USER, REGISTRY_PASSWORD = "REGISTRY_USERNAME", "REGISTRY_PASSWORD"  # names of variables

@@ -121,7 +121,7 @@ def _silent(asked: Asking, why: str) -> dict[validation.Key, str]:
     return {**asked.skipped, **{item.key: why for item in asked.questions}}
 
 
-# Asking the instances of a plugin on their own clients: a job runs the probe there, and its logs hold the answers.
+# The job itself, and its answers.
 
 
 def ask(

@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-# The components, served to programs in other languages; a Python program has them in its own process.
+# The server of components.
 
 
 @contextlib.contextmanager

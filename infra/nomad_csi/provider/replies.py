@@ -41,7 +41,7 @@ def bug(error: Exception) -> str:
     return f"bug in nomad-csi: {type(error).__name__} at {where}; please report it with this line"
 
 
-# Answers to the engine that take more than a line to put together.
+# Answers of more than a line.
 
 
 class PartialError(errors.NomadCsiError):

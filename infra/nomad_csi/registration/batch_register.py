@@ -63,7 +63,7 @@ def _volumes(names: list[str]) -> str:
     return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
 
 
-# Many volumes registered: compared first, sent in batches, and what became of each as data.
+# Compared, sent, told.
 
 
 DEADLINE_S = 900.0

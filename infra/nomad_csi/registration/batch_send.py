@@ -70,7 +70,7 @@ def comparisons(
         yield key, volume.as_sent(documents[key], held), compared
 
 
-# Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
+# Sent in batches.
 
 
 Documents = batch_plan.Documents

@@ -75,7 +75,7 @@ def key_of(volume: volumes.Volume) -> str:
     return f"{volume.namespace}/{volume.volume_id}"
 
 
-# Volumes deregistered: waited for until they are free, and what became of each as data. Their storage stays.
+# Many volumes, and what became of each.
 
 
 INTERVAL_S = 1.0

@@ -192,7 +192,7 @@ def _volume(
 _NAMES = volume_forms.names("api", "file", "text")
 
 
-# A plugin job or a volume as the text of its file. Deterministic: no clock, no random value, sorted maps.
+# The text of a file.
 
 
 def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> str:

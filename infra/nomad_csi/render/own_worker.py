@@ -141,7 +141,7 @@ def _where(folder: Path, name: str, error: BaseException) -> str:
     return f"{_place(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
 
 
-# ``python -m nomad_csi.render.own_worker``: renders templates of an operator's own, within limits of the system.
+# The process, and the limits it sets itself.
 
 
 CPU_LIMIT_S = 3

@@ -105,7 +105,7 @@ def _evidence(
     yield model.EvidenceCount(tier="-", what="volumes", verified=by_volume["-"], of=len(volumes))
 
 
-# A report from its parts.
+# The report.
 
 
 def build(parts: Parts) -> model.ClusterReport:

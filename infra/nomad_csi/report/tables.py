@@ -110,7 +110,7 @@ def _lozenge(left: int, top: int, side: int) -> str:
     return f"M{left + half:g} {top}l{half:g} {half:g}l-{half:g} {half:g}l-{half:g}-{half:g}z"
 
 
-# Rows of the tables of a page, each with how grave it is.
+# The rows.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -281,7 +281,7 @@ def _has_unknown(value: Any) -> bool:
     return bool(value == resource.UNKNOWN)
 
 
-# What is to take the place of something that works, checked before that is taken away.
+# The checks, and what they refuse.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -88,7 +88,7 @@ def _round(done: SmokeRound) -> Mapping[str, Any]:
     return {"job": done.kind, "node": done.node_name, "reason": done.reason, **times}
 
 
-# One job of a smoke test: run, watched, purged.
+# The job.
 
 
 INTERVAL_S = 0.25

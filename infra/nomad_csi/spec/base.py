@@ -31,7 +31,7 @@ ACCESS_MODES: tuple[AccessMode, ...] = get_args(AccessMode)
 ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
 
 
-# What all models of the spec are made of: the base model, and the types of their values.
+# The base model, and the types of values.
 
 
 class Model(pydantic.BaseModel):

@@ -215,7 +215,7 @@ class ExternalIdSpec(base.Model):
         return next((form for form in self.forms if external_id.startswith(form.prefix)), None)
 
 
-# What a CSI driver needs on Nomad. A row of the catalogue is such a description; so is one that an operator writes.
+# The driver.
 
 
 class SettingSpec(base.Model):

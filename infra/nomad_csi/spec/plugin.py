@@ -63,7 +63,7 @@ class RegistryCredentialsSpec(base.Model):
         return self
 
 
-# A CSI plugin, as an operator writes it.
+# The plugin.
 
 
 CATALOGUE = "(name)"

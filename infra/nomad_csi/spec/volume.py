@@ -41,7 +41,7 @@ class SnapshotScheduleSpec(base.Model):
         return self
 
 
-# A volume, as an operator writes it: where its storage comes from, and how Nomad is to hold it.
+# The volume.
 
 
 SOURCES = ("ebs", "efs", "existing", "create")

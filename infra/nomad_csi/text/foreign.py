@@ -41,7 +41,7 @@ def cut(text: str, limit: int) -> str:
     return text[:end].rstrip()
 
 
-# Texts of Nomad, AWS and plugins, fit to be shown.
+# Texts of others.
 
 
 LIMIT = 600

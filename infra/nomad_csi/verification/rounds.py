@@ -104,7 +104,7 @@ def _by_code(found: report.VerificationReport) -> Mapping[_Key, findings.Finding
     return {(item.code, item.subject): item for item in found.findings if item.code not in states.OF_CODE}
 
 
-# Verification round after round: what is found, what changed, and what is not known while Nomad does not answer.
+# The rounds.
 
 
 @dataclass(frozen=True, kw_only=True)

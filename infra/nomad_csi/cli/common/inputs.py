@@ -64,7 +64,7 @@ def _allowed(keys: Iterable[str]) -> str:
     return f"one of {', '.join(sorted(keys)) or 'none: the spec has no such volume'}"
 
 
-# What several commands read: the spec, the stack's outputs, the options of a Nomad connection.
+# The spec, the outputs of a stack, the connection.
 
 
 EVERYWHERE = "*"

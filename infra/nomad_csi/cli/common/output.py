@@ -124,7 +124,7 @@ def terminal(stream: TextIO) -> TextIO:
     return stream.stream if isinstance(stream, Guard) else stream
 
 
-# Standard output and standard error as Unix programs have them: any encoding, and a reader that goes away.
+# Encodings and closed readers.
 
 
 EXIT_CLOSED = 141

@@ -50,7 +50,7 @@ def _argument(name: str, given: Mapping[str, object]) -> str:
     return ""
 
 
-# Usage errors in the form of all errors: where, what is allowed, what was given, the likely fix.
+# Errors of arguments and options.
 
 
 NEAR = 0.66

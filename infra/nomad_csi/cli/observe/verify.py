@@ -58,7 +58,7 @@ def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes |
     )
 
 
-# ``nomad-csi verify``.
+# The command.
 
 
 @command.Typed

@@ -112,7 +112,7 @@ def _fit(text: str) -> str:
     return foreign.visible(text, keep_colours=True)
 
 
-# ``nomad-csi verify --watch``: round after round until somebody ends it.
+# The command.
 
 
 STDOUT = Path("-")

@@ -83,7 +83,7 @@ def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-# Where Nomad is and who asks: the settings of Nomad's own command line, by the same variables.
+# The settings, and the variables that give them.
 
 
 SOURCE = "the connection to Nomad"

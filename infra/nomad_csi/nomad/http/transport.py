@@ -77,7 +77,7 @@ def _problem(name: str, got: str, allowed: str) -> errors.Problem:
     return errors.Problem(path=f"{name} ({connection.VARIABLES[name]})", got=repr(got), allowed=allowed)
 
 
-# Bytes to Nomad and back: one attempt, one deadline, one size limit.
+# Requests and their limits.
 
 
 MAX_REPLY_BYTES = 64 * 2**20

@@ -65,7 +65,7 @@ def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> st
     return "" if now == before else f"the plugin made {now} in place of {before}, which may be left"
 
 
-# The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad.
+# The resource.
 
 
 class CreatedVolumeResource:

@@ -87,8 +87,7 @@ def judged(namespace: str, volume_id: str, found: difference.Comparison) -> Crea
     )
 
 
-# Volumes of a spec that their plugins make, from the command line: made, taken over, changed by
-# `CreatedVolumeResource`.
+# The volumes of a spec.
 
 
 _RESOURCE = created_volume.CreatedVolumeResource()

@@ -49,7 +49,7 @@ def _pattern(cover: str) -> re.Pattern[str]:
     return re.compile(any_step.join(parts) + r"(?![\w$])")
 
 
-# Properties of custom resources, declared once: what `check` accepts and what the package schema says.
+# Declarations of properties.
 
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"

@@ -91,7 +91,7 @@ class Operation:
         return found
 
 
-# The shape that every custom resource has, in plain Python.
+# The shape of a resource.
 
 
 UNKNOWN = properties.UNKNOWN

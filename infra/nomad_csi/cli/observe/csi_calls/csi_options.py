@@ -105,7 +105,7 @@ def _read(path: Path) -> rpc.Document:
     return dict(found)
 
 
-# The options of ``nomad-csi csi``, and what those of one command become in its request.
+# From options to a request.
 
 
 Add = command.Declare[Any]
