@@ -6,13 +6,15 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
+from concurrent import futures
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import probe_job
 from tests.contract import agents
 from tests.real import two_clients
@@ -103,20 +105,35 @@ def spec(cluster, timeout_s):
 
 
 @contextlib.contextmanager
-def hung(cluster, process):
-    """Stop the process of a plugin on one client for a while, once Nomad calls it healthy."""
-    plugin = two_clients.Plugin(cluster, "efs0", "plugin-efs0-nodes")
-    two_clients.until(lambda: healthy_nodes(cluster) == 2 or process.poll() is not None)
-    plugin.signal("c2", signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        plugin.signal("c2", signal.SIGCONT)
+def hung(cluster):
+    """Stop the process of a plugin on one client for as long as a job asks there. In between Nomad finds it healthy."""
+    over = threading.Event()
+
+    def run():
+        plugin = two_clients.Plugin(cluster, "efs0", "plugin-efs0-nodes")
+        is_stopped = False
+        while not over.wait(0.1) or is_stopped:
+            is_wanted = not over.is_set() and is_asked(cluster, "c2")
+            if is_wanted != is_stopped:
+                plugin.signal("c2", signal.SIGSTOP if is_wanted else signal.SIGCONT)
+                is_stopped = is_wanted
+
+    with futures.ThreadPoolExecutor(1) as pool:
+        stopping = pool.submit(run)
+        try:
+            yield
+        finally:
+            over.set()
+            stopping.result()
 
 
-def healthy_nodes(cluster):
-    found = plugins.get(cluster.client, "efs0")
-    return sum(item.healthy for item in found.nodes) if found else 0
+def is_asked(cluster, name):
+    """Return whether a probe job has, or will have, its task on a client."""
+    return any(
+        item.node_name == name and item.client_status in {"pending", "running"}
+        for job_id, _ in probe_jobs(cluster)
+        for item in jobs.allocations(cluster.client, "default", job_id)
+    )
 
 
 def probe_jobs(cluster):
@@ -160,14 +177,14 @@ def is_provider(path, cluster):
 def test_a_hung_plugin_stops_the_up(cluster, begin):
     """Nomad calls it healthy, and its socket is silent: the error says where, nothing is registered, no job is left."""
     process = begin(75)
-    with hung(cluster, process):
+    with hung(cluster):
         text, _ = process.communicate(timeout=DEADLINE_S)
 
     assert process.returncode != 0, text
     assert re.search(ASKED, text), text
-    assert "plugin efs0 is not verified healthy after 75 s" in text
-    assert "asked over CSI by a job: node on c1: ready, node on c2: silent" in text
-    assert "plugin hostpath0: verified by CSI probes on 2 clients" in text
+    assert "plugin efs0 is not verified healthy after 75 s" in text, text
+    assert "asked over CSI by a job: node on c1: ready, node on c2: silent" in text, text
+    assert "plugin hostpath0: verified by CSI probes on 2 clients" in text, text
     assert volumes.get(cluster.client, "default", "shared") is None
     assert probe_jobs(cluster) == []
 
@@ -176,7 +193,7 @@ def test_a_hung_plugin_stops_the_up(cluster, begin):
 def test_what_ends_an_up_that_asks_leaves_nothing_behind_after_the_next(cluster, begin, end):
     """Ctrl-C purges the job; that of a killed provider ends by itself. The next `up` asks both plugins by one job."""
     process = begin(120)
-    with hung(cluster, process):
+    with hung(cluster):
         left = until_asked(cluster)
         end(process, cluster)
         text, _ = process.communicate(timeout=DEADLINE_S)
