@@ -21,7 +21,7 @@ from benchmarks import timing
 from nomad_csi import nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register, batch_send
+from nomad_csi.registration import registering, sending
 from nomad_csi.render import documents
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.frame import resource as steps
@@ -141,7 +141,7 @@ def _batches(client: nomad.Nomad) -> Iterator[str]:
 
 def _registered(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> tuple[str, float]:
     began = time.perf_counter()
-    outcomes = batch_register.register(client, wanted)
+    outcomes = registering.register(client, wanted)
     seconds = time.perf_counter() - began
     counts = collections.Counter(item.status for item in outcomes)
     assert counts in ({"registered": len(wanted)}, {"unchanged": len(wanted)}), counts
@@ -221,7 +221,7 @@ def _asked(client: nomad.Nomad) -> Iterator[str]:
 
 def _compared(agent: Any, client: nomad.Nomad) -> Iterator[str]:
     wanted = documents_of("all", ALL)
-    batch_register.register(client, wanted)
+    registering.register(client, wanted)
     seconds = timing.median_s(lambda: _looked(client, wanted), 3)
     script = f"""\
 import resource, sys
@@ -239,5 +239,5 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
     by_key = {volumes.key_of(item): item for item in wanted}
-    kinds = collections.Counter(compared.kind for _, _, compared in batch_send.comparisons(client, by_key, frozenset()))
+    kinds = collections.Counter(compared.kind for _, _, compared in sending.comparisons(client, by_key, frozenset()))
     assert kinds == {"equal": len(wanted)}, kinds

@@ -16,7 +16,7 @@ from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import registering
 from nomad_csi.report import cluster_report
 from nomad_csi.resources import registration_anew, volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
@@ -362,7 +362,7 @@ CODES_IN_ORDER = [
 @names(REGISTERED)
 def test_register(case, client):
     """What becomes of the volume; afterwards Nomad has all that it was to change, and nothing else."""
-    [outcome] = batch_register.register(client, [case.document])
+    [outcome] = registering.register(client, [case.document])
 
     is_sent = case.kind == "changes" or (case.kind == "equal" and case.hidden)
     assert outcome.status == ("refused" if case.kind == "refused" else "updated" if is_sent else "unchanged")

@@ -10,7 +10,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_plan, batch_register, batch_send
+from nomad_csi.registration import batching, registering, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 
@@ -61,11 +61,11 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
     wanted = documents(COUNT)
     before = index()
 
-    assert statuses(batch_register.register(client, wanted)) == ["registered"] * COUNT
+    assert statuses(registering.register(client, wanted)) == ["registered"] * COUNT
     after = index()
-    assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
+    assert statuses(registering.register(client, wanted)) == ["unchanged"] * COUNT
     monkeypatch.setattr(volumes, "FEW", 0)
-    assert statuses(batch_register.register(client, wanted)) == ["unchanged"] * COUNT
+    assert statuses(registering.register(client, wanted)) == ["unchanged"] * COUNT
 
     assert after > before
     assert index() == after
@@ -76,7 +76,7 @@ def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
     wanted = documents(COUNT)
     wanted[17] = dataclasses.replace(wanted[17], capabilities=())
 
-    outcomes = batch_register.register(client, wanted)
+    outcomes = registering.register(client, wanted)
 
     assert statuses(outcomes) == ["registered"] * 17 + ["refused"] + ["registered"] * 12
     assert "must include at least one capability block" in outcomes[17].reason
@@ -90,7 +90,7 @@ def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, doc
     connection = nomad.Connection(address=agent.url)
     with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:
         with pytest.raises(errors.SpecError) as caught:
-            batch_register.register(client, [*here, *lost])
+            registering.register(client, [*here, *lost])
         there = [volumes.get(client, "default", item.volume_id) for item in here]
 
     [problem] = caught.value.problems
@@ -111,7 +111,7 @@ def test_namespace_that_is_there_costs_one_read(agent, documents):
     calls = []
     [document] = documents(1, namespace="storage")
     with nomad.Nomad(nomad.Connection(address=agent.url), observe=lambda *call: calls.append(call)) as client:
-        [outcome] = batch_register.register(client, [document])
+        [outcome] = registering.register(client, [document])
 
     assert outcome.status == "registered"
     assert [path for _, path in calls if "namespace" in path] == ["/v1/namespaces"]
@@ -140,9 +140,9 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
     calls = []
     wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
     connection = nomad.Connection(address=agent.url)
-    timeouts = batch_send.BatchTimeouts(deadline=time.monotonic() + 60)
+    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + 60)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
-        answers = [error for _, error in batch_send.send(client, wanted, timeouts)]
+        answers = [error for _, error in sending.send(client, wanted, timeouts)]
 
     assert [error.kind for error in answers] == ["refused"] * COUNT
     assert all("nonexistent namespace nobody" in str(error) for error in answers)
@@ -151,7 +151,7 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
 
 def test_plugin_that_is_not_there_is_asked_once(client, documents):
     """The advice comes with it."""
-    outcomes = batch_register.register(client, documents(3, plugin_id="nobody"))
+    outcomes = registering.register(client, documents(3, plugin_id="nobody"))
 
     assert statuses(outcomes) == ["refused"] * 3
     assert "no CSI plugin named: nobody could be found; run the plugin's job first" in outcomes[0].reason
@@ -164,14 +164,14 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     disks[5] = "vol-0123456789abcdef0"
     wanted = [documents(1, external_id=disk, **fields)[0] for disk in disks]
 
-    outcomes = batch_register.register(client, wanted)
+    outcomes = registering.register(client, wanted)
 
     assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
     assert "InvalidVolume.NotFound" in outcomes[5].reason
 
 
 ALL = ["failed", "failed", "failed"]
-TRIES = batch_register.ATTEMPTS
+TRIES = registering.ATTEMPTS
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(
     sticky, fresh, ec2, monkeypatch, fault, told, expected, requests
 ):
     """In one request; where it says that it answers nothing now, nobody is asked for apart."""
-    monkeypatch.setattr(batch_register, "WAIT_S", 0.001)
-    monkeypatch.setattr(batch_plan, "PARALLEL_ASKED", 1)
+    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    monkeypatch.setattr(batching, "PARALLEL_ASKED", 1)
     storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in expected]
     wanted = [_of_ebs(fresh("one"), external_id) for external_id in storage]
     sticky.fault_file.write_text(json.dumps({"validate": {storage[1]: fault}}))
@@ -199,7 +199,7 @@ def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(
     connection = nomad.Connection(address=sticky.agent.url)
     try:
         with nomad.Nomad(connection, observe=lambda method, path: calls.append((method, path))) as client:
-            outcomes = batch_register.register(client, wanted)
+            outcomes = registering.register(client, wanted)
             for item in wanted:
                 volumes.deregister(client, item.namespace, item.volume_id)
     finally:
@@ -221,7 +221,7 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
     [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
     [taken] = documents(1, capabilities=(BOGUS,))
 
-    assert statuses(batch_register.register(client, [asked, taken])) == ["refused", "registered"]
+    assert statuses(registering.register(client, [asked, taken])) == ["refused", "registered"]
 
 
 @pytest.mark.parametrize(
@@ -244,26 +244,26 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
 def test_status_is_what_nomad_does(client, documents, change, status):
     """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
     [document] = documents(1)
-    batch_register.register(client, [document])
+    registering.register(client, [document])
     changed = dataclasses.replace(document, **change)
 
-    [outcome] = batch_register.register(client, [changed])
+    [outcome] = registering.register(client, [changed])
 
     assert outcome.status == status
     if status == "refused":
         with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
             volumes.register(client, [changed])
     else:
-        [again] = batch_register.register(client, [changed])
+        [again] = registering.register(client, [changed])
         assert again.status == ("updated" if "secrets" in change else "unchanged")
 
 
 def test_place_that_comes_later_is_told_as_ignored(client, documents):
     """Nomad answers 200, and the volume stays without."""
     [document] = documents(1, required_topologies=())
-    batch_register.register(client, [document])
+    registering.register(client, [document])
 
-    [outcome] = batch_register.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
+    [outcome] = registering.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
 
     assert (outcome.status, outcome.is_done) == ("unchanged", False)
     assert outcome.ignored[0].startswith("topology_request.required: Nomad has nothing, wanted ")
@@ -282,7 +282,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
         context=found.context,
     )
 
-    [outcome] = batch_register.register(client, [document])
+    [outcome] = registering.register(client, [document])
 
     assert outcome.status == "refused"
     assert "mount_options.mount_flags: Nomad has" in outcome.reason
@@ -294,7 +294,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
 def test_many_are_read_as_one_by_one(client, documents):
     """Over one connection where the agent keeps it, and one by one where it does not."""
     wanted = documents(5)
-    batch_register.register(client, wanted)
+    registering.register(client, wanted)
     ids = [item.volume_id for item in wanted] + ["nobody"]
 
     found = list(volumes.get_many(client, "default", ids))

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import channel, controller, endpoint, validation
-from nomad_csi.deletion import deletion_ways
+from nomad_csi.deletion import deleters
 
 SECRETS = {"password": "hunter2"}
 
@@ -66,6 +66,6 @@ def test_a_deletion_is_refused_before_anything_is_changed(far):
     """Its check comes before the volume is deregistered."""
     plugin, text = far
     with pytest.raises(errors.RefusedError, match="CSI secrets would be sent unencrypted"):
-        deletion_ways.PluginStorage(endpoint=text, provider="p", secrets=SECRETS).check(with_snapshot=False)
+        deleters.PluginDeleter(endpoint=text, provider="p", secrets=SECRETS).check(with_snapshot=False)
 
     assert plugin.requests == []

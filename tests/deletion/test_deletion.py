@@ -11,7 +11,7 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deletion import deletion, deletion_ways
+from nomad_csi.deletion import deleters, deletion
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
 from nomad_csi.plan import registration
@@ -563,13 +563,13 @@ def test_storage_registered_again_after_the_deregistration_is_kept(run, running,
     """Seen by the last look; the data is there, and stands in the snapshot as well."""
     external_id = made()
     running.register("mysql", external_id)
-    taken = deletion_ways.Cloud.snapshot
+    taken = deleters.AwsDeleter.snapshot
 
     def snapshot(self, *arguments):
         running.register("again", external_id)
         return taken(self, *arguments)
 
-    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
 
     status, reason = run()
 
@@ -581,13 +581,13 @@ def test_storage_attached_during_its_last_snapshot_is_not_ordered_to_go(run, run
     """EC2 is asked again after the wait, and no deletion is sent."""
     external_id = made()
     running.register("mysql", external_id)
-    taken, ordered = deletion_ways.Cloud.snapshot, []
+    taken, ordered = deleters.AwsDeleter.snapshot, []
 
     def snapshot(self, *arguments):
         ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
         return taken(self, *arguments)
 
-    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
     monkeypatch.setattr(aws_deletion, "delete", lambda *arguments, **_: ordered.append(arguments))
 
     status, reason = run()
@@ -804,13 +804,13 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
     external_id = made()
     running.register("mysql", external_id)
     cancelled = threading.Event()
-    taken = deletion_ways.Cloud.snapshot
+    taken = deleters.AwsDeleter.snapshot
 
     def snapshot(self, *arguments):
         cancelled.set()
         return taken(self, *arguments)
 
-    monkeypatch.setattr(deletion_ways.Cloud, "snapshot", snapshot)
+    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
 
     assert run(cancelled=cancelled) == ("kept", "cancelled before the storage was deleted")
     assert exists(ec2, external_id)

@@ -17,7 +17,7 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import registering
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -311,7 +311,7 @@ class Run:
 @pytest.fixture
 def register(capsys, monkeypatch):
     """Run ``nomad-csi register --json`` at an address: ``register(proxy.address, path)``."""
-    monkeypatch.setattr(batch_register, "WAIT_S", WAIT_S)
+    monkeypatch.setattr(registering, "WAIT_S", WAIT_S)
 
     def run(address, *words):
         code = cli.main(["register", *words, "--address", address, "--json"])

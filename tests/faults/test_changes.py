@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import registering
 
 CLAIM = {
     "Mode": "write",
@@ -110,7 +110,7 @@ def at_once(proxy):
 
         def operator(number):
             with nomad.Nomad(nomad.Connection(address=proxy.address)) as client:
-                outcomes[number] = batch_register.register(client, wanted[number])
+                outcomes[number] = registering.register(client, wanted[number])
 
         threads = [threading.Thread(target=operator, args=(number,)) for number in range(len(wanted))]
         for thread in threads:

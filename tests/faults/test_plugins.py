@@ -20,7 +20,7 @@ from nomad_csi.health import events
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_send
+from nomad_csi.registration import sending
 from nomad_csi.resources import gate, plugin_health
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
@@ -244,7 +244,7 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
 
 def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath, volume_file, monkeypatch):
     """Who waits for Nomad's two minutes reads why, now and then."""
-    monkeypatch.setattr(batch_send, "EVERY_S", 0.1)
+    monkeypatch.setattr(sending, "EVERY_S", 0.1)
     monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.5)
     os.kill(hostpath.pid, signal.SIGSTOP)
     try:

@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.registration import batch_coalesce, batch_register, deregistration
+from nomad_csi.registration import concurrent_registrations, deregistration, registering
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -132,7 +132,7 @@ class Stack:
     def _create_batch(self):
         document = volume_document.from_inputs(self._inputs)
         requester = registration_ownership.Requester(owner=self.owner)
-        [outcome] = batch_register.register(self.client, [document], requester=requester)
+        [outcome] = registering.register(self.client, [document], requester=requester)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 
@@ -242,7 +242,7 @@ class Table:
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """Return an emulator with a plugin, on which each registration is sent at once."""
-    monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
+    monkeypatch.setattr(concurrent_registrations, "GATHERINGS", 0)
     settings = cluster.Settings(
         data_dir=tmp_path,
         nodes=[nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")],

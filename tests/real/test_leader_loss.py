@@ -16,7 +16,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import registering
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]
@@ -169,8 +169,8 @@ def test_lost_leader_is_waited_for(servers):
     told = []
 
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        outcomes = kill_while(other, leader, lambda: batch_register.register(client, wanted(), tell=told.append))
-        again = batch_register.register(client, wanted())
+        outcomes = kill_while(other, leader, lambda: registering.register(client, wanted(), tell=told.append))
+        again = registering.register(client, wanted())
 
     assert statuses(outcomes) == {"registered"}
     assert told
@@ -184,16 +184,16 @@ def test_lost_leader_is_waited_for(servers):
 
 def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatch):
     """What it was asked is told as not done or not known; the next run, at another server, finishes it."""
-    monkeypatch.setattr(batch_register, "WAIT_S", 0.05)
+    monkeypatch.setattr(registering, "WAIT_S", 0.05)
     leader = next(server for server in servers if server.rpc == server.leader())
     other = next(server for server in servers if server is not leader)
 
     with nomad.Nomad(nomad.Connection(address=leader.address)) as client:
-        outcomes = kill_while(leader, leader, lambda: batch_register.register(client, wanted()))
-    monkeypatch.setattr(batch_register, "WAIT_S", 1.0)
+        outcomes = kill_while(leader, leader, lambda: registering.register(client, wanted()))
+    monkeypatch.setattr(registering, "WAIT_S", 1.0)
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        again = batch_register.register(client, wanted())
-        third = batch_register.register(client, wanted())
+        again = registering.register(client, wanted())
+        third = registering.register(client, wanted())
 
     assert statuses(outcomes) <= {"registered", "failed", "unknown"}
     assert statuses(outcomes) & {"failed", "unknown"}

@@ -5,12 +5,12 @@ import threading
 
 import pytest
 
-from nomad_csi.registration import batch_send
+from nomad_csi.registration import sending
 
 
 def test_word_is_given_again_and_again_while_it_lasts(monkeypatch):
     """Each time with how long it has been, and none after the end."""
-    monkeypatch.setattr(batch_send, "EVERY_S", 0.01)
+    monkeypatch.setattr(sending, "EVERY_S", 0.01)
     said, enough = [], threading.Event()
 
     def tell(line):
@@ -18,7 +18,7 @@ def test_word_is_given_again_and_again_while_it_lasts(monkeypatch):
         if len(said) == 3:
             enough.set()
 
-    with batch_send.reported_when_overdue(tell, lambda: f"no answer, {len(said)} told"):
+    with sending.reported_when_overdue(tell, lambda: f"no answer, {len(said)} told"):
         assert enough.wait(120)
     count = len(said)
 
@@ -31,7 +31,7 @@ def test_word_is_given_again_and_again_while_it_lasts(monkeypatch):
 def test_what_ends_in_time_or_in_error_is_not_told():
     """Nothing is said, and the error comes through."""
     said = []
-    with batch_send.reported_when_overdue(said.append, str), pytest.raises(ValueError, match="it"):
+    with sending.reported_when_overdue(said.append, str), pytest.raises(ValueError, match="it"):
         raise ValueError("it")
 
     assert said == []

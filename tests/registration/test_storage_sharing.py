@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.compare import difference
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register, storage_sharing
+from nomad_csi.registration import registering, storage_sharing
 from nomad_csi.resources import sharing_refusal, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -97,7 +97,7 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
         VOLUME.create(context, inputs(*wanted, shared=shared))
     with pytest.raises(errors.RefusedError) as preview:
         VOLUME.preflight(context, {}, inputs(*wanted, shared=shared))
-    [outcome] = batch_register.register(context.connect(), [document(*wanted, shared=shared)])
+    [outcome] = registering.register(context.connect(), [document(*wanted, shared=shared)])
 
     assert refused in str(up.value)
     assert refused in str(preview.value)
@@ -109,7 +109,7 @@ def test_file_system_for_several_nodes_is_shared_where_the_spec_says_so(context,
     """Both may be claimed by several clients anyway."""
     scripted = cluster(SYSTEM, MULTI)
 
-    [outcome] = batch_register.register(context.connect(), [document(SYSTEM, MULTI, shared=True)])
+    [outcome] = registering.register(context.connect(), [document(SYSTEM, MULTI, shared=True)])
 
     assert outcome.status == "registered"
     assert len(sent(scripted)) == 1
@@ -121,7 +121,7 @@ def test_volume_that_is_gone_by_now_keeps_nothing(context, cluster):
     [listing] = scripted.replies[("GET", "/v1/volumes")]
     scripted.replies[("GET", "/v1/volumes")] = [listing, (200, [])]
 
-    [outcome] = batch_register.register(context.connect(), [document(DISK, SINGLE)])
+    [outcome] = registering.register(context.connect(), [document(DISK, SINGLE)])
 
     assert outcome.status == "registered"
 
@@ -133,7 +133,7 @@ def test_same_text_of_another_driver_is_other_storage(context, cluster):
         found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
         scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
 
-    [outcome] = batch_register.register(context.connect(), [document("data", SINGLE)])
+    [outcome] = registering.register(context.connect(), [document("data", SINGLE)])
 
     assert outcome.status == "registered"
 
@@ -144,7 +144,7 @@ def test_two_volumes_of_one_run_see_each_other(context, cluster):
     scripted = cluster("other", SINGLE)
     scripted.reply("GET", "/v1/volume/csi/third", 404, "volume not found")
 
-    done = batch_register.register(
+    done = registering.register(
         context.connect(), [document(DISK, SINGLE), dataclasses.replace(document(DISK, SINGLE, "third"))]
     )
 
@@ -175,7 +175,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     scripted.replies[("GET", "/v1/volumes")] = [(403, "Permission denied")]
     told = []
 
-    batch_register.register(context.connect(), [document(DISK, SINGLE)], tell=told.append)
+    registering.register(context.connect(), [document(DISK, SINGLE)], tell=told.append)
     VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
 
     line = (

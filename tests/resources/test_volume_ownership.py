@@ -10,7 +10,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
-from nomad_csi.registration import batch_coalesce, batch_register, batch_send, deregistration
+from nomad_csi.registration import concurrent_registrations, deregistration, registering, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -75,7 +75,7 @@ class Side:
 @pytest.fixture
 def clusters(tmp_path, monkeypatch):
     """Start a cluster with a plugin: ``clusters("a")``; callers of it come from ``side``."""
-    monkeypatch.setattr(batch_coalesce, "GATHERINGS", 0)
+    monkeypatch.setattr(concurrent_registrations, "GATHERINGS", 0)
     with contextlib.ExitStack() as stack:
 
         def start(name, **settings):
@@ -311,7 +311,7 @@ def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
     """However many there are."""
     serving = clusters("a")
     every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
-    batch_register.register(side(serving).client, map(volume_document.from_inputs, every), requester=CLAIMANT)
+    registering.register(side(serving).client, map(volume_document.from_inputs, every), requester=CLAIMANT)
     ours = side(serving)
 
     for news in every:
@@ -528,7 +528,7 @@ def document(name, **fields):
 @pytest.mark.usefixtures("held")
 def test_command_refuses_others_volumes_and_registers_the_rest(ours):
     """With the owner as data."""
-    outcomes = batch_register.register(ours.client, [document("mysql"), document("new")], requester=TO_OTHER)
+    outcomes = registering.register(ours.client, [document("mysql"), document("new")], requester=TO_OTHER)
 
     assert [(item.status, item.reason, item.owner) for item in outcomes] == [
         ("refused", "belongs to owner shop/prod; nothing was sent", OWNED),
@@ -540,7 +540,7 @@ def test_command_refuses_others_volumes_and_registers_the_rest(ours):
 @pytest.mark.usefixtures("held")
 def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
     """A plain run is nobody in particular."""
-    outcomes = batch_register.register(ours.client, [document("mysql", context={"a": "b"}), document("new")])
+    outcomes = registering.register(ours.client, [document("mysql", context={"a": "b"}), document("new")])
 
     assert [item.status for item in outcomes] == ["refused", "registered"]
     assert (ours.owner(), ours.owner("new")) == (OWNED, None)
@@ -551,7 +551,7 @@ def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
     """Nothing would be sent, so that nobody minds whose it is; one with a name would have it."""
     documents = [document("mysql")]
 
-    outcomes = [batch_register.register(ours.client, documents, requester=who)[0] for who in (NOBODY, TO_OTHER)]
+    outcomes = [registering.register(ours.client, documents, requester=who)[0] for who in (NOBODY, TO_OTHER)]
 
     assert [item.status for item in outcomes] == ["unchanged", "refused"]
 
@@ -561,7 +561,7 @@ def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
     """Nobody's from then on."""
     requester = registration_ownership.Requester(adopts=True)
 
-    [outcome] = batch_register.register(ours.client, [document("mysql", context={"a": "b"})], requester=requester)
+    [outcome] = registering.register(ours.client, [document("mysql", context={"a": "b"})], requester=requester)
 
     assert (outcome.status, ours.owner()) == ("updated", None)
 
@@ -570,7 +570,7 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
     """The others have theirs."""
     wanted = [document("good"), document("bad", pluginId="ghost")]
 
-    outcomes = batch_register.register(ours.client, wanted, requester=CLAIMANT)
+    outcomes = registering.register(ours.client, wanted, requester=CLAIMANT)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
@@ -579,10 +579,10 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
 def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
     """A hundred volumes, sixteen pages."""
     wanted = [document(f"v{number}") for number in range(100)]
-    batch_register.register(ours.client, wanted, requester=CLAIMANT)
+    registering.register(ours.client, wanted, requester=CLAIMANT)
     ours.sent.clear()
 
-    outcomes = batch_register.register(ours.client, wanted, requester=CLAIMANT)
+    outcomes = registering.register(ours.client, wanted, requester=CLAIMANT)
 
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
@@ -591,7 +591,7 @@ def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
 
 def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
     """Not with one for each volume."""
-    batch_register.register(ours.client, [document(f"v{number}") for number in range(100)], requester=CLAIMANT)
+    registering.register(ours.client, [document(f"v{number}") for number in range(100)], requester=CLAIMANT)
 
     marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/")]
     assert len(marked) == len(set(marked)) == 16
@@ -639,7 +639,7 @@ def half_blind(clusters, side):
     serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
     first = side(serving, token="right")
     first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
-    batch_register.register(first.client, [document("mine"), document("b", namespace="secret")], requester=CLAIMANT)
+    registering.register(first.client, [document("mine"), document("b", namespace="secret")], requester=CLAIMANT)
     return side(serving, token="half")
 
 
@@ -683,7 +683,7 @@ def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
     told = []
     others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
 
-    outcomes = batch_register.register(half_blind.client, others, requester=TO_OTHER, tell=told.append)
+    outcomes = registering.register(half_blind.client, others, requester=TO_OTHER, tell=told.append)
 
     assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
     assert told == [UNREAD]
@@ -693,17 +693,15 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     """It saw the mark of the first, and registered other storage before that could."""
     serving = clusters("b")
     first, second = side(serving), side(serving)
-    send, outcomes, told = batch_send.send, [], []
+    send, outcomes, told = sending.send, [], []
 
     def send_second(client, *arguments, **options):
         if client is first.client:
-            outcomes.extend(
-                batch_register.register(second.client, [document("v", externalId="fs-2")], requester=CLAIMANT)
-            )
+            outcomes.extend(registering.register(second.client, [document("v", externalId="fs-2")], requester=CLAIMANT))
         return send(client, *arguments, **options)
 
-    monkeypatch.setattr(batch_send, "send", send_second)
-    outcomes += batch_register.register(first.client, [document("v")], requester=CLAIMANT, tell=told.append)
+    monkeypatch.setattr(sending, "send", send_second)
+    outcomes += registering.register(first.client, [document("v")], requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner marks stay"])
@@ -726,22 +724,22 @@ def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
     """By another run, which saw the volume unregistered."""
-    send = batch_send.send
+    send = sending.send
 
     def remove_first(*arguments, **options):
         registration_ownership.of(ours.client).give_up([("default", "v")], CLAIMANT)
         return send(*arguments, **options)
 
-    monkeypatch.setattr(batch_send, "send", remove_first)
+    monkeypatch.setattr(sending, "send", remove_first)
 
-    [outcome] = batch_register.register(ours.client, [document("v")], requester=CLAIMANT)
+    [outcome] = registering.register(ours.client, [document("v")], requester=CLAIMANT)
 
     assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
 
 
 def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts(ours, monkeypatch):
     """To adopt was meant for the owner of before, not for one that came after it."""
-    send = batch_send.send
+    send = sending.send
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
@@ -749,11 +747,9 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(batch_send, "send", steal)
+    monkeypatch.setattr(sending, "send", steal)
 
-    [outcome] = batch_register.register(
-        ours.client, [document("v")], requester=dataclasses.replace(CLAIMANT, adopts=True)
-    )
+    [outcome] = registering.register(ours.client, [document("v")], requester=dataclasses.replace(CLAIMANT, adopts=True))
 
     assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
 
@@ -761,7 +757,7 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 @pytest.mark.parametrize("way", ["resource", "batch"])
 def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, way):
     """Its mark was gone for a moment, and somebody was there."""
-    send = batch_send.send
+    send = sending.send
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
@@ -769,11 +765,11 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(batch_send, "send", steal)
+    monkeypatch.setattr(sending, "send", steal)
     reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
     if way == "batch":
-        [outcome] = batch_register.register(ours.client, [document("v")], requester=CLAIMANT)
+        [outcome] = registering.register(ours.client, [document("v")], requester=CLAIMANT)
         assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
     else:
         with pytest.raises(errors.RefusedError, match=reason):

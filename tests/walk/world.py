@@ -5,7 +5,7 @@ import functools
 from unittest import mock
 
 from nomad_csi.aws import asking
-from nomad_csi.registration import batch_coalesce
+from nomad_csi.registration import concurrent_registrations
 from tests.walk import clusters, ledger, providers
 from tests.walk.cloud import Cloud
 
@@ -31,7 +31,10 @@ class World:
     @contextlib.contextmanager
     def quick(self):
         """Ask AWS by clients that are kept, and Nomad without waiting for others; of a test, and of no other."""
-        with mock.patch.object(asking, "client", self._client), mock.patch.object(batch_coalesce, "GATHERINGS", 0):
+        with (
+            mock.patch.object(asking, "client", self._client),
+            mock.patch.object(concurrent_registrations, "GATHERINGS", 0),
+        ):
             yield
 
     def close(self):

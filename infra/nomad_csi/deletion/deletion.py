@@ -13,7 +13,7 @@ Volumes deleted together with their data. The module reads in the order in which
 6. The end: the last look, the deletion, and whether the storage is gone.
 
 Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
-How storage is observed, saved and deleted, by AWS or by the controller of its plugin, is in `deletion_ways`.
+How storage is observed, saved and deleted, by AWS or by the controller of its plugin, is in `deleters`.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.compare import outcome
 from nomad_csi.csi import presence
-from nomad_csi.deletion import deletion_ways, last_snapshot
+from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
@@ -186,9 +186,9 @@ def observe(client: nomad.Nomad, request: DeletionRequest, options: DeletionOpti
     """
     deletion = _Deletion(client=client, request=request, options=options)
     deletion.storage = _find(deletion)
-    way = _way(deletion)
-    way.check(with_snapshot=False)
-    return way.observe(deletion.storage.external_id)
+    deleter = _deleter(deletion)
+    deleter.check(with_snapshot=False)
+    return deleter.observe(deletion.storage.external_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,12 +274,12 @@ def _run(deletion: _Deletion) -> DeletionOutcome:
 def _steps(deletion: _Deletion) -> str:
     """Delete, after the user's word; return what to know of what was deleted."""
     deletion.storage = storage = _find(deletion)
-    way = _way(deletion)
+    deleter = _deleter(deletion)
     deletion.storage = dataclasses.replace(storage, tags=_tags(deletion))
     # No data goes with an access point.
     with_snapshot = deletion.options.with_snapshot and aws_deletion.kind_of(storage.external_id) != "access-point"
-    way.check(with_snapshot=with_snapshot)
-    _stop_where_absent(deletion, way)
+    deleter.check(with_snapshot=with_snapshot)
+    _stop_where_absent(deletion, deleter)
     _refuse_unproven(deletion)
     own = deletion.volume if storage.is_registered else None
     refuse_registered(deletion.client, storage.external_id, apart_from=own)
@@ -288,8 +288,8 @@ def _steps(deletion: _Deletion) -> str:
     deletion.is_forgotten = True
     _hold(deletion)
     if with_snapshot:
-        deletion.snapshot = _snapshot(deletion, way)
-    return _end(deletion, way)
+        deletion.snapshot = _snapshot(deletion, deleter)
+    return _end(deletion, deleter)
 
 
 # 3. Which storage is meant, and who would delete it.
@@ -336,13 +336,13 @@ def _refuse_set(deletion: _Deletion) -> None:
         raise errors.RefusedError(f"{members}; nothing was changed")
 
 
-def _way(deletion: _Deletion) -> deletion_ways.Way:
-    """Return how the storage is to be deleted. Raises `errors.RefusedError` where there is no way."""
+def _deleter(deletion: _Deletion) -> deleters.Deleter:
+    """Return who is to delete the storage. Raises `errors.RefusedError` where nobody can."""
     options, key, external_id = deletion.options, deletion.request.key, deletion.storage.external_id
     if options.endpoint:
         if not deletion.storage.plugin_id:
             raise errors.RefusedError(f"{key} is not registered; name its plugin: --plugin")
-        return deletion_ways.find_plugin_storage(
+        return deleters.find_plugin_deleter(
             deletion.client,
             deletion.storage.plugin_id,
             options.endpoint,
@@ -356,7 +356,7 @@ def _way(deletion: _Deletion) -> deletion_ways.Way:
         )
     if not options.aws_region:
         raise errors.RefusedError(f"{external_id} is in some region of AWS; name it: --aws-region")
-    return deletion_ways.Cloud(aws_region=options.aws_region)
+    return deleters.AwsDeleter(aws_region=options.aws_region)
 
 
 def _tags(deletion: _Deletion) -> Mapping[str, str]:
@@ -370,10 +370,10 @@ def _tags(deletion: _Deletion) -> Mapping[str, str]:
     return found.tags
 
 
-def _stop_where_absent(deletion: _Deletion, way: deletion_ways.Way) -> None:
+def _stop_where_absent(deletion: _Deletion, deleter: deleters.Deleter) -> None:
     """Stop where those who would delete the storage do not know it: the volume stays registered then."""
     external_id, options = deletion.storage.external_id, deletion.options
-    if way.observe(external_id) != "absent":
+    if deleter.observe(external_id) != "absent":
         return
     if deletion.storage.is_registered:
         _stop_as_missing(deletion, f"{external_id} is not known at {options.endpoint or options.aws_region}")
@@ -577,22 +577,22 @@ def _hold(deletion: _Deletion) -> None:
             raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
 
 
-def _snapshot(deletion: _Deletion, way: deletion_ways.Way) -> last_snapshot.LastSnapshot:
+def _snapshot(deletion: _Deletion, deleter: deleters.Deleter) -> last_snapshot.LastSnapshot:
     """Save what nobody can write any more, and wait until it is safe: only then is the storage deleted."""
     options, storage = deletion.options, deletion.storage
     timeouts = last_snapshot.SnapshotTimeouts(
         wait_s=options.snapshot_wait_s, cancelled=options.cancelled, tell=options.tell
     )
     try:
-        return way.snapshot(storage.external_id, storage.tags, timeouts)
-    except deletion_ways.GoneError as gone:
+        return deleter.snapshot(storage.external_id, storage.tags, timeouts)
+    except deleters.GoneError as gone:
         raise _StoppedError("gone", f"not registered, and {gone}") from gone
 
 
 # 6. The end.
 
 
-def _end(deletion: _Deletion, way: deletion_ways.Way) -> str:
+def _end(deletion: _Deletion, deleter: deleters.Deleter) -> str:
     """Look a last time, and delete; return what to know of it."""
     options, external_id = deletion.options, deletion.storage.external_id
     if options.cancelled.is_set():
@@ -600,12 +600,12 @@ def _end(deletion: _Deletion, way: deletion_ways.Way) -> str:
     if options.aws_region:
         refuse_attached(external_id, options.aws_region)
     try:
-        way.delete(external_id, lambda: refuse_registered_now(deletion.client, external_id))
+        deleter.delete(external_id, lambda: refuse_registered_now(deletion.client, external_id))
     except (errors.AwsError, errors.CsiError) as error:
         said, is_accepted = str(error), False
     else:
         said, is_accepted = "its deletion was accepted", True
-    return _confirm_absence(deletion, way, said, is_accepted=is_accepted)
+    return _confirm_absence(deletion, deleter, said, is_accepted=is_accepted)
 
 
 def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
@@ -622,7 +622,7 @@ def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
     raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to list what is registered")
 
 
-def _confirm_absence(deletion: _Deletion, way: deletion_ways.Way, said: str, *, is_accepted: bool) -> str:
+def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, said: str, *, is_accepted: bool) -> str:
     """
     Observe what became of storage that was ordered to go; *said* is the answer, *is_accepted* whether it was a yes.
 
@@ -632,7 +632,7 @@ def _confirm_absence(deletion: _Deletion, way: deletion_ways.Way, said: str, *, 
     deadline = time.monotonic() + (LEAVING_S if is_accepted else 0.0)
     while True:
         try:
-            found = way.observe(deletion.storage.external_id)
+            found = deleter.observe(deletion.storage.external_id)
         except (errors.AwsError, errors.CsiError) as error:
             raise _StoppedError("unknown", f"{said}; not observed afterwards: {error}") from error
         if found == "absent":

@@ -17,7 +17,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_coalesce, deregistration, secret_safety
+from nomad_csi.registration import concurrent_registrations, deregistration, secret_safety
 from nomad_csi.resources import successor, volume_changes, volume_document, volume_ownership, volume_removal
 from nomad_csi.resources.frame import resource
 
@@ -144,7 +144,7 @@ class _Return:
         raise self._as_before(error) from error
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
-        batch_coalesce.of(self._client).register(
+        concurrent_registrations.of(self._client).register(
             self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, hold=self._held
         )
 

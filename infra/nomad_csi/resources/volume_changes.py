@@ -7,7 +7,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.registration import batch_coalesce, secret_safety
+from nomad_csi.registration import concurrent_registrations, secret_safety
 from nomad_csi.resources import volume_document, volume_ownership
 from nomad_csi.resources.frame import properties, resource
 
@@ -89,7 +89,7 @@ def register(
     """
     document = volume.as_sent(volume_document.from_inputs(news), found)
     try:
-        batch_coalesce.of(client).register(
+        concurrent_registrations.of(client).register(
             document,
             tell=context.warn,
             cancelled=context.cancelled,

@@ -15,7 +15,7 @@ from nomad_csi.nomad import jobs, namespaces, plugin_jobs
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.ownership import job_ownership, registration_ownership
 from nomad_csi.plan import model, registration, volumes
-from nomad_csi.registration import batch_register, batch_send, storage_sharing
+from nomad_csi.registration import registering, sending, storage_sharing
 from nomad_csi.render import documents, files
 from nomad_csi.text import listing, table
 
@@ -228,7 +228,7 @@ def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChang
     if namespace not in missing.names:
         return item
     seen = ", ".join(missing.there) or "none that the token sees"
-    fix = batch_register.namespace_fix(namespace, missing.there)
+    fix = registering.namespace_fix(namespace, missing.there)
     remark = f"there is no namespace {namespace} (there are: {seen}); {fix}"
     return dataclasses.replace(item, state="refused", remarks=(remark, *item.remarks))
 
@@ -303,7 +303,7 @@ def _volumes(
     users = storage_sharing.Users(client)
     seen = {
         key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
-        for key, document, compared in batch_send.comparisons(client, wanted, made)
+        for key, document, compared in sending.comparisons(client, wanted, made)
     }
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key])

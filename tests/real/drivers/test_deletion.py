@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from nomad_csi.csi import presence
-from nomad_csi.deletion import deletion_ways, last_snapshot
+from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import plugin_deletion
@@ -167,13 +167,13 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
 
 def test_csi_driver_nfs_that_archives_is_finished_by_the_next_run(monkeypatch):
     """onDelete: archive is not idempotent in the driver: renamed once, it fails; that is no failure of the deletion."""
-    deleted = deletion_ways.controller.delete_volume
+    deleted = deleters.controller.delete_volume
 
     def twice(connection, **request):
         deleted(connection, **request)
         deleted(connection, **request | {"volume_id": request["volume_id"].replace("#archive", "#Archive")})
 
-    monkeypatch.setattr(deletion_ways.controller, "delete_volume", twice)
+    monkeypatch.setattr(deleters.controller, "delete_volume", twice)
     with plugin_deletion.running(nfs) as world:
         made = world.make(parameters={"server": "nas.example.net", "share": "/pool", "onDelete": "archive"})
         found = world.delete(made)

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import batch_register
+from nomad_csi.registration import registering
 from nomad_csi.verification import verification
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
@@ -81,7 +81,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
         capabilities=(MODE,),
         required_topologies=({"topology.hostpath.csi/node": "c2"},),
     )
-    [outcome] = batch_register.register(cluster.client, [wanted])
+    [outcome] = registering.register(cluster.client, [wanted])
 
     [status] = verification.verify(cluster.client, _plan(plugin, wanted)).volumes
 

@@ -12,7 +12,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import controller
-from nomad_csi.deletion import deletion_ways
+from nomad_csi.deletion import deleters
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources import volume_document, volume_registration
@@ -337,14 +337,14 @@ def test_storage_that_is_registered_twice_is_kept(world, recorded):
 def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
     """After the deregistration, before the order: the last look finds it; so does every later run."""
     _, outputs = recorded
-    looked = deletion_ways.PluginStorage.delete
+    looked = deleters.PluginDeleter.delete
 
     def delete(way, external_id, last_look):
         world.register("again", external_id)
         looked(way, external_id, last_look)
 
     with monkeypatch.context() as patched:
-        patched.setattr(deletion_ways.PluginStorage, "delete", delete)
+        patched.setattr(deleters.PluginDeleter, "delete", delete)
         with pytest.raises(created_deletion.UnfinishedError, match="is registered as default/again"):
             VOLUME.delete(world.context, IDENTITY, outputs)
     with pytest.raises(errors.RefusedError, match="is registered as default/again"):

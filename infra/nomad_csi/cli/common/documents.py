@@ -10,7 +10,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.cli.common import argument_secrets, command, inputs
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import batch_secrets, volume_file
+from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
 
 SECRETS = "NOMAD_CSI_SECRETS"
@@ -82,12 +82,12 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def secrets(path: Path | None) -> batch_secrets.Given:
+def secrets(path: Path | None) -> given_secrets.Given:
     """Return the secrets of the environment, and of the file at *path*, which goes before it."""
     given: dict[str, dict[str, str]] = {}
     sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
     for text, source in sources:
         if text.strip():
-            for key, values in batch_secrets.read(draft.read_yaml(text, source), source).items():
+            for key, values in given_secrets.read(draft.read_yaml(text, source), source).items():
                 given[key] = given.get(key, {}) | dict(values)
     return given

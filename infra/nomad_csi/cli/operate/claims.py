@@ -10,7 +10,7 @@ from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, erasing, inputs, options, output
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_secrets
+from nomad_csi.registration import given_secrets
 
 repair = functools.partial(command.option, section="repair", needs=("repair",))
 
@@ -100,5 +100,5 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
         raise errors.SpecError((problem,), str(arguments.source))
     key = f"{namespace}/{volume_id}"
     given = {name: values for name, values in documents.secrets(arguments.secrets).items() if name == key}
-    [filled] = batch_secrets.filled(found, given, {key: wanted.needed.get(key, ())})
+    [filled] = given_secrets.filled(found, given, {key: wanted.needed.get(key, ())})
     return filled

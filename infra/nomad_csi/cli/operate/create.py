@@ -8,7 +8,7 @@ from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
 from nomad_csi.plan import volumes
-from nomad_csi.registration import batch_secrets
+from nomad_csi.registration import given_secrets
 from nomad_csi.resources.created import creation
 
 ABOUT = """\
@@ -49,7 +49,7 @@ def run(arguments: command.Arguments) -> int:
         inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad,
         output.waiting("waiting for Nomad"),
     ):
-        filled = batch_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
+        filled = given_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
         for unseen in minimum_version.refuse_older(nomad, plan.plugins):
             print(unseen, file=sys.stderr)
         erasing.warn(nomad)

@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
-from nomad_csi.registration import batch_register, batch_secrets, secret_safety
+from nomad_csi.registration import given_secrets, registering, secret_safety
 from nomad_csi.registration import outcomes as registration_outcomes
 from nomad_csi.resources.created import creation
 from nomad_csi.text import listing
@@ -23,7 +23,7 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @documents.secrets_options()
 @owners.owner(owners.AS_OWN)
 @owners.adopt("take over volumes that belong to another stack")
-@options.seconds("timeout", " for Nomad to take the volumes", default=batch_register.DEADLINE_S)
+@options.seconds("timeout", " for Nomad to take the volumes", default=registering.DEADLINE_S)
 @command.option("--dry-run", "show what would be registered and changed, and end")
 @command.option(
     "--accept-erased-secrets",
@@ -41,13 +41,13 @@ def run(arguments: command.Arguments) -> int:
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
         made = set(wanted.made_by_plugin)
         own = {key: values for key, values in given.items() if key not in made}
-        filled = batch_secrets.filled(wanted.documents, own, wanted.needed)
+        filled = given_secrets.filled(wanted.documents, own, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
         erasing.warn(nomad)
         secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
         absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, wanted.made_by_plugin))]
-        outcomes = batch_register.register(
+        outcomes = registering.register(
             nomad,
             filled,
             requester=owners.requester(arguments),

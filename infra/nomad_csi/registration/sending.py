@@ -18,7 +18,7 @@ from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_plan
+from nomad_csi.registration import batching
 
 # Word of a request that takes long, for who waits at a terminal. Nothing is ended by it.
 
@@ -73,7 +73,7 @@ def comparisons(
 # Sent in batches.
 
 
-Documents = batch_plan.Documents
+Documents = batching.Documents
 Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
 """A document, and why Nomad does not hold it; ``None``: it does."""
 
@@ -127,9 +127,9 @@ def send(
     *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
     """
     all_of_them = tuple(documents)
-    batches = batch_plan.batches(all_of_them, _Asked(client, timeouts.tell) if len(all_of_them) > 1 else _nobody)
+    batches = batching.batches(all_of_them, _Asked(client, timeouts.tell) if len(all_of_them) > 1 else _nobody)
     sender = _Sender(client, timeouts, new)
-    for is_asked, workers in ((False, batch_plan.PARALLEL), (True, batch_plan.PARALLEL_ASKED)):
+    for is_asked, workers in ((False, batching.PARALLEL), (True, batching.PARALLEL_ASKED)):
         chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
         yield from _in_parallel(sender, chosen, workers)
 
@@ -200,10 +200,10 @@ class _Sender:
         A part of what a plugin held back for one volume on every attempt *is_part*: it does not wait again for that.
         """
         error, took_s = self._tried(documents, is_part=is_part)
-        if error is None or batch_plan.is_for_all(error, took_s=took_s):
+        if error is None or batching.is_for_all(error, took_s=took_s):
             yield from ((document, error) for document in documents)
             return
-        parts = batch_plan.parts(documents, error.message)
+        parts = batching.parts(documents, error.message)
         if not parts:
             yield documents[0], error
         for part in parts:
@@ -226,7 +226,7 @@ class _Sender:
             has_arrived = self._has_arrived(documents) if is_unseen else False
             if has_arrived is False:
                 error, took_s = self._once(documents)
-                if error is None or error.kind == "refused" or (is_part and batch_plan.is_of_one(error)):
+                if error is None or error.kind == "refused" or (is_part and batching.is_of_one(error)):
                     return error, took_s
                 is_ambiguous = error.kind == "ambiguous" and self._timeouts.attempts > 1
                 has_arrived = self._has_arrived(documents) if is_ambiguous else False

@@ -11,7 +11,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
-from nomad_csi.deletion import deletion_ways, last_snapshot
+from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
@@ -48,7 +48,7 @@ def made(connection):
 @pytest.fixture
 def way(socket):
     """Write a way through it: ``way(provider="other")``."""
-    return lambda **fields: deletion_ways.PluginStorage(**{"endpoint": socket, "provider": NAME} | fields)
+    return lambda **fields: deleters.PluginDeleter(**{"endpoint": socket, "provider": NAME} | fields)
 
 
 def looked():

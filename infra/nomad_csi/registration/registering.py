@@ -15,8 +15,8 @@ from nomad_csi.compare import difference
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_send, storage_sharing
 from nomad_csi.registration import outcomes as registration_outcomes
+from nomad_csi.registration import sending, storage_sharing
 from nomad_csi.text import listing
 
 # Volumes in namespaces that Nomad does not have, found before anything is sent.
@@ -110,7 +110,7 @@ def register(
 
     """
     wanted = _by_key(documents)
-    timeouts = batch_send.BatchTimeouts(
+    timeouts = sending.BatchTimeouts(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
         wait_s=WAIT_S,
@@ -131,9 +131,7 @@ def register(
         sent = {volumes.key_of(document): None for document in to_send}
         return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
-    answers = {
-        volumes.key_of(document): error for document, error in batch_send.send(client, to_send, timeouts, new=new)
-    }
+    answers = {volumes.key_of(document): error for document, error in sending.send(client, to_send, timeouts, new=new)}
     owner_record_upkeep.take_back(client, taken, answers, requester, tell)
     lost_to = owner_record_upkeep.confirm(
         client, (key for key, error in answers.items() if error is None), requester, tell
@@ -184,12 +182,12 @@ def _by_key(
 def _looked(
     client: nomad.Nomad,
     wanted: Mapping[volumes.Key, registration.VolumeRegistration],
-    timeouts: batch_send.BatchTimeouts,
+    timeouts: sending.BatchTimeouts,
 ) -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
     """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
 
     def look() -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
-        looked = batch_send.comparisons(client, wanted, frozenset())
+        looked = sending.comparisons(client, wanted, frozenset())
         return {key: (document, found) for key, document, found in looked}
 
     return _retried(look, timeouts)
@@ -199,7 +197,7 @@ def _taken(
     client: nomad.Nomad,
     seen: Mapping[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     requester: registration_ownership.Requester,
-    timeouts: batch_send.BatchTimeouts,
+    timeouts: sending.BatchTimeouts,
     *,
     is_dry_run: bool,
 ) -> registration_ownership.AcquiredVolumes:
@@ -221,7 +219,7 @@ def _taken(
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 
 
-def _retried(ask: Callable[[], _Answer], timeouts: batch_send.BatchTimeouts) -> _Answer:
+def _retried(ask: Callable[[], _Answer], timeouts: sending.BatchTimeouts) -> _Answer:
     """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
     attempt = 0
     while True:

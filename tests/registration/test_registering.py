@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_register, batch_send
+from nomad_csi.registration import registering, sending
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
@@ -30,7 +30,7 @@ def path(number):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(batch_register, "WAIT_S", 0.001)
+    monkeypatch.setattr(registering, "WAIT_S", 0.001)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def run(context):
 
     def register(*documents, **options):
         told = []
-        outcomes = batch_register.register(context.connect(), documents, tell=told.append, **options)
+        outcomes = registering.register(context.connect(), documents, tell=told.append, **options)
         return outcomes, told
 
     return register
@@ -191,7 +191,7 @@ BUSY = f"{ASKED}rpc error: code = Aborted desc = An operation with the given Vol
 @pytest.mark.usefixtures("absent")
 def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, scripted):
     """It alone fails after the last attempt, with its own reason; nobody waits for it again."""
-    for _ in range(batch_register.ATTEMPTS):
+    for _ in range(registering.ATTEMPTS):
         scripted.reply("PUT", PLURAL, 500, BUSY)
     scripted.reply("PUT", PLURAL, 200, {})
     scripted.reply("PUT", path(3), 500, BUSY)
@@ -206,14 +206,14 @@ def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, s
         f"PUT /v1/volume/csi/v3: status 500: {BUSY}; the plugin is still busy with an earlier call for the same volume",
     )
     assert [len(ids) for ids in sent(scripted)] == [21] * 5 + [20, 1]
-    assert len(told) == batch_register.ATTEMPTS - 1
+    assert len(told) == registering.ATTEMPTS - 1
 
 
 @pytest.mark.usefixtures("absent")
 def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
     """Halves, each asked once."""
     nameless = f"{ASKED}rpc error: code = Aborted desc = operation in progress"
-    for _ in range(batch_register.ATTEMPTS + 1):
+    for _ in range(registering.ATTEMPTS + 1):
         scripted.reply("PUT", PLURAL, 500, nameless)
     scripted.reply("PUT", PLURAL, 200, {})
     scripted.reply("PUT", path(0), 500, nameless)
@@ -223,7 +223,7 @@ def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
 
     assert [item.status for item in outcomes] == ["failed", "registered", "registered", "registered"]
     assert sent(scripted)[5:] == [["v0", "v1"], ["v0"], ["v1"], ["v2", "v3"]]
-    assert len(told) == batch_register.ATTEMPTS - 1
+    assert len(told) == registering.ATTEMPTS - 1
 
 
 @pytest.mark.usefixtures("absent")
@@ -243,7 +243,7 @@ def test_controller_that_answers_nobody_is_not_asked_for_each(run, scripted, ans
     outcomes, _ = run(*(volume(number) for number in range(21)))
 
     assert {item.status for item in outcomes} == {"failed"}
-    assert len(sent(scripted)) == batch_register.ATTEMPTS
+    assert len(sent(scripted)) == registering.ATTEMPTS
 
 
 @pytest.mark.usefixtures("absent")
@@ -324,13 +324,13 @@ def test_retries_end(run, scripted):
     [outcome], _ = run(volume(0))
 
     assert (outcome.status, outcome.is_broken) == ("failed", True)
-    assert len(sent(scripted)) == batch_register.ATTEMPTS
+    assert len(sent(scripted)) == registering.ATTEMPTS
 
 
 @pytest.mark.usefixtures("absent")
 def test_deadline_ends_retries(run, scripted, monkeypatch):
     """No wait goes beyond it."""
-    monkeypatch.setattr(batch_register, "WAIT_S", 60)
+    monkeypatch.setattr(registering, "WAIT_S", 60)
     scripted.reply("PUT", path(0), 500, "No cluster leader")
 
     [outcome], told = run(volume(0), deadline_s=30)
@@ -405,7 +405,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     [outcome], _ = run(document)
 
     assert (outcome.status, outcome.is_broken) == ("unknown", True)
-    assert len(sent(scripted)) == batch_register.ATTEMPTS
+    assert len(sent(scripted)) == registering.ATTEMPTS
     assert CANARY not in outcome.reason
 
 
@@ -443,11 +443,11 @@ def test_error_in_one_batch_stops_the_others(context, scripted, monkeypatch):
     def broken(*_arguments, **_options):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(batch_send.volumes, "register", broken)
-    timeouts = batch_send.BatchTimeouts(deadline=1e9)
+    monkeypatch.setattr(sending.volumes, "register", broken)
+    timeouts = sending.BatchTimeouts(deadline=1e9)
 
     with pytest.raises(RuntimeError, match="broken"):
-        list(batch_send.send(context.connect(), [volume(number) for number in range(30)], timeouts))
+        list(sending.send(context.connect(), [volume(number) for number in range(30)], timeouts))
 
 
 def test_id_twice_is_refused_before_anything_is_asked(run, scripted):
@@ -488,7 +488,7 @@ def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
 
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         run(volume(0))
-    assert len(scripted.sent("GET")) == batch_register.ATTEMPTS
+    assert len(scripted.sent("GET")) == registering.ATTEMPTS
 
 
 def test_plugin_that_could_not_be_looked_at_is_told(run, scripted):

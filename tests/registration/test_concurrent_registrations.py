@@ -11,7 +11,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_coalesce
+from nomad_csi.registration import concurrent_registrations
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 
@@ -72,8 +72,8 @@ def together(context, monkeypatch):
 
     def run(*documents, client=None, **how):
         all_here = threading.Event()
-        monkeypatch.setattr(batch_coalesce.time, "sleep", lambda seconds: all_here.wait(DEADLINE_S + seconds))
-        coalescer = batch_coalesce.Coalescer(client or context.connect(), gather_s=GATHER_S)
+        monkeypatch.setattr(concurrent_registrations.time, "sleep", lambda seconds: all_here.wait(DEADLINE_S + seconds))
+        coalescer = concurrent_registrations.Coalescer(client or context.connect(), gather_s=GATHER_S)
         answers = answered(coalescer, documents, **{"tell": context.warn, "cancelled": context.cancelled} | how)
         until(lambda: gathered_in(coalescer) == len(documents))
         all_here.set()
@@ -102,7 +102,7 @@ def sending(monkeypatch):
             handed_over.append((client, timeouts))
             yield from answers(documents)
 
-        monkeypatch.setattr(batch_coalesce.batch_send, "send", send)
+        monkeypatch.setattr(concurrent_registrations.sending, "send", send)
         return handed_over
 
     return say
@@ -242,8 +242,8 @@ def test_two_stacks_at_one_moment_record_their_own(owned, sending, monkeypatch):
     """They share no batch, although plugin and namespace are the same."""
     handed_over = sending(lambda documents: ((document, None) for document in documents))
     all_here = threading.Event()
-    monkeypatch.setattr(batch_coalesce.time, "sleep", lambda _seconds: all_here.wait(DEADLINE_S))
-    coalescer = batch_coalesce.Coalescer(owned)
+    monkeypatch.setattr(concurrent_registrations.time, "sleep", lambda _seconds: all_here.wait(DEADLINE_S))
+    coalescer = concurrent_registrations.Coalescer(owned)
 
     answers = answered(coalescer, [volume(0)], requester=OURS) + answered(coalescer, [volume(1)], requester=TO_OTHER)
     until(lambda: gathered_in(coalescer) == 2)
@@ -331,13 +331,13 @@ def test_first_caller_hears_that_records_were_not_written_before_a_refusal(toget
     ]
 
 
-@pytest.mark.parametrize(("others", "times"), [(0, 1), (1, 2), (3, 4), (50, batch_coalesce.GATHERINGS)])
+@pytest.mark.parametrize(("others", "times"), [(0, 1), (1, 2), (3, 4), (50, concurrent_registrations.GATHERINGS)])
 @pytest.mark.usefixtures("node_only")
 def test_first_one_waits_as_long_as_others_come(context, scripted, monkeypatch, others, times):
     """Once more after each time that another one joined, and not for ever."""
     scripted.reply("PUT", "/v1/volumes", 200, {"Volumes": []})
     scripted.reply("PUT", "/v1/volume/csi/v0", 200, {"Volumes": []})
-    coalescer = batch_coalesce.Coalescer(context.connect(), gather_s=GATHER_S)
+    coalescer = concurrent_registrations.Coalescer(context.connect(), gather_s=GATHER_S)
     slept, answers = [], []
 
     def sleep(seconds):
@@ -346,7 +346,7 @@ def test_first_one_waits_as_long_as_others_come(context, scripted, monkeypatch, 
             answers.extend(answered(coalescer, [volume(len(slept))]))
             until(lambda: gathered_in(coalescer) == len(slept) + 1)
 
-    monkeypatch.setattr(batch_coalesce.time, "sleep", sleep)
+    monkeypatch.setattr(concurrent_registrations.time, "sleep", sleep)
     answers += answered(coalescer, [volume(0)])
 
     until(lambda: len(answers) == min(others, times) + 1)
@@ -362,9 +362,9 @@ def test_client_has_one_coalescer(context, scripted):
     scripted.reply("PUT", "/v1/volume/csi/v0", 200, {"Volumes": []})
     client = context.connect()
 
-    [answer] = answered(batch_coalesce.of(client), [volume(0)])
+    [answer] = answered(concurrent_registrations.of(client), [volume(0)])
 
     assert answer.result(DEADLINE_S) is None
-    assert batch_coalesce.of(client) is batch_coalesce.of(client)
+    assert concurrent_registrations.of(client) is concurrent_registrations.of(client)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:1")) as other:
-        assert batch_coalesce.of(other) is not batch_coalesce.of(client)
+        assert concurrent_registrations.of(other) is not concurrent_registrations.of(client)

@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_plan
+from nomad_csi.registration import batching
 
 ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -25,7 +25,7 @@ def volume(number, **fields):
 def sizes(count, *, is_asked, **fields):
     """Return how many volumes each request has."""
     documents = [volume(number, **fields) for number in range(count)]
-    return [len(batch.documents) for batch in batch_plan.batches(documents, lambda _plugin_id: is_asked)]
+    return [len(batch.documents) for batch in batching.batches(documents, lambda _plugin_id: is_asked)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_request_stays_below_a_mebibyte():
 
 def test_request_may_have_exactly_the_largest_size(monkeypatch):
     """Each of them begins with nothing."""
-    monkeypatch.setattr(batch_plan, "LARGEST_BYTES", 2 * len(json.dumps(volumes.payload(volume(0)))))
+    monkeypatch.setattr(batching, "LARGEST_BYTES", 2 * len(json.dumps(volumes.payload(volume(0)))))
 
     assert sizes(5, is_asked=False) == [2, 2, 1]
 
@@ -68,7 +68,7 @@ def test_request_has_one_plugin_and_one_namespace():
     """So that what is wrong with one is not the others' affair."""
     documents = [volume(0), volume(1, plugin_id="ebs"), volume(2, namespace="prod"), volume(3)]
 
-    found = batch_plan.batches(documents, lambda plugin_id: plugin_id == "ebs")
+    found = batching.batches(documents, lambda plugin_id: plugin_id == "ebs")
 
     assert [([item.volume_id for item in batch.documents], batch.is_asked) for batch in found] == [
         (["v0", "v3"], False),
@@ -90,7 +90,7 @@ def test_request_has_one_plugin_and_one_namespace():
 )
 def test_refused_request_is_taken_apart(message, expected):
     """Those that the sentence names go alone; else the halves."""
-    parts = batch_plan.parts(tuple(volume(number) for number in range(5)), message)
+    parts = batching.parts(tuple(volume(number) for number in range(5)), message)
 
     assert [[item.volume_id for item in part] for part in parts] == expected
 
@@ -99,7 +99,7 @@ def test_id_with_an_index_is_found_in_a_sentence():
     """As those of volumes per allocation are."""
     documents = (volume(0, volume_id="data[0]"), volume(0, volume_id="data[1]"))
 
-    assert [len(part) for part in batch_plan.parts(documents, "volume identity cannot be updated: data[1]")] == [1, 1]
+    assert [len(part) for part in batching.parts(documents, "volume identity cannot be updated: data[1]")] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_id_is_found_between_any_marks(message):
         volume(2, volume_id="data-1[0]", external_id="server#share"),
     )
 
-    assert [len(part) for part in batch_plan.parts(documents, message)] == [2, 1]
+    assert [len(part) for part in batching.parts(documents, message)] == [2, 1]
 
 
 def test_single_volume_has_no_parts():
     """The refusal is its own."""
-    assert batch_plan.parts((volume(0),), "whatever") == ()
+    assert batching.parts((volume(0),), "whatever") == ()
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_refusal_that_holds_for_all_is_not_taken_apart(message, status, kind, ex
     """A thousand volumes of a plugin that is not there need one question."""
     error = errors.NomadApiError("PUT", "/v1/volumes", message, status=status, kind=kind)
 
-    assert batch_plan.is_for_all(error, took_s=0.0) is expected
+    assert batching.is_for_all(error, took_s=0.0) is expected
 
 
-@pytest.mark.parametrize(("took_s", "expected"), [(batch_plan.QUICK_S, False), (batch_plan.QUICK_S + 0.1, True)])
+@pytest.mark.parametrize(("took_s", "expected"), [(batching.QUICK_S, False), (batching.QUICK_S + 0.1, True)])
 def test_slow_answer_is_not_asked_for_again_in_parts(took_s, expected):
     """Each part may take as long as all of them did."""
     message = f"{ASKED}rpc error: code = Aborted desc = An operation with v0 already exists"
     error = errors.NomadApiError("PUT", "/v1/volumes", message, status=500, kind="retry")
 
-    assert batch_plan.is_for_all(error, took_s=took_s) is expected
+    assert batching.is_for_all(error, took_s=took_s) is expected

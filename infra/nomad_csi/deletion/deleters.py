@@ -1,11 +1,11 @@
 """
-How storage is deleted: by the cloud's own API (`Cloud`), or by the controller of its plugin (`PluginStorage`).
+How storage is deleted: by the cloud's own API (`AwsDeleter`), or by the controller of its plugin (`PluginDeleter`).
 
 Nomad's *delete* is none of them: on a volume in use it lets the driver delete the data first, and refuses afterwards.
 
 The storage must be able to refuse. EC2 does, and the EBS driver only asks EC2. Other drivers delete what is mounted:
 csi-driver-nfs always, csi-driver-host-path without ``--check-volume-lifecycle``. Through such a plugin nothing is
-deleted unless the caller accepts that (`PluginStorage.accepts_unguarded`), because Nomad cannot be made to wait between
+deleted unless the caller accepts that (`PluginDeleter.accepts_unguarded`), because Nomad cannot be made to wait between
 the last question and the plugin's answer. What is known of each driver: `drivers.model.DriverDeletion`.
 """
 
@@ -32,11 +32,11 @@ class GoneError(errors.NomadCsiError):
     """The storage is gone, as its plugin says."""
 
 
-class Way(Protocol):
-    """One way to delete storage."""
+class Deleter(Protocol):
+    """Who deletes storage."""
 
     def check(self, *, with_snapshot: bool) -> None:
-        """Raise `errors.RefusedError` where this way cannot be gone; changes nothing."""
+        """Raise `errors.RefusedError` where it cannot delete; changes nothing."""
 
     def observe(self, external_id: str) -> presence.Presence:
         """Return whether the storage exists, as far as this can be observed."""
@@ -51,7 +51,7 @@ class Way(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloud:
+class AwsDeleter:
     """EBS volumes and access points of EFS, by AWS's API."""
 
     aws_region: str
@@ -88,7 +88,7 @@ class Cloud:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginStorage:
+class PluginDeleter:
     """Whatever a CSI plugin made, by its controller."""
 
     endpoint: str
@@ -188,14 +188,14 @@ class PluginStorage:
                     raise reached.renamed(error) from error
 
 
-def find_plugin_storage(
+def find_plugin_deleter(
     client: nomad.Nomad, plugin_id: str, given: str, *, secrets: Mapping[str, str], accepts_unguarded: bool
-) -> PluginStorage:
-    """Return the way through the controller of the plugin, at the endpoint *given*. Raises `errors.RefusedError`."""
+) -> PluginDeleter:
+    """Return the deleter that asks the plugin's controller, at the endpoint *given*. Raises `errors.RefusedError`."""
     plugin = plugins.get(client, plugin_id)
     if plugin is None or not plugin.provider:
         raise errors.RefusedError(f"Nomad has seen no plugin {plugin_id}: run its job first")
-    return PluginStorage(
+    return PluginDeleter(
         endpoint=controller_endpoint.find(client, plugin, given),
         provider=plugin.provider,
         secrets=secrets,

@@ -16,7 +16,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batch_send
+from nomad_csi.registration import sending
 
 GATHER_S = 0.02
 """How long the first one waits, and again as long as others have come meanwhile."""
@@ -111,7 +111,7 @@ class Coalescer:
         """Send *group* and give each its answer, whatever happens: others wait for it."""
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
-        timeouts = batch_send.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
+        timeouts = sending.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
             holds = {_key(item): item.hold for item in group}
@@ -121,7 +121,7 @@ class Coalescer:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
-            for document, error in batch_send.send(client, ours, timeouts):
+            for document, error in sending.send(client, ours, timeouts):
                 if error is None:
                     done.append(document)
                     continue
