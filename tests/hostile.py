@@ -2,7 +2,8 @@
 
 import itertools
 import random
-import unicodedata
+
+from nomad_csi.text import normal_form
 
 FRAGMENTS = [
     *"$%{}\"\\'`#=,:;()[]<>&|!?*/-~^@ \t\n\r",
@@ -77,7 +78,7 @@ def unwritable_texts(count, seed):
 
 def job_texts(count, seed):
     """Yield *count* texts that a job file may hold: normalised, and without ``${`` and ``%{``."""
-    made = (unicodedata.normalize("NFC", text) for text in texts(10 * count, seed))
+    made = (normal_form.normalised(text) for text in texts(10 * count, seed))
     yield from itertools.islice((text for text in made if "${" not in text and "%{" not in text), count)
 
 

@@ -55,6 +55,17 @@ def test_last_snapshots_of_a_stack_are_found_by_volume(ec2, volume):
     assert deletion.taken_snapshot(OWNER, REGION) == {"default/mysql": last}
 
 
+@pytest.mark.parametrize("state", ["deleting", "deleted"])
+@pytest.mark.usefixtures("volume")
+def test_a_volume_that_is_being_deleted_is_not_found(monkeypatch, state):
+    """EC2 lists it for a while: it is nothing that an interrupted run left."""
+    assert len(tagged.find(OWNER, REGION)) == 1
+    monkeypatch.setattr(elastic_block_store.Volume, "status", state)
+
+    assert tagged.find(OWNER, REGION) == ()
+    assert ebs_volumes.ours(REGION) == {}
+
+
 def test_a_volume_is_found_with_its_size_and_speed(volume):
     """One question for all volumes of a stack tells both whether they are recorded and what they are."""
     [found] = tagged.find(OWNER, REGION)

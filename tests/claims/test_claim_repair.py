@@ -14,6 +14,7 @@ from nomad_csi.plan import registration
 ID = "vol-0123456789abcdef0"
 FILE_SYSTEM = "fs-0123456789abcdef0"
 ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
+ZONE_KEY = "topology.ebs.csi.aws.com/zone"
 CANARY = "canary-11c4"
 DOCUMENT = registration.VolumeRegistration(
     volume_id="mysql",
@@ -286,6 +287,24 @@ def test_last_step_forgets_and_registers_again(repair, cluster):
     ]
     assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
     assert repair.said["asked"][-1].endswith(f"EC2: {ID} is available")
+
+
+@pytest.mark.parametrize(
+    "asked_for", [None, [{"Segments": {ZONE_KEY: "us-east-1a"}}, {"Segments": {ZONE_KEY: "us-east-1b"}}]]
+)
+def test_last_step_registers_the_places_that_the_volume_has(repair, cluster, asked_for):
+    """Not those that were asked for when a plugin made it: Nomad takes the places of a first registration from them."""
+    place = {"Segments": {ZONE_KEY: "us-east-1a"}}
+    requested = {"RequestedTopologies": {"Required": asked_for, "Preferred": None}} if asked_for else {}
+    cluster.reply("GET", PATH, 200, VANISHED | {"Topologies": [place]} | requested)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+    document = dataclasses.replace(DOCUMENT, required_topologies=({ZONE_KEY: "us-east-1a"},))
+
+    done = repair(**ALL | {"document": document})
+
+    assert (done.status, done.reason) == ("registered", "registered again from mysql.volume.hcl, without the claims")
+    [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
+    assert sent["RequestedTopologies"]["Required"] == [place]
 
 
 @pytest.mark.parametrize(

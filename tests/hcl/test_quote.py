@@ -9,6 +9,7 @@ from hypothesis import strategies
 from nomad_csi import errors
 from nomad_csi.hcl import quote, read
 from nomad_csi.spec import names
+from nomad_csi.text import normal_form
 
 FRAGMENTS = [
     "$",
@@ -72,7 +73,7 @@ def test_string_reads_as_itself_in_a_job_file(text):
     """In a job file the same literal means the same text, in NFC form."""
     document = read.read_job(f'first = {quote.string(text)}\nlast = "kept"\n')
 
-    assert document == {"first": unicodedata.normalize("NFC", text), "last": "kept"}
+    assert document == {"first": normal_form.normalised(text), "last": "kept"}
 
 
 @many
@@ -282,7 +283,7 @@ def test_attribute_of_a_client_stays_alive():
 TEMPLATE = "text without ${ or %{, which Nomad would evaluate again on the client"
 SEEN = "text without invisible characters other than newline and tab"
 ATTRIBUTE = "one runtime variable of the client such as ${attr.cpu.arch}"
-NFC = "text in Unicode's NFC form, to which Nomad turns a job file"
+NFC = "text in Unicode's NFC form, as Nomad makes it of a job file"
 NAME = "a name of letters, digits, _ and - that begins with a letter or _"
 
 

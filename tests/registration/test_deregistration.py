@@ -120,6 +120,35 @@ def test_claims_are_waited_for(run, scripted):
     assert run.told == ["waiting for prod/mysql"]
 
 
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ({"ExternalID": "vol-b"}, f"it stands for vol-b now, not for {ID}"),
+        ({"CreateIndex": 9}, f"it was registered anew meanwhile, for {ID}"),
+    ],
+)
+@pytest.mark.parametrize("is_forced", [True, False])
+def test_what_was_registered_meanwhile_under_the_id_stays(run, scripted, now, told, is_forced):
+    """It is not the volume that was meant."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", PATH, 200, FREE | now)
+
+    [(status, reason, _)] = run(KEY, wait_s=10, is_forced=is_forced)
+
+    assert (status, reason) == ("refused", f"{told}; nothing was sent: check it, and run again if it is to go")
+    assert scripted.sent("DELETE") == []
+
+
+def test_another_storage_than_the_caller_means_stays(run, scripted):
+    """Registered between the question of the caller and ours."""
+    scripted.reply("GET", PATH, 200, FREE)
+
+    [(status, reason, _)] = run(KEY, external_ids={KEY: "vol-meant"})
+
+    assert (status, reason.partition(";")[0]) == ("refused", f"it stands for {ID} now, not for vol-meant")
+    assert scripted.sent("DELETE") == []
+
+
 def test_waiting_has_an_end(run, scripted):
     """Then the holders are named."""
     scripted.reply("GET", PATH, 200, HELD)

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi.plan import registration
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import registering, secret_safety
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.created import created_volume
 
@@ -153,3 +153,44 @@ def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
     told = f"warning: {TOLD}; `nomad-csi doctor --explain nomad-erases-secrets` says more"
     assert capsys.readouterr().err.splitlines().count(told) == 1
     assert "members" in old.requests[0][1]
+
+
+@pytest.fixture
+def lossy(scripted):
+    """A Nomad whose server erases, that has no volume yet, and whose answers to requests get lost."""
+    scripted.reply("GET", "/v1/agent/members", 200, members("1.10.6"))
+    scripted.reply("GET", "/v1/plugin/csi/nfs", 200, {"ID": "nfs", "ControllerRequired": False})
+    scripted.reply("GET", LIST, 200, [])
+    scripted.reply("GET", GET, 404, "volume not found")
+    scripted.reply("PUT", GET, 0)
+    return scripted
+
+
+def reads_after_a_request(script):
+    """Return how often the volume was read after the first request that may have arrived."""
+    sent = [(method, path.partition("?")[0]) for method, path, _ in script.requests]
+    first = next(number for number, (method, _) in enumerate(sent) if method == "PUT" and GET in sent[number])
+    return sent[first:].count(("GET", GET))
+
+
+def test_register_reads_nothing_back_after_a_lost_answer(context, lossy, monkeypatch):
+    """Whether it arrived is not known, and said so: a read could erase what has arrived."""
+    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    told = []
+
+    [outcome] = registering.register(context.connect(), [DOCUMENT], tell=told.append)
+
+    assert outcome.status == "unknown"
+    assert f"what was sent is not read back: {TOLD}" in told
+    assert (len(lossy.sent("PUT")), reads_after_a_request(lossy)) == (1, 0)
+
+
+def test_register_does_not_read_what_somebody_else_registered_meanwhile(context, lossy, monkeypatch):
+    """Nomad's sentence is the answer."""
+    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    lossy.replies[("PUT", GET)] = [(500, "mysql cannot be updated")]
+
+    [outcome] = registering.register(context.connect(), [DOCUMENT])
+
+    assert (outcome.status, "cannot be updated" in outcome.reason) == ("refused", True)
+    assert reads_after_a_request(lossy) == 0

@@ -108,6 +108,8 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
     """
     wanted = sorted(set(ids))
     chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
+    if len(chunks) == 1:
+        return _asked(ec2, operation, result, name, wanted)
     with futures.ThreadPoolExecutor(WORKERS) as pool:
         answers = [pool.submit(_asked, ec2, operation, result, name, chunk) for chunk in chunks]
         return [item for answer in answers for item in answer.result()]
@@ -115,7 +117,7 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
 
 def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str]) -> list[dict[str, Any]]:
     pages = ec2.get_paginator(operation).paginate(Filters=[{"Name": name, "Values": list(chunk)}])
-    return [item for page in pages for item in page[result]]
+    return list(pages.search(result))
 
 
 # Clients, and their refusals as one sentence.

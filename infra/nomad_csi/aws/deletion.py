@@ -19,7 +19,8 @@ from typing import Any, Literal
 import botocore.exceptions
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, tagged
+from nomad_csi.aws import asking
+from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 
 # The last snapshot of an EBS volume, taken when nobody can write to it any more and before it is deleted.
@@ -49,14 +50,14 @@ def taken_snapshot(owner: str, aws_region: str, *, profile: str | None = None) -
     """Return the latest last snapshot of each volume of the stack *owner*, by its key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
     found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
-    return {volumes.maker(tagged.tags_of(item)): str(item["SnapshotId"]) for item in found}
+    return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
 
 
 def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
     """Return the account's own snapshots that pass *filters*, as EC2 describes them."""
     with asking.told(aws_region):
         pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
-        return [item for page in pages.paginate(Filters=filters, OwnerIds=["self"]) for item in page["Snapshots"]]
+        return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
 
 
 def take_snapshot(
@@ -127,7 +128,6 @@ Kind = Literal["ebs", "access-point", ""]
 _ACCESS_POINT = re.compile(r"(?P<system>fs-[0-9a-f]+):(?P<path>[^:]*):(?P<point>fsap-[0-9a-f]+)")
 _GONE = frozenset({"InvalidVolume.NotFound", "AccessPointNotFound"})
 _ID = "nomad-csi-last-look"
-_LEAVING = frozenset({"deleting", "deleted"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ class ObservedStorage:
 
 def kind_of(external_id: str) -> Kind:
     """Return what *external_id* names; empty where it is nothing that is deleted here."""
-    if ebs_volumes.is_ebs(external_id):
+    if aws_records.is_ebs(external_id):
         return "ebs"
     return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
 
@@ -164,7 +164,8 @@ def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
     Raises `errors.AwsError`.
     """
     with asking.told(aws_region):
-        found = (*_tagged_volumes(key, aws_region), *_tagged_access_points(key, aws_region))
+        tagged = _volumes(f"tag:{volumes.VOLUME_TAG}", key, aws_region)
+        found = (*tagged, *_tagged_access_points(key, aws_region))
     return tuple(sorted(found, key=lambda item: item.external_id))
 
 
@@ -181,6 +182,7 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
     with asking.told(aws_region):
         client = asking.client("efs" if is_point else "ec2", aws_region)
         # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
+        # Taken off again: clients of one session share what their emitters remember of handlers (`hooks`, `__copy__`).
         client.meta.events.register(event, lambda **_: last_look(), unique_id=_ID)
         try:
             if is_point:
@@ -195,11 +197,15 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
 
 
 def _volume(external_id: str, aws_region: str) -> ObservedStorage | None:
-    chosen = [{"Name": "volume-id", "Values": [external_id]}]
-    for item in asking.client("ec2", aws_region).describe_volumes(Filters=chosen)["Volumes"]:
-        if item["State"] not in _LEAVING:
-            return ObservedStorage(external_id=external_id, state=item["State"], tags=tagged.tags_of(item))
-    return None
+    return next(_volumes("volume-id", external_id, aws_region), None)
+
+
+def _volumes(name: str, value: str, aws_region: str) -> Iterator[ObservedStorage]:
+    """Yield the EBS volumes that are there and pass the filter *name*."""
+    ec2 = asking.client("ec2", aws_region)
+    for item in asking.described(ec2, "describe_volumes", "Volumes", name, [value]):
+        if item["State"] not in aws_records.LEAVING:
+            yield ObservedStorage(external_id=item["VolumeId"], state=item["State"], tags=aws_records.tags_of(item))
 
 
 def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
@@ -212,31 +218,25 @@ def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
         raise
     if not external_id.startswith(f"{point['FileSystemId']}:"):
         raise errors.AwsError(f"{external_id}: the access point is one of {point['FileSystemId']}")
-    state = point.get("LifeCycleState", "available")
+    state = _state(point)
     return (
-        None if state in _LEAVING else ObservedStorage(external_id=external_id, state=state, tags=tagged.tags_of(point))
+        None
+        if state in aws_records.LEAVING
+        else ObservedStorage(external_id=external_id, state=state, tags=aws_records.tags_of(point))
     )
 
 
-def _tagged_volumes(key: str, aws_region: str) -> Iterator[ObservedStorage]:
-    chosen = [{"Name": f"tag:{volumes.VOLUME_TAG}", "Values": [key]}]
-    for page in asking.client("ec2", aws_region).get_paginator("describe_volumes").paginate(Filters=chosen):
-        for item in page["Volumes"]:
-            if item["State"] not in _LEAVING:
-                yield ObservedStorage(external_id=item["VolumeId"], state=item["State"], tags=tagged.tags_of(item))
-
-
 def _tagged_access_points(key: str, aws_region: str) -> Iterator[ObservedStorage]:
-    for page in asking.client("efs", aws_region).get_paginator("describe_access_points").paginate():
-        for point in page["AccessPoints"]:
-            tags, state = tagged.tags_of(point), _state(point)
-            if tags.get(volumes.VOLUME_TAG) == key and state not in _LEAVING:
-                external_id = volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
-                yield ObservedStorage(external_id=external_id, state=state, tags=tags)
+    efs = asking.client("efs", aws_region)
+    for point in efs.get_paginator("describe_access_points").paginate().search("AccessPoints"):
+        tags, state = aws_records.tags_of(point), _state(point)
+        if tags.get(volumes.VOLUME_TAG) == key and state not in aws_records.LEAVING:
+            external_id = volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
+            yield ObservedStorage(external_id=external_id, state=state, tags=tags)
 
 
 def _state(point: Mapping[str, Any]) -> str:
-    return str(point.get("LifeCycleState", ""))
+    return str(point.get("LifeCycleState", "available"))
 
 
 def _point(external_id: str) -> str:

@@ -98,11 +98,12 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
 
 def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
-    wanted = {"Name": "tag-key", "Values": [volumes.OWNER_TAG, volumes.VOLUME_TAG]}
+    wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
     with asking.told(aws_region):
-        pages = (ec2 or asking.client("ec2", aws_region)).get_paginator("describe_volumes").paginate(Filters=[wanted])
-        found = [item for page in pages for item in page["Volumes"]]
-    return {item["VolumeId"]: _volume(item) for item in found if item["State"] not in {"deleting", "deleted"}}
+        found = asking.described(
+            ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
+        )
+    return {item["VolumeId"]: _volume(item) for item in found if item["State"] not in aws_records.LEAVING}
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
@@ -121,7 +122,7 @@ def _volume(item: Mapping[str, Any]) -> EbsVolumeRecord:
         state=item["State"],
         encrypted=bool(item.get("Encrypted")),
         kms_key_arn=item.get("KmsKeyId") or "",
-        tags={tag["Key"]: tag["Value"] for tag in item.get("Tags") or ()},
+        tags=aws_records.tags_of(item),
     )
 
 

@@ -24,12 +24,8 @@ def look(aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points of the region. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         efs = asking.client("efs", aws_region)
-        systems = [
-            item for page in efs.get_paginator("describe_file_systems").paginate() for item in page["FileSystems"]
-        ]
-        points = [
-            item for page in efs.get_paginator("describe_access_points").paginate() for item in page["AccessPoints"]
-        ]
+        systems = list(efs.get_paginator("describe_file_systems").paginate().search("FileSystems"))
+        points = list(efs.get_paginator("describe_access_points").paginate().search("AccessPoints"))
     return _seen(systems, points)
 
 
@@ -69,7 +65,7 @@ def _seen(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, An
                 file_system_id=item["FileSystemId"],
                 state=item["LifeCycleState"],
                 encrypted=bool(item.get("Encrypted")),
-                tags={tag["Key"]: tag["Value"] for tag in item.get("Tags") or ()},
+                tags=aws_records.tags_of(item),
             )
             for item in systems
         },

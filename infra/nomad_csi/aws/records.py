@@ -12,6 +12,15 @@ MISSING = "missing"
 """Stands for the state of a volume or an instance that EC2 does not know."""
 
 
+LEAVING = frozenset({"deleting", "deleted"})
+"""States of storage that is gone, or about to be."""
+
+
+def tags_of(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of what AWS described; empty where it has none."""
+    return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
+
+
 _EBS_ID = re.compile(r"vol-[0-9a-f]{8,17}")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.aws import asking, ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 from nomad_csi.plan.rules import ebs_rules
 
@@ -49,20 +50,17 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
 
 
 def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
-    pages = ec2.get_paginator("describe_volumes").paginate(
-        Filters=[{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}]
-    )
-    for volume in (volume for page in pages for volume in page["Volumes"]):
-        present = ebs_volumes.present_volumes(volume)
-        yield _tagged(volume["VolumeId"], tags_of(volume), "aws:ebs/volume:Volume", present)
+    for volume in asking.described(ec2, "describe_volumes", "Volumes", f"tag:{volumes.OWNER_TAG}", [owner]):
+        if volume["State"] not in aws_records.LEAVING:
+            present = ebs_volumes.present_volumes(volume)
+            yield _tagged(volume["VolumeId"], aws_records.tags_of(volume), "aws:ebs/volume:Volume", present)
 
 
 def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:
-    for page in efs.get_paginator("describe_file_systems").paginate():
-        for system in page["FileSystems"]:
-            tags = tags_of(system)
-            if tags.get(volumes.OWNER_TAG) == owner and system["LifeCycleState"] not in ("deleting", "deleted"):
-                yield _tagged(system["FileSystemId"], tags, "aws:efs/fileSystem:FileSystem", None)
+    for system in efs.get_paginator("describe_file_systems").paginate().search("FileSystems"):
+        tags = aws_records.tags_of(system)
+        if tags.get(volumes.OWNER_TAG) == owner and system["LifeCycleState"] not in aws_records.LEAVING:
+            yield _tagged(system["FileSystemId"], tags, "aws:efs/fileSystem:FileSystem", None)
 
 
 def _tagged(external_id: str, tags: Mapping[str, str], resource_type: str, volume: ebs_rules.Present | None) -> Tagged:
@@ -74,8 +72,3 @@ def _tagged(external_id: str, tags: Mapping[str, str], resource_type: str, volum
         resource_type=resource_type,
         volume=volume,
     )
-
-
-def tags_of(described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the tags of what AWS described; empty where it has none."""
-    return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}

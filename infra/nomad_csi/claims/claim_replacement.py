@@ -112,7 +112,9 @@ class Replacement:
             raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
         self._refuse_unasked(document)
         self._refuse_attached(judged)
-        return volume.as_sent(document, unclaimed)
+        # Nomad forgets the volume first, and takes the places of a first registration from what was requested.
+        places = unclaimed.topologies or document.required_topologies
+        return dataclasses.replace(volume.as_sent(document, unclaimed), required_topologies=places)
 
     def noted(self, note: RepairNote) -> registration.VolumeRegistration:
         """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""

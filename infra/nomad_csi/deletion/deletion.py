@@ -551,7 +551,11 @@ def _deregister(deletion: _Deletion) -> None:
     """Have Nomad forget the volume, which it refuses while one claims it."""
     given = deletion.options
     options = deregistration.DeregistrationOptions(
-        wait_s=given.wait_s, aws_region=given.aws_region, requester=deletion.requester, keeps_marks=True
+        wait_s=given.wait_s,
+        aws_region=given.aws_region,
+        requester=deletion.requester,
+        external_ids={deletion.volume: deletion.storage.external_id},
+        keeps_marks=True,
     )
     began = time.monotonic()
     [done] = deregistration.deregister(

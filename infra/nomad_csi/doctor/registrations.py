@@ -83,7 +83,7 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
     seen = account.file_systems
     for volume, (system_id, point_id) in wanted:
         system = seen.file_systems.get(system_id)
-        if system is None or system.state in {"deleting", "deleted"}:
+        if system is None or system.state in aws_records.LEAVING:
             state = system.state if system else "none"
             where = f"EFS DescribeFileSystems in {account.region}"
             evidence = f"{volume.place}: external id {volume.external_id}; {where}: {state}"

@@ -6,9 +6,10 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (versi
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from nomad_csi.text import normal_form
 
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE = r"""\\(?: ["\\nrt] | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8} )"""
@@ -61,13 +62,13 @@ def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     *scope* has the values of ``var.name`` and ``local.name``. What else Nomad evaluates when it parses the job
     (functions, ``%{ if }``) raises `LiteralError`.
     """
-    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1], scope)))
+    return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
 
 
 def changes_in_hcl2(literal: str) -> bool:
     """Return whether Nomad turns the text of *literal* into another one, in Unicode's NFC form."""
     escapes = re.sub(_ESCAPE, lambda match: _unescape(match[0]), literal, flags=re.VERBOSE)
-    return not unicodedata.is_normalized("NFC", escapes)
+    return not normal_form.is_normalised(escapes)
 
 
 def hcl1_heredoc(token: str) -> str:
@@ -84,7 +85,7 @@ def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
     body = _heredoc_body(token)
     if token.startswith("<<-"):
         body = _without_common_indent(body)
-    return unicodedata.normalize("NFC", "".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
+    return normal_form.normalised("".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
 
 
 def _heredoc_part(match: re.Match[str], scope: Mapping[str, Any]) -> str:

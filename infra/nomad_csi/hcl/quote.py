@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
 from nomad_csi.spec import names
+from nomad_csi.text import normal_form
 
 # Which characters a reader of a file can see: the same on every Python, though each has the tables of another Unicode.
 #
@@ -243,8 +244,8 @@ def _refuse_templates(text: str) -> None:
 
 
 def _refuse_unnormalised(text: str) -> None:
-    if not unicodedata.is_normalized("NFC", text):
-        raise _refusal("text in Unicode's NFC form, to which Nomad turns a job file", "another form", "normalise it")
+    if not normal_form.is_normalised(text):
+        raise _refusal("text in Unicode's NFC form, as Nomad makes it of a job file", "another form", "normalise it")
 
 
 def _refusal(allowed: str, got: str, fix: str = "") -> errors.SpecError:

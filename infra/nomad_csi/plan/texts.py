@@ -1,9 +1,9 @@
 """What a text may hold to stand in a job file as it is."""
 
-import unicodedata
 from collections.abc import Iterator
 
 from nomad_csi.errors import Problem
+from nomad_csi.text import normal_form
 
 
 def job_text(value: str, path: str, *, shown: bool = True) -> Iterator[Problem]:
@@ -12,5 +12,5 @@ def job_text(value: str, path: str, *, shown: bool = True) -> Iterator[Problem]:
     if "${" in value or "%{" in value:
         allowed = "text without ${ or %{: Nomad would evaluate it, twice"
         yield Problem(path=path, got=got, allowed=allowed, fix="write the value itself")
-    if not unicodedata.is_normalized("NFC", value):
+    if not normal_form.is_normalised(value):
         yield Problem(path=path, got=got, allowed="text in Unicode's NFC form, because job files are normalised to it")

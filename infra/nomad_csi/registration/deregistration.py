@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
@@ -98,6 +98,9 @@ class DeregistrationOptions:
     requester: registration_ownership.Requester = registration_ownership.NO_OWNER
     """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
 
+    external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
+    """What volumes stand for, where the caller knows it; one that stands for something else is refused."""
+
     keeps_marks: bool = False
     """Whether marks stay, because their volumes are not done with."""
 
@@ -150,6 +153,8 @@ class _Run:
         self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
         self._owners: Mapping[volumes.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[volumes.Key, changes.Watched] | None = None
+        self._first: dict[volumes.Key, volumes.Volume] = {}
+        """Each volume as it was when the run began."""
 
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
         """Look, deregister what is free, and look again until the deadline; then say what is left."""
@@ -169,11 +174,19 @@ class _Run:
         return tuple(self._outcomes[key] for key in wanted)
 
     def _look(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
-        """Return those that are there; note the others as gone. EC2 is asked about all of them."""
+        """
+        Return those that are there and the same as at first; note the others, as gone or refused.
+
+        EC2 is asked about all of them.
+        """
         held = []
         for key, volume in volumes.found(self._client, keys):
             if volume is None:
                 self._note(key, "gone", f"not registered in namespace {key[0]}")
+            elif another := self._another(key, volume):
+                self._note(
+                    key, "refused", f"{another}; nothing was sent: check it, and run again if it is to go", volume
+                )
             else:
                 held.append(volume)
         if self._options.aws_region and held:
@@ -181,6 +194,14 @@ class _Run:
                 (item.external_id for item in held), self._options.aws_region
             ).volumes
         return held
+
+    def _another(self, key: volumes.Key, volume: volumes.Volume) -> str:
+        """Return what else is registered under the id than what is meant; empty: nothing else."""
+        first = self._first.setdefault(key, volume)
+        meant = self._options.external_ids.get(key, first.external_id)
+        if volume.external_id != meant:
+            return f"it stands for {volume.external_id} now, not for {meant}"
+        return "" if volume.create_index == first.create_index else f"it was registered anew meanwhile, for {meant}"
 
     def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
         """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""

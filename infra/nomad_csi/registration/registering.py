@@ -16,7 +16,7 @@ from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import outcomes as registration_outcomes
-from nomad_csi.registration import sending, storage_sharing
+from nomad_csi.registration import secret_safety, sending, storage_sharing
 from nomad_csi.text import listing
 
 # Volumes in namespaces that Nomad does not have, found before anything is sent.
@@ -136,7 +136,12 @@ def register(
     lost_to = owner_record_upkeep.confirm(
         client, (key for key, error in answers.items() if error is None), requester, tell
     )
-    lost = {key: wanted[key] for key in new if _TAKEN in getattr(answers.get(key), "message", "")}
+    lost = {
+        key: wanted[key]
+        for key in new
+        if _TAKEN in getattr(answers.get(key), "message", "")
+        and not (wanted[key].secrets and secret_safety.risk(client))
+    }
     with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
         seen |= _looked(client, lost, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}

@@ -18,7 +18,7 @@ from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import batching
+from nomad_csi.registration import batching, secret_safety
 
 # Word of a request that takes long, for who waits at a terminal. Nothing is ended by it.
 
@@ -259,7 +259,10 @@ class _Sender:
         return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
 
     def _has_arrived(self, documents: Documents) -> bool | None:
-        """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
+        """Return whether a batch that was not answered is in force; ``None`` where that cannot or must not be read."""
+        if any(item.secrets for item in documents) and (why := secret_safety.risk(self._client)):
+            self._timeouts.tell(f"what was sent is not read back: {why}")
+            return None
         wanted: Mapping[volumes.Key, registration.VolumeRegistration] = {
             volumes.key_of(document): document for document in documents
         }

@@ -12,6 +12,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking, ebs_volumes, file_systems
+from nomad_csi.aws import records as aws_records
 from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.health import eligibility, gather
@@ -115,7 +116,7 @@ def _driver(plugin: plugins.Plugin) -> model.Driver | None:
 # the one that it follows.
 
 
-_GONE = frozenset({"deleting", "deleted", "error"})
+_GONE = aws_records.LEAVING | {"error"}
 """States of storage that is not there to be used. Source: Amazon EC2 and EFS API references, 2026-08."""
 
 
