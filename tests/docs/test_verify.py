@@ -121,7 +121,7 @@ def test_metrics_of_the_page_are_those_of_the_code():
         explanations=(),
     )
     reported = report.VerificationReport(plugins=(plugin,), volumes=(held,))
-    text = prometheus.text(prometheus.RoundMetrics(found=reported, seconds=1, last_answer_s=1))
+    text = prometheus.text(reported, seconds=1, last_answer_s=1)
     written = {
         name: re.findall(r'(\w+)="', labels)
         for name, labels in re.findall(r"^(nomad_csi_\w+)(\{.*\})? ", text, re.MULTILINE)

@@ -68,7 +68,7 @@ def mixed(expected, node, instance, seen, ran):
 
 def test_round_is_told_whole(mixed):
     """Counts by role and status, volumes one by one, findings by code."""
-    samples = parsed(prometheus.text(prometheus.RoundMetrics(found=mixed, seconds=0.25, last_answer_s=1_795_000_000.5)))
+    samples = parsed(prometheus.text(mixed, seconds=0.25, last_answer_s=1_795_000_000.5))
 
     assert value(samples, "nomad_csi_verify_answered") == 1
     assert value(samples, "nomad_csi_verify_ok") == 0
@@ -96,7 +96,7 @@ def test_claims_without_a_controller_are_an_alarm():
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 
-    samples = parsed(prometheus.text(prometheus.RoundMetrics(found=found, seconds=1, last_answer_s=1)))
+    samples = parsed(prometheus.text(found, seconds=1, last_answer_s=1))
 
     volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "p"}
     assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 1
@@ -105,7 +105,7 @@ def test_claims_without_a_controller_are_an_alarm():
 
 def test_without_an_answer_nothing_is_claimed():
     """No series of plugins and volumes: an alert on them cannot see an old value."""
-    text = prometheus.text(prometheus.RoundMetrics(found=None, seconds=30, last_answer_s=1_795_000_000))
+    text = prometheus.text(None, seconds=30, last_answer_s=1_795_000_000)
 
     assert {name: found for (name, _), found in parsed(text).items()} == {
         "nomad_csi_verify_answered": 0,
@@ -122,7 +122,7 @@ def test_labels_say_what_they_were_given(volume_id):
     )
     found = report.VerificationReport(plugins=(), volumes=(held,))
 
-    samples = parsed(prometheus.text(prometheus.RoundMetrics(found=found, seconds=1, last_answer_s=1)))
+    samples = parsed(prometheus.text(found, seconds=1, last_answer_s=1))
 
     assert value(samples, "nomad_csi_volume_ok", namespace="default", volume_id=volume_id, plugin_id="p") == 1
 
@@ -130,7 +130,7 @@ def test_labels_say_what_they_were_given(volume_id):
 @pytest.mark.parametrize("last_answer_s", [0.0, 1_795_000_000.0, 1_795_000_000.125])
 def test_last_answer_is_found_again(last_answer_s):
     """Who writes the file anew takes it over."""
-    text = prometheus.text(prometheus.RoundMetrics(found=None, seconds=1, last_answer_s=last_answer_s))
+    text = prometheus.text(None, seconds=1, last_answer_s=last_answer_s)
 
     assert prometheus.last_answer_s(text) == last_answer_s
 
@@ -149,6 +149,6 @@ def test_series_do_not_grow_with_clients(expected, node, instance, seen, ran):
         there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
         status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in names))
         found = report.VerificationReport(plugins=(status,), volumes=())
-        return prometheus.text(prometheus.RoundMetrics(found=found, seconds=1, last_answer_s=1)).count("\n")
+        return prometheus.text(found, seconds=1, last_answer_s=1).count("\n")
 
     assert lines(40) == lines(2)

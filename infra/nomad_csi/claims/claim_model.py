@@ -73,7 +73,7 @@ class VolumeClaims:
     @property
     def key(self) -> str:
         """``namespace/volume_id``."""
-        return f"{self.volume.namespace}/{self.volume.volume_id}"
+        return self.volume.key
 
     @property
     def is_held(self) -> bool:

@@ -29,8 +29,8 @@ def findings_of_claim(
     found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimStatus
 ) -> Iterator[findings.Finding]:
     """Yield what is wrong with one claim."""
-    subject = f"volume {volume.namespace}/{volume.volume_id}"
-    repair = f"release the claim with `nomad-csi claims --repair {volume.namespace}/{volume.volume_id}`"
+    subject = f"volume {volume.key}"
+    repair = f"release the claim with `nomad-csi claims --repair {volume.key}`"
     claim = item.claim
     if item.status == "vanished":
         yield findings.finding(
@@ -89,7 +89,7 @@ def without_controller(
     if volume.claims and is_required and not healthy:
         yield findings.finding(
             WITHOUT_CONTROLLER,
-            f"volume {volume.namespace}/{volume.volume_id}",
+            f"volume {volume.key}",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
         )
@@ -99,7 +99,7 @@ def findings_of_storage(
     volume: volumes.Volume, judged: tuple[claim_model.ClaimStatus, ...], ebs: aws_records.AttachedVolume
 ) -> Iterator[findings.Finding]:
     """Yield where EC2 has the volume otherwise than its claims say."""
-    subject = f"volume {volume.namespace}/{volume.volume_id}"
+    subject = f"volume {volume.key}"
     holders = {item.instance_id for item in judged}
     strangers = [place for place in ebs.attachments if place.instance_id not in holders]
     if ebs.state == aws_records.MISSING:

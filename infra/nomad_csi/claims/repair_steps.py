@@ -89,11 +89,9 @@ class MissingError(EndError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repaired:
+class Repaired(registration.NamedVolume):
     """What became of a volume with stuck claims."""
 
-    namespace: str
-    volume_id: str
     status: Status
     reason: str
     """In a sentence, with what to do next."""

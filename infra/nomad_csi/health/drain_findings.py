@@ -86,7 +86,7 @@ def _of_controllers(
 
 def _named(found: Iterable[volumes.Volume]) -> str:
     """Return ``default/a, default/b and 3 more``."""
-    return listing.shortened(sorted({f"{volume.namespace}/{volume.volume_id}" for volume in found}))
+    return listing.shortened(sorted({volume.key for volume in found}))
 
 
 def _subjects(found: Iterable[volumes.Volume]) -> tuple[str, ...]:

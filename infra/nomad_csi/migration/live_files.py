@@ -132,7 +132,7 @@ def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
 
 
 def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
-    key = f"{volume.namespace}/{volume.volume_id}"
+    key = volume.key
     name = f"volume {key}"
     payload = volumes.payload(volume.registration())
     if not volume.required_topologies and volume.topologies:

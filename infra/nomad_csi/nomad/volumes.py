@@ -29,6 +29,8 @@ Volume = records.Volume
 UNREAD_SHOWN = records.UNREAD_SHOWN
 Unread = records.Unread
 Read = records.Read
+Key = records.Key
+key_of = records.key_of
 
 
 def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -188,10 +190,6 @@ def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.Re
 # Volumes by namespace and id, however many: one list for each namespace, then every one that is there.
 
 
-Key = tuple[str, str]
-"""Namespace and volume id."""
-
-
 FEW = 200
 """Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
 
@@ -201,11 +199,6 @@ SET_SHOWN = 20
 
 _INDEX = re.compile(r"[0-9]+\]")
 """What follows the bracket in the id of a volume of a set."""
-
-
-def key_of(document: registration.VolumeRegistration) -> Key:
-    """Return namespace and id of *document*."""
-    return document.namespace, document.volume_id
 
 
 def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:

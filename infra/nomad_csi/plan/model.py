@@ -231,7 +231,7 @@ class VolumePlan:
     @property
     def key(self) -> str:
         """``namespace/volume_id``, unique in a cluster."""
-        return f"{self.registration.namespace}/{self.registration.volume_id}"
+        return self.registration.key
 
     @property
     def made_by_plugin(self) -> bool:

@@ -114,6 +114,11 @@ class VolumeRegistration:
     Changed in a later registration, the controller plugin grows the storage.
     """
 
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return f"{self.namespace}/{self.volume_id}"
+
 
 # A volume by its name in a cluster: what orders, statuses and outcomes of single volumes have in common.
 

@@ -61,7 +61,7 @@ def volume_questions(
     """
     if record is None or not record.controllers:
         return Asking()
-    skipped = {probed.key_of(item): probed.may_be_asked(item, with_secrets) for item in needs}
+    skipped = {volumes.key_of(item): probed.may_be_asked(item, with_secrets) for item in needs}
     askable = [item for item in record.controllers if probe_job_run.why_not(known.get(item.node_id), job) is None]
     if not askable:
         return Asking(skipped={key: why or NOBODY for key, why in skipped.items()})
@@ -69,7 +69,7 @@ def volume_questions(
     return Asking(
         alloc_id=chosen.alloc_id,
         node_id=chosen.node_id,
-        questions=tuple(question(item) for item in needs if not skipped[probed.key_of(item)]),
+        questions=tuple(question(item) for item in needs if not skipped[volumes.key_of(item)]),
         skipped={key: why for key, why in skipped.items() if why},
     )
 
@@ -77,7 +77,7 @@ def volume_questions(
 def question(volume: volumes.Volume) -> validation.ValidationQuestion:
     """Return what is asked of *volume*; its secrets are not known here."""
     return validation.ValidationQuestion(
-        key=probed.key_of(volume),
+        key=volumes.key_of(volume),
         external_id=volume.external_id or volume.volume_id,
         uses=tuple((item.access_mode, item.attachment_mode) for item in volume.capabilities),
         context=volume.context,

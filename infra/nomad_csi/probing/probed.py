@@ -196,7 +196,9 @@ def judge_volumes(
 ) -> tuple[findings.Finding, ...]:
     """Return what a controller says against the registered volumes *needs*."""
     return tuple(
-        _finding(item, answer) for item in needs if (answer := answers.get(key_of(item))) and not answer.confirmed
+        _finding(item, answer)
+        for item in needs
+        if (answer := answers.get(volumes.key_of(item))) and not answer.confirmed
     )
 
 
@@ -219,14 +221,9 @@ def judge_without_secrets(
 def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
     """Return why a job may not ask for the volume; empty: it may. What is named like a secret stays here."""
     names = (*volume.context, *volume.parameters)
-    if key_of(volume) in with_secrets or any(map(secrets.has_secret_word, names)):
+    if volumes.key_of(volume) in with_secrets or any(map(secrets.has_secret_word, names)):
         return NEEDS_SECRETS
     return ""
-
-
-def key_of(volume: volumes.Volume) -> Key:
-    """Return namespace and id."""
-    return volume.namespace, volume.volume_id
 
 
 def _silence(answer: csi_records.Validated) -> str:
@@ -245,7 +242,7 @@ def _finding(volume: volumes.Volume, answer: csi_records.Validated) -> findings.
     is_refused = answer.code and not missing
     return findings.finding(
         "volume-unknown" if missing else "volume-unconfirmed",
-        f"volume {volume.namespace}/{volume.volume_id}",
+        f"volume {volume.key}",
         severity="error",
         expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
         found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without output'}"),

@@ -109,7 +109,7 @@ def _places(
             there = "; ".join(sorted({_segments(place) for place in places}))
             yield findings.finding(
                 "volume-out-of-reach",
-                f"volume {item.namespace}/{item.volume_id}",
+                f"volume {item.key}",
                 expected=f"a client of plugin {plugin_id} in {_wanted(item)}",
                 found=foreign.clean(there or "clients that name no place"),
                 advice="add a client there, or compare the key of its topology_request with what the plugin answers",
@@ -124,7 +124,7 @@ def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.
         if item.topologies and not _reaches(row.report.segments, item):
             yield findings.finding(
                 "claimed-out-of-place",
-                f"volume {item.namespace}/{item.volume_id}",
+                f"volume {item.key}",
                 expected=f"claims from {_wanted(item)} only",
                 found=f"one on {row.node_name or row.node_id}, in {_segments(row.report.segments) or 'no place'}",
             )
@@ -171,7 +171,7 @@ def _limit(count: int | None) -> str:
 
 
 def _named(needs: Sequence[volumes.Volume]) -> str:
-    return listing.shortened([f"{item.namespace}/{item.volume_id}" for item in needs], 3)
+    return listing.shortened([item.key for item in needs], 3)
 
 
 def _subject(plugin_id: str, row: probed.ProbedInstance) -> str:

@@ -114,10 +114,10 @@ class Coalescer:
         timeouts = sending.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
         answers = {id(item.document): item.answer for item in group}
         try:
-            holds = {_key(item): item.hold for item in group}
+            holds = {volumes.key_of(item.document): item.hold for item in group}
             taken = registration_ownership.of(client).take(holds, requester, tell, holds=holds)
             for item in group:
-                if (key := _key(item)) in taken.refused:
+                if (key := volumes.key_of(item.document)) in taken.refused:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
             done = []
@@ -140,10 +140,6 @@ class Coalescer:
                 if not answer.done():
                     answer.set_exception(problem)
             raise
-
-
-def _key(item: _Waiting) -> volumes.Key:
-    return volumes.key_of(item.document)
 
 
 _LOCK = threading.Lock()

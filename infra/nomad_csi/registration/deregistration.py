@@ -42,7 +42,7 @@ def wait_until_free(
     while found is not None and found.claims and goes_on(found) and time.monotonic() < deadline:
         watched.wait(max(0.0, deadline - time.monotonic()), cancelled)
         if cancelled.is_set():
-            raise errors.CancelledError(f"cancelled while {key_of(volume)} was claimed; nothing was deregistered")
+            raise errors.CancelledError(f"cancelled while {volume.key} was claimed; nothing was deregistered")
         found = volumes.get(client, volume.namespace, volume.volume_id)
     return found
 
@@ -51,7 +51,7 @@ def refuse_claimed(volume: volumes.Volume) -> None:
     """Raise `errors.RefusedError` where *volume* is claimed, naming who holds it."""
     if volume.claims:
         raise errors.RefusedError(
-            f"volume {key_of(volume)} is claimed and stays registered: "
+            f"volume {volume.key} is claimed and stays registered: "
             f"{volume_records.holders(volume)}; stop these jobs, wait until their "
             "claims are free, and run again"
         )
@@ -68,11 +68,6 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
         if now is not None and "volume in use" in error.message:
             refuse_claimed(now)
         raise
-
-
-def key_of(volume: volumes.Volume) -> str:
-    """Return ``namespace/volume_id``."""
-    return f"{volume.namespace}/{volume.volume_id}"
 
 
 # Many volumes, and what became of each.
@@ -163,7 +158,7 @@ class _Run:
         held = self._ours(held)
         while True:
             self._forget(volume for volume in held if self._is_free(volume))
-            held = [volume for volume in held if _key(volume) not in self._outcomes]
+            held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
             if not held or not self._waited(held):
                 break
             held = self._look_again(held)
@@ -207,12 +202,12 @@ class _Run:
         """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""
         ours = []
         for volume in held:
-            owner = self._owners.get(_key(volume))
+            owner = self._owners.get(volumes.key_of(volume))
             if self._options.requester.may_have(owner):
                 ours.append(volume)
             else:
                 reason = f"belongs to owner {owner}: remove it there, or act for that owner with --owner {owner}"
-                self._note(_key(volume), "refused", reason)
+                self._note(volumes.key_of(volume), "refused", reason)
         return ours
 
     def _unmark(self) -> None:
@@ -226,10 +221,10 @@ class _Run:
     def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
         """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""
         try:
-            return self._look(map(_key, held))
+            return self._look(map(volumes.key_of, held))
         except (errors.NomadApiError, errors.AwsError) as error:
             for volume in held:
-                self._note(_key(volume), "failed", str(error))
+                self._note(volumes.key_of(volume), "failed", str(error))
             return []
 
     def _is_free(self, volume: volumes.Volume) -> bool:
@@ -244,7 +239,7 @@ class _Run:
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             return False
-        told = f"waiting for {', '.join('/'.join(_key(volume)) for volume in held)}"
+        told = f"waiting for {', '.join(volume.key for volume in held)}"
         if told != self._told:
             self._tell(told)
             self._told = told
@@ -255,22 +250,22 @@ class _Run:
 
     def _watched(self, volume: volumes.Volume) -> changes.Watched:
         """Return how a change of *volume* is waited for, from the first time on."""
-        if self._last is None or self._last[0] != _key(volume):
+        if self._last is None or self._last[0] != volumes.key_of(volume):
             path = volumes.path_of(volume.volume_id)
-            self._last = _key(volume), changes.Watched(self._client, volume.namespace, path)
+            self._last = volumes.key_of(volume), changes.Watched(self._client, volume.namespace, path)
         return self._last[1]
 
     def _forget(self, free: Iterable[volumes.Volume]) -> None:
         for volume in free:
             if self._cancelled.is_set():
                 return
-            self._send(volume, lambda item: volumes.deregister(self._client, item.namespace, item.volume_id))
+            self._send(volume, volumes.deregister)
 
-    def _send(self, volume: volumes.Volume, send: Callable[[volumes.Volume], None]) -> None:
+    def _send(self, volume: volumes.Volume, send: Callable[[nomad.Nomad, str, str], None]) -> None:
         """Send a deregistration and note what came of it; nothing where somebody has claimed the volume meanwhile."""
-        key = _key(volume)
+        key = volumes.key_of(volume)
         try:
-            send(volume)
+            send(self._client, volume.namespace, volume.volume_id)
         except errors.NomadApiError as error:
             if "volume in use" not in error.message:
                 self._note_refusal(volume, error)
@@ -284,34 +279,28 @@ class _Run:
             try:
                 is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None
             except errors.NomadApiError as again:
-                self._note(_key(volume), "unknown", f"{error}; not seen afterwards: {again}")
+                self._note(volumes.key_of(volume), "unknown", f"{error}; not seen afterwards: {again}")
                 return
             status = "failed" if is_there else "deregistered"
-        self._note(_key(volume), status, "" if status == "deregistered" else str(error), volume)
+        self._note(volumes.key_of(volume), status, "" if status == "deregistered" else str(error), volume)
 
     def _end(self, volume: volumes.Volume) -> None:
-        """Note what is left at the deadline, or force it."""
+        """Note what is left at the deadline, or force it; Nomad forces none that a running allocation holds."""
         if self._cancelled.is_set():
-            self._note(_key(volume), "failed", "cancelled before it was deregistered")
+            self._note(volumes.key_of(volume), "failed", "cancelled before it was deregistered")
             return
         if self._options.is_forced:
-            self._force(volume)
-        if _key(volume) in self._outcomes:
+            self._send(volume, stuck_claims.deregister_by_force)
+        if volumes.key_of(volume) in self._outcomes:
             return
         if volume.claims:
+            more = "; Nomad forces nothing while one of them has not ended" if self._options.is_forced else ""
             held_by = volume_records.holders(volume)
-            self._note(_key(volume), "claimed", f"held by {held_by}{self._why_not_forced()}", volume)
+            self._note(volumes.key_of(volume), "claimed", f"held by {held_by}{more}", volume)
         elif self._is_attached(volume):
-            self._note(_key(volume), "attached", "nothing claims it, and it is still attached", volume)
+            self._note(volumes.key_of(volume), "attached", "nothing claims it, and it is still attached", volume)
         else:
-            self._note(_key(volume), "claimed", "it was claimed at the last moment: run again", volume)
-
-    def _force(self, volume: volumes.Volume) -> None:
-        """Forget the volume with its claims. Nomad itself refuses that for one that a running allocation holds."""
-        self._send(volume, lambda item: stuck_claims.deregister_by_force(self._client, item.namespace, item.volume_id))
-
-    def _why_not_forced(self) -> str:
-        return "; Nomad forces nothing while one of them has not ended" if self._options.is_forced else ""
+            self._note(volumes.key_of(volume), "claimed", "it was claimed at the last moment: run again", volume)
 
     def _note(
         self,
@@ -331,7 +320,3 @@ class _Run:
             external_id=volume.external_id if volume else "",
             storage=storage,
         )
-
-
-def _key(volume: volumes.Volume) -> volumes.Key:
-    return volume.namespace, volume.volume_id

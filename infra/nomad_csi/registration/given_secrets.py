@@ -33,12 +33,10 @@ def filled(
     given for a volume that is not among *documents*.
     """
     all_of_them = tuple(documents)
-    made = tuple(
-        dataclasses.replace(item, secrets={**item.secrets, **given.get(_key(item), {})}) for item in all_of_them
-    )
+    made = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in all_of_them)
     problems = (
-        *_strangers(given, {_key(item) for item in all_of_them}),
-        *(problem for item in made for problem in _missing(item, needed.get(_key(item), ()))),
+        *_strangers(given, {item.key for item in all_of_them}),
+        *(problem for item in made for problem in _missing(item, needed.get(item.key, ()))),
     )
     if problems:
         raise errors.SpecError(problems, source="the volumes' secrets")
@@ -49,12 +47,12 @@ def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -
     """Yield the secrets whose values are not known, and encrypted mount flags: these can only come from Pulumi."""
     if encrypted.PLACEHOLDER in document.mount_options.mount_flags:
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
-        path = f"{_key(document)}: mount_flags"
+        path = f"{document.key}: mount_flags"
         yield errors.Problem(path=path, got="an encrypted value", allowed="values in clear", fix=fix)
     unknown = {name for name, value in document.secrets.items() if value == encrypted.PLACEHOLDER}
     for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
         yield errors.Problem(
-            path=f"{_key(document)}: secret {name}",
+            path=f"{document.key}: secret {name}",
             got="nothing",
             allowed="its value, because Nomad erases what is not sent",
             fix="give it in a --secrets file or in NOMAD_CSI_SECRETS",
@@ -70,7 +68,3 @@ def _strangers(given: Given, known: set[str]) -> Iterator[errors.Problem]:
 def _is_entry(key: object, value: object) -> bool:
     is_table = isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair)
     return isinstance(key, str) and is_table
-
-
-def _key(document: registration.VolumeRegistration) -> str:
-    return f"{document.namespace}/{document.volume_id}"

@@ -129,7 +129,7 @@ class Users:
 
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
     return registration.StorageUser(
-        name=f"{document.namespace}/{document.volume_id}",
+        name=document.key,
         access_modes=tuple(mode.access_mode for mode in document.capabilities),
         shares=document.shares_storage,
     )

@@ -99,7 +99,7 @@ class _Return:
         self._client = client
         self._old = old
         self._held = held
-        self._what = f"volume {old.namespace}/{old.volume_id}"
+        self._what = f"volume {old.key}"
 
     def after(
         self, error: errors.NomadCsiError, news: Mapping[str, Any], who: registration_ownership.Requester
@@ -182,7 +182,7 @@ def _refuse_hidden(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
     """Refuse where the registration has mount flags that are not known here: it could not be put back."""
     if found.has_mount_flags and not recorded.get("mountOptions", {}).get("mountFlags"):
         raise errors.RefusedError(
-            f"volume {found.namespace}/{found.volume_id} stays as it is: Nomad holds mount flags of it that the state "
+            f"volume {found.key} stays as it is: Nomad holds mount flags of it that the state "
             "does not have and Nomad does not show, so that it could not be put back if its successor failed; write "
             "them into the program, or change them there, in an `up` of its own first"
         )
@@ -198,7 +198,7 @@ def _refuse_changed(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
     )
     if changed:
         raise errors.RefusedError(
-            f"volume {found.namespace}/{found.volume_id} is not as recorded any more; nothing was changed: {changed}; "
+            f"volume {found.key} is not as recorded any more; nothing was changed: {changed}; "
             "run `pulumi refresh`, check, and run again"
         )
 

@@ -19,7 +19,7 @@ from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health, volume_changes, volume_document
 from nomad_csi.resources.created import created_changes
-from nomad_csi.resources.frame import resource
+from nomad_csi.resources.frame import properties, resource
 from nomad_csi.text import foreign
 
 # Whether a plugin, as Nomad has it, can serve a volume.
@@ -227,7 +227,7 @@ def controller_problems(
     context: resource.Context, plugin: plugins.Plugin, news: Mapping[str, Any], unchecked: list[str]
 ) -> Iterator[errors.Problem]:
     """Yield what the controller has against the volume of *news*; where it was not asked, that is *unchecked*."""
-    if not plugin.controllers or _has_unknown(news):
+    if not plugin.controllers or properties.has_unknown(news):
         return
     socket = _socket(context, plugin)
     if not socket:
@@ -272,14 +272,6 @@ def _is_open(path: str) -> bool:
         return endpoint.obstacle(endpoint.parse(path)) is None
     except errors.CsiError:
         return False
-
-
-def _has_unknown(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_unknown, value.values()))
-    if isinstance(value, list):
-        return any(map(_has_unknown, value))
-    return bool(value == resource.UNKNOWN)
 
 
 # The checks, and what they refuse.

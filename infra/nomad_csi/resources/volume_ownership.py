@@ -15,7 +15,6 @@ Requester = registration_ownership.Requester
 Hold = registration_ownership.Hold
 OwnerRecord = registration_ownership.OwnerRecord
 _AFTER_EJECT = "after `nomad-csi eject`, remove it from the program"
-_OF_OWNER = ("owner", "ownerId")
 State = tuple[resource.Properties, resource.Properties]
 """Inputs and outputs."""
 
@@ -39,7 +38,7 @@ def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
     behind under the old one holds the volume no more.
     """
     before = str(recorded.get("nonce", ""))
-    is_same = all(news.get(name) == recorded.get(name) for name in ("owner", "ownerId"))
+    is_same = all(news.get(name) == recorded.get(name) for name in stack_identity.OF_OWNER)
     return Hold(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
 
 
@@ -178,8 +177,8 @@ def seen(
     record = registration_ownership.of(client).seen_aloud(_key(inputs), context.warn)
     now = _as_marked(context, inputs, recorded, record)
     lost = {"nonce"} if is_held_by_another(record, recorded) else set()
-    shown = {name: value for name, value in live.items() if name not in {*_OF_OWNER, *lost}}
-    return now, shown | {name: now[name] for name in _OF_OWNER if name in now} | outputs(client, now)
+    shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
+    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(client, now)
 
 
 def _as_marked(
@@ -198,7 +197,7 @@ def _as_marked(
         sentence = registration_ownership.sentence(_key(inputs), record)
         context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
     if not record.label and recorded.get("marked"):
-        return {name: value for name, value in inputs.items() if name not in _OF_OWNER}
+        return {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
     return inputs
 
 

@@ -50,6 +50,6 @@ def _refuse_another(volume: volumes.Volume, outputs: Mapping[str, Any]) -> None:
     recorded = outputs.get("externalId", volume.external_id)
     if volume.external_id != recorded:
         raise errors.RefusedError(
-            f"volume {deregistration.key_of(volume)} stands for {volume.external_id} now, not for {recorded} as "
+            f"volume {volume.key} stands for {volume.external_id} now, not for {recorded} as "
             "recorded; nothing was deregistered: run `pulumi refresh` and check before deleting it"
         )

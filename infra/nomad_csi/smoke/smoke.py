@@ -94,7 +94,7 @@ def _file_named(
     is_there: Callable[[], bool], volume: volumes.Volume, token: str, tell: Callable[[str], None]
 ) -> Iterator[None]:
     """Name the file that was written, and that nobody removes now, in errors of the block; on an interrupt, tell it."""
-    left = f"the file {smoke.file_name(token)} may still be in volume {volume.namespace}/{volume.volume_id}"
+    left = f"the file {smoke.file_name(token)} may still be in volume {volume.key}"
     try:
         yield
     except errors.NomadCsiError as error:

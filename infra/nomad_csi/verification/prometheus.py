@@ -30,19 +30,6 @@ Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundMetrics:
-    """One round: its report, or none where Nomad did not answer."""
-
-    found: report.VerificationReport | None
-
-    seconds: float
-    """How long it took."""
-
-    last_answer_s: float
-    """End of the last round that Nomad answered, this one or an earlier one, in seconds since 1970; 0: none did."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Family:
     """One metric, a gauge, with its samples."""
 
@@ -51,10 +38,19 @@ class Family:
     samples: list[tuple[Labels, float]] = field(default_factory=list)
 
 
-def text(done: RoundMetrics) -> str:
-    """Return all metrics of a round. Without a report there is none about plugins and volumes: nothing is known."""
-    found = (*_of_run(done), *(_of_report(done.found) if done.found is not None else ()))
-    return "".join(line for family in found if family.samples for line in _lines(family))
+def text(found: report.VerificationReport | None, *, seconds: float, last_answer_s: float) -> str:
+    """
+    Return all metrics of a round.
+
+    Args:
+        found: its report; ``None`` where Nomad did not answer: then there is none about plugins and volumes.
+        seconds: how long it took.
+        last_answer_s: end of the last round that Nomad answered, this one or an earlier one, in seconds since 1970; 0:
+            none did.
+
+    """
+    families = (*_of_run(found, seconds, last_answer_s), *(_of_report(found) if found is not None else ()))
+    return "".join(line for family in families if family.samples for line in _lines(family))
 
 
 def last_answer_s(earlier: str) -> float:
@@ -75,14 +71,12 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
 
 
-def _of_run(done: RoundMetrics) -> Iterator[Family]:
-    yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", done.found is not None)
-    yield _one(
-        LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", done.last_answer_s
-    )
-    yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", done.seconds)
-    if done.found is not None:
-        yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", done.found.ok)
+def _of_run(found: report.VerificationReport | None, seconds: float, last_answer_s: float) -> Iterator[Family]:
+    yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", found is not None)
+    yield _one(LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", last_answer_s)
+    yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", seconds)
+    if found is not None:
+        yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", found.ok)
 
 
 def _one(name: str, told: str, value: float) -> Family:

@@ -165,9 +165,7 @@ class VerificationRound:
     @property
     def metrics(self) -> str:
         """The round in Prometheus' text format."""
-        return prometheus.text(
-            prometheus.RoundMetrics(found=self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
-        )
+        return prometheus.text(self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
 
     def as_json(self) -> dict[str, Any]:
         """

@@ -51,7 +51,7 @@ def judge_volume(
     text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
     topology is to be seen. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences are findings.
     """
-    subject = f"volume {desired.namespace}/{desired.volume_id}"
+    subject = f"volume {desired.key}"
     compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
     if actual is None:
         seen: tuple[findings.Finding, ...] = (_missing(subject, made_by_plugin=made_by_plugin),)

@@ -11,6 +11,14 @@ from typing import Literal
 from nomad_csi.plan import registration
 from nomad_csi.text import foreign, listing
 
+Key = tuple[str, str]
+"""Namespace and volume id."""
+
+
+def key_of(document: registration.VolumeRegistration) -> Key:
+    """Return namespace and id of *document*."""
+    return document.namespace, document.volume_id
+
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:

@@ -84,7 +84,7 @@ def _registered_besides(
     context: resource.Context, client: nomad.Nomad, made: volumes.Volume
 ) -> errors.RefusedError | None:
     """Return the refusal of *made*, where its storage is another volume's, too."""
-    key, name = (made.namespace, made.volume_id), f"{made.namespace}/{made.volume_id}"
+    key, name = volumes.key_of(made), made.key
     try:
         held = deletion.registered_as(client, made.external_id)
     except errors.NomadApiError as error:

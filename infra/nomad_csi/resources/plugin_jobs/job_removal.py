@@ -5,10 +5,8 @@ import time
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad.http import replies
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.resources.frame import resource
-
-TERMINAL = frozenset({"complete", "failed", "lost"})
-"""Client statuses of an allocation that runs no more (hashicorp/nomad, ``ClientTerminalStatus``)."""
 
 TIMEOUT_S = 120.0
 """Longer than Nomad's ``kill_timeout`` (5 s, at most 30 s by default) of several tasks one after another."""
@@ -64,7 +62,7 @@ def _wait_until_ended(context: resource.Context, client: nomad.Nomad, job: jobs.
 
 def _running(client: nomad.Nomad, job: jobs.Job) -> tuple[jobs.Allocation, ...]:
     found = jobs.allocations(client, job.namespace, job.job_id)
-    return tuple(allocation for allocation in found if allocation.client_status not in TERMINAL)
+    return tuple(allocation for allocation in found if allocation.client_status not in volume_records.ENDED)
 
 
 def _late(job: jobs.Job, running: tuple[jobs.Allocation, ...], timeout_s: float) -> str:
