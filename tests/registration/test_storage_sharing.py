@@ -285,7 +285,7 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     assert refused.endswith("; if it is to take the place of that one, deregister that one first")
 
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
-    assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi"]
+    assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi&prefix=first"]
 
 
 @pytest.mark.parametrize("known", [{}, {"csi0": "a.example"}, {"csi0": "a.example", "nfs0": "a.example"}])

@@ -104,5 +104,5 @@ def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:
 
 def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.ListedVolume | None:
     """Return the volume as the list shows it, which erases nothing; ``None`` where there is none."""
-    found = volumes.list_volumes(client, namespace)
+    found = volumes.list_volumes(client, namespace, prefix=volume_id)
     return next((item for item in found if (item.namespace, item.volume_id) == (namespace, volume_id)), None)

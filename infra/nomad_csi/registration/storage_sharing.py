@@ -103,8 +103,8 @@ class Users:
         if key in self._wanted:
             mine = self._wanted[key]
             return _user(mine) if self._is_same(document, mine.external_id, mine.plugin_id) else None
-        listed = [item for item in volumes.list_volumes(self._client, key[0]) if item.volume_id == key[1]]
-        if not any(self._is_same(document, item.external_id, item.plugin_id) for item in listed):
+        listed = secret_safety.listed(self._client, *key)
+        if listed is None or not self._is_same(document, listed.external_id, listed.plugin_id):
             return None
         modes: tuple[str, ...] = ()
         if secret_safety.is_excluded(self._client):

@@ -18,7 +18,14 @@ from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import concurrent_registrations, deregistration, secret_safety
-from nomad_csi.resources import successor, volume_changes, volume_document, volume_ownership, volume_removal
+from nomad_csi.resources import (
+    successor,
+    volume_changes,
+    volume_document,
+    volume_ownership,
+    volume_properties,
+    volume_removal,
+)
 from nomad_csi.resources.frame import resource
 
 OUTAGE_S = 30.0
@@ -40,14 +47,14 @@ def preview(
 
     Nothing is changed. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    secret_safety.refuse(client, _key(news), {**recorded, **news})
+    secret_safety.refuse(client, volume_properties.key_of(news), {**recorded, **news})
     found = volumes.get(client, news["namespace"], news["volumeId"])
     if found is not None:
         _refuse_hidden(found, recorded)
         successor.refuse(context, client, successor.Successor(news=news, recorded=recorded), in_preview=True)
         if found.claims and not deregistration.is_ending(found):
             holders = volume_records.holders(found)
-            context.warn(f"volume {_key(news)} is claimed now, and `up` refuses this change while it is: {holders}")
+            context.warn(f"volume {found.key} is claimed now, and `up` refuses this change while it is: {holders}")
 
 
 def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
@@ -73,7 +80,7 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
     volume_ownership.mark(context, client, news, recorded, held)
     free = volume_removal.let_go(context, client, found, recorded)
     if context.cancelled.is_set():
-        raise errors.CancelledError(f"cancelled before {_key(news)} was deregistered; nothing was changed")
+        raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.
     uninterrupted = dataclasses.replace(context, cancelled=threading.Event())
     if free is not None:
@@ -201,7 +208,3 @@ def _refuse_changed(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
             f"volume {found.key} is not as recorded any more; nothing was changed: {changed}; "
             "run `pulumi refresh`, check, and run again"
         )
-
-
-def _key(news: Mapping[str, Any]) -> str:
-    return f"{news['namespace']}/{news['volumeId']}"

@@ -6,7 +6,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.plan import guests, registration
 from nomad_csi.registration import storage_sharing
-from nomad_csi.resources import volume_document
+from nomad_csi.resources import volume_document, volume_properties
 from nomad_csi.resources.frame import properties, resource
 
 
@@ -27,7 +27,7 @@ def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, An
         return
     users = _users(context, client)
     if why := users.refusal(volume_document.from_inputs(news)):
-        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} was not registered: {why}")
+        raise errors.RefusedError(f"volume {volume_properties.key_of(news)} was not registered: {why}")
     if users.unlisted:
         context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
 
@@ -53,7 +53,7 @@ def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Ite
     if not where or not _makes_all(recorded):
         return
     others = [
-        f"{item['namespace']}/{item['volumeId']}"
+        volume_properties.key_of(item)
         for item in declared
         if guests.container(str(item.get("externalId", ""))) == where and not _makes_all(item)
     ]

@@ -17,7 +17,7 @@ from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, volume_changes, volume_document
+from nomad_csi.resources import plugin_health, volume_changes, volume_document, volume_properties
 from nomad_csi.resources.created import created_changes
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.text import foreign
@@ -289,7 +289,7 @@ class Successor:
     @property
     def key(self) -> str:
         """Namespace and id of what is to be taken away."""
-        return f"{self.recorded['namespace']}/{self.recorded['volumeId']}"
+        return volume_properties.key_of(self.recorded)
 
     @property
     def has_other_id(self) -> bool:
@@ -346,7 +346,7 @@ def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Ma
         return
     unchecked: list[str] = []
     found = tuple(storage_problems(plugins.get(client, news["pluginId"]), news, {}, unchecked))
-    name = f"volume {news['namespace']}/{news['volumeId']}"
+    name = f"volume {volume_properties.key_of(news)}"
     if found:
         raise errors.RefusedError(f"{name} would be registered for unusable storage: {'; '.join(map(str, found))}")
     if unchecked:

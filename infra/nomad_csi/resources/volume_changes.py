@@ -8,7 +8,7 @@ from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import concurrent_registrations, secret_safety
-from nomad_csi.resources import volume_document, volume_ownership
+from nomad_csi.resources import volume_document, volume_ownership, volume_properties
 from nomad_csi.resources.frame import properties, resource
 
 
@@ -43,7 +43,7 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     compared.
     """
     volume_ownership.refuse_others(client, news, {})
-    name = f"{news['namespace']}/{news['volumeId']}"
+    name = volume_properties.key_of(news)
     secret_safety.refuse(client, name, news)
     found = volumes.get(client, news["namespace"], news["volumeId"])
     if found is None:
@@ -68,7 +68,7 @@ def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) 
     """
     if refused := compared.by_kind("refused"):
         reasons = "; ".join(difference.sentences(refused))
-        raise errors.RefusedError(f"volume {news['namespace']}/{news['volumeId']} cannot be changed: {reasons}")
+        raise errors.RefusedError(f"volume {volume_properties.key_of(news)} cannot be changed: {reasons}")
 
 
 def register(

@@ -101,7 +101,7 @@ def refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], compared: dif
 
     That is where *news* does not say ``adopt``, and where another registration would be needed.
     """
-    name = f"{news['namespace']}/{news['volumeId']}"
+    name = volume_properties.key_of(news)
     differences = _as_properties(compared)
     text = "; ".join(map(str, differences))
     if differences and not news.get("adopt"):

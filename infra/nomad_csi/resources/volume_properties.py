@@ -113,3 +113,8 @@ def check(
     if "volumeId" in values:
         values.setdefault("name", values["volumeId"])
     return values, failures
+
+
+def key_of(inputs: Mapping[str, Any]) -> str:
+    """Return ``namespace/volume_id`` of the volume of *inputs*."""
+    return f"{inputs['namespace']}/{inputs['volumeId']}"

@@ -59,12 +59,13 @@ class VolumeRegistrationResource:
         """Check in a preview what follows a registration that works; of a new one, that its plugin is there."""
         change = registration_change.classify(_inputs(old_outputs), news)
         if news.get("protect"):
-            registration_change.refuse_other_data(_identity(news), change)
+            registration_change.refuse_other_data(volume_properties.key_of(news), change)
         matters = not old_outputs or change.kind in {"register-anew", "replace"}
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         client = context.connect()
-        with resource.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+        what = f"volume {volume_properties.key_of(news)}"
+        with resource.Previewed(context, client, what, is_recorded=bool(old_outputs)):
             if not old_outputs:
                 volume_ownership.refuse_others(client, news, {})
                 with volume_ownership.refused_where_held(context, client, news):
@@ -89,7 +90,7 @@ class VolumeRegistrationResource:
         Raises `errors.RefusedError` where it differs, and where it is another stack's.
         """
         client = context.connect()
-        secret_safety.refuse(client, _identity(news), news)
+        secret_safety.refuse(client, volume_properties.key_of(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
         held = volume_ownership.hold(news, {})
@@ -99,7 +100,7 @@ class VolumeRegistrationResource:
             volume_changes.register(context, client, news, held, is_new=True)
         else:
             volume_changes.take_over(context, client, found, news, held)
-        return _identity(news), _observed(client, news, stack_identity.recorded(context, held.nonce))
+        return volume_properties.key_of(news), _observed(client, news, stack_identity.recorded(context, held.nonce))
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -177,10 +178,6 @@ class VolumeRegistrationResource:
         volume_ownership.unmark(context, client, outputs)
 
 
-def _identity(inputs: Mapping[str, Any]) -> str:
-    return f"{inputs['namespace']}/{inputs['volumeId']}"
-
-
 def _recorded(news: Mapping[str, Any]) -> resource.Properties:
     """Return the part of *news* that describes the object."""
     return properties.recorded(volume_properties.INPUTS, news)
@@ -201,10 +198,10 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any], done: Mapping[str, A
         volume = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError as error:
         reason = f"registered, but not seen afterwards: {error}"
-        raise resource.InitFailedError(_identity(news), _outputs(news, None), (reason,)) from error
+        raise resource.InitFailedError(volume_properties.key_of(news), _outputs(news, None), (reason,)) from error
     if volume is None:
         reason = "registered, but gone again: something else deregisters it"
-        raise resource.InitFailedError(_identity(news), _outputs(news, None), (reason,))
+        raise resource.InitFailedError(volume_properties.key_of(news), _outputs(news, None), (reason,))
     return _outputs(news, volume) | volume_ownership.outputs(client, news)
 
 

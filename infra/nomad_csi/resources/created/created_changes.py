@@ -11,7 +11,7 @@ from nomad_csi.nomad import namespaces, volume_creation, volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
-from nomad_csi.resources import sharing_refusal, stack_identity, volume_document, volume_ownership
+from nomad_csi.resources import sharing_refusal, stack_identity, volume_document, volume_ownership, volume_properties
 from nomad_csi.resources.created import created_document, created_properties
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.text import listing
@@ -39,7 +39,7 @@ def make(
     name, origin = _name_to_make(client, key, who, news, recorded)
     held = dataclasses.replace(held, origin=origin)
     taken = volume_ownership.mark(context, client, news, recorded, held)
-    context.status(f"plugin {news['pluginId']} makes {_name(news)}")
+    context.status(f"plugin {news['pluginId']} makes {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
     try:
@@ -131,7 +131,7 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     Nothing is compared while a value is not known.
     """
     volume_ownership.refuse_others(client, news, {})
-    secret_safety.refuse(client, _name(news), news)
+    secret_safety.refuse(client, volume_properties.key_of(news), news)
     found = volumes.get(client, news["namespace"], news["volumeId"])
     known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
     if found is not None and not properties.has_unknown(known):
@@ -143,7 +143,7 @@ def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume
     _refuse_shrinking(found, news)
     wanted = created_document.as_stored(volume_document.from_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
-        context.status(f"plugin {news['pluginId']} grows {_name(news)} to {listing.size(wanted.capacity_min_bytes)}")
+        context.status(f"plugin {news['pluginId']} grows {found.key} to {listing.size(wanted.capacity_min_bytes)}")
     try:
         warnings = volume_creation.change(
             client, wanted, timeout_s=context.timeout_s or volume_creation.CHANGE_TIMEOUT_S
@@ -174,7 +174,7 @@ def refusal_of_shrinking(capacity_bytes: int, news: Mapping[str, Any]) -> str:
     problem = errors.Problem(
         path="capacityMaxBytes",
         got=str(most),
-        allowed=f"{capacity_bytes} or more, which volume {_name(news)} has",
+        allowed=f"{capacity_bytes} or more, which volume {volume_properties.key_of(news)} has",
         fix="a volume never shrinks: make a smaller one under another id, and copy the data",
     )
     return str(problem)
@@ -233,7 +233,3 @@ def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
 def _warn(context: resource.Context, warnings: str) -> None:
     if warnings:
         context.warn(f"Nomad warns: {warnings}")
-
-
-def _name(news: Mapping[str, Any]) -> str:
-    return f"{news['namespace']}/{news['volumeId']}"

@@ -134,7 +134,8 @@ class CreatedVolumeResource:
         if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         client = context.connect()
-        with resource.Previewed(context, client, f"volume {_identity(news)}", is_recorded=bool(old_outputs)):
+        what = f"volume {volume_properties.key_of(news)}"
+        with resource.Previewed(context, client, what, is_recorded=bool(old_outputs)):
             if old_outputs:
                 successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
             else:
@@ -158,7 +159,7 @@ class CreatedVolumeResource:
         *is_ours*: one that differs is changed as if it were adopted, unless it is another owner's by then.
         """
         client = context.connect()
-        secret_safety.refuse(client, _identity(news), news)
+        secret_safety.refuse(client, volume_properties.key_of(news), news)
         if "owner" in news:
             cluster_identity.of(client, make=True)
         found = volumes.get(client, news["namespace"], news["volumeId"])
@@ -167,9 +168,9 @@ class CreatedVolumeResource:
         else:
             answered = created_changes.take_over(context, client, found, news, held, is_ours=is_ours)
         answered |= stack_identity.recorded(context, held.nonce)
-        if why := created_deletion.objection(_identity(news), {**news, **answered}):
+        if why := created_deletion.objection(volume_properties.key_of(news), {**news, **answered}):
             context.warn(why)
-        return _identity(news), _observed(client, news, answered)
+        return volume_properties.key_of(news), _observed(client, news, answered)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -251,10 +252,6 @@ class CreatedVolumeResource:
             )
 
 
-def _identity(inputs: Mapping[str, Any]) -> str:
-    return f"{inputs['namespace']}/{inputs['volumeId']}"
-
-
 def _successor(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> successor.Successor:
     return successor.Successor(news=news, recorded=recorded, is_created=True)
 
@@ -287,10 +284,11 @@ def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[st
         volume = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError as error:
         reason = f"made, but not seen afterwards: {error}"
-        raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,)) from error
+        identity = volume_properties.key_of(news)
+        raise resource.InitFailedError(identity, _recorded(news) | dict(answered), (reason,)) from error
     if volume is None:
         reason = f"made as {answered.get('externalId', 'unknown')}, but gone again: something else deregisters it"
-        raise resource.InitFailedError(_identity(news), _recorded(news) | dict(answered), (reason,))
+        raise resource.InitFailedError(volume_properties.key_of(news), _recorded(news) | dict(answered), (reason,))
     shown = created_document.outputs_of(volume) | _proof(answered)
     return _recorded(news) | shown | volume_ownership.outputs(client, news)
 
