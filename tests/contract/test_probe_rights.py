@@ -9,7 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
 from nomad_csi.probing import probe_job as asking
-from nomad_csi.resources import gate
+from nomad_csi.verification import looking
 from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad
@@ -132,7 +132,9 @@ def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
     )
     how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
 
-    status = gate.look(as_token(JOB - {right}), expectation, (), on_nodes=how).status
+    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=())
+    [seen] = looking.Looker(as_token(JOB - {right}), [wanted], on_nodes=how).look()
+    status = seen.status
 
     assert (status.status, status.counts) == ("unverified", "1/1 nodes")
     assert [(item.severity, item.code) for item in status.findings] == [("error", "socket-not-asked")]

@@ -5,13 +5,12 @@ import functools
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeVar
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.health import events, explaining, plugins, stability
 from nomad_csi.plan import model
-from nomad_csi.probing import probe_job_plugins
 from nomad_csi.resources import asked_together
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
@@ -48,24 +47,6 @@ NEXT = (
 
 SHOWN = 8
 """Findings, and explanations, in an error."""
-
-
-def look(
-    client: nomad.Nomad,
-    expectation: model.PluginExpectation,
-    job_ids: Iterable[str],
-    *,
-    cancelled: threading.Event | None = None,
-    on_nodes: probe_job_plugins.OnNodes | None = None,
-) -> looking.Look:
-    """
-    Check a plugin once; with *on_nodes*, at its sockets on their clients too.
-
-    Raises `errors.NomadApiError` when Nomad does not answer.
-    """
-    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=tuple(job_ids))
-    [seen] = looking.Looker(client, [wanted], cancelled=cancelled, on_nodes=on_nodes).look()
-    return seen
 
 
 def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation:

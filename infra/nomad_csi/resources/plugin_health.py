@@ -9,6 +9,7 @@ from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as declared
 from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.text import listing
+from nomad_csi.verification import looking
 
 
 class PluginHealthResource:
@@ -115,8 +116,10 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
 
 def _look(context: resource.Context, client: nomad.Nomad, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the status of this moment; no job is run for it."""
-    wanted = gate.without_job(declared.expectation(inputs))
-    return gate.look(client, wanted, _job_ids(inputs), cancelled=context.cancelled).status
+    expectation = gate.without_job(declared.expectation(inputs))
+    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
+    [seen] = looking.Looker(client, [wanted], cancelled=context.cancelled).look()
+    return seen.status
 
 
 def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
