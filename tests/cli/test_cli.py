@@ -54,6 +54,16 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     assert capsys.readouterr().err.endswith(f"nope.yaml'; did you mean {tmp_path}/storage.yaml?\n")
 
 
+def test_suggested_file_may_have_any_name(capsys, tmp_path):
+    """Braces in it are no places to fill in."""
+    (tmp_path / "a{b}.yaml").touch()
+
+    assert cli.main(["plan", f"{tmp_path}/ab.yaml"]) == 2
+
+    told = f"there is no file '{tmp_path}/ab.yaml'; did you mean {tmp_path}/a{{b}}.yaml?\n"
+    assert capsys.readouterr().err.endswith(told)
+
+
 def test_what_the_system_says_names_the_option(capsys, tmp_path):
     """A folder where a file is wanted, behind an option."""
     spec = tmp_path / "spec.yaml"

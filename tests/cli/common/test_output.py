@@ -1,5 +1,8 @@
 """Output as Unix programs have it: a reader that goes away, any encoding, a full disk."""
 
+import contextlib
+import io
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.cli.common import output
 from tests.cli.common import streams
 
 COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
@@ -115,6 +119,20 @@ def test_output_of_any_encoding_works(words, folder, encoding, monkeypatch):
     assert "Traceback" not in said
     assert code in {0, 1}
     assert ("数" if encoding == "utf-8" else "\\u6570") in written.decode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437", "utf-8"])
+def test_json_in_any_encoding_is_json(encoding):
+    """Its escapes are those of JSON: also for characters of one byte, outside of the basic plane, and half of a pair."""
+    value = ["né", "数", "\U0001f600", "half \udce9"]
+    written = io.BytesIO()
+
+    stream = io.TextIOWrapper(written, encoding=encoding)
+
+    with contextlib.redirect_stdout(stream), output.prepared():
+        stream.write(json.dumps(value, ensure_ascii=False))
+
+    assert json.loads(written.getvalue().decode(encoding)) == value
 
 
 def test_encoding_of_the_process_is_kept_to(folder):

@@ -12,13 +12,14 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.verification import prometheus
+from nomad_csi.verification import prometheus, rounds
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -93,6 +94,24 @@ def test_unreachable_nomad_is_told_and_asked_again(started, tmp_path):
     assert "no connection: Connection refused" in lines[0]["error"]
     assert "nomad_csi_verify_answered 0\n" in file.read_text()
     assert "nomad_csi_plugin" not in file.read_text()
+
+
+def test_second_sigterm_does_not_end_what_a_round_removes(spec, empty_agent, monkeypatch):
+    """The first one ends the watch; what the round has in the cluster, such as the job of a probe, is still removed."""
+    done = []
+
+    def interrupted(_):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(WAIT_S)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            done.append("removed")
+
+    monkeypatch.setattr(rounds.Rounds, "run", interrupted)
+
+    assert cli.main(["verify", spec, "--watch", "--address", empty_agent()]) == 2
+    assert done == ["removed"]
 
 
 def test_lines_tell_what_changed_with_its_time(started, short_folder):

@@ -5,8 +5,10 @@ A character that the encoding of the output does not have is written as a Unicod
 gone, as ``head`` is, the command ends quietly.
 """
 
+import codecs
 import contextlib
 import io
+import json
 import os
 import select
 import sys
@@ -133,6 +135,20 @@ EXIT_CLOSED = 141
 _BOTH = ("stdout", "stderr")
 
 
+_ESCAPES = "nomad-csi.json-escapes"
+"""How a stream writes what its encoding lacks: as JSON has it, since JSON is printed, too."""
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Return the escapes of what could not be encoded, and where the text goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(_ESCAPES, _escaped)
+
+
 class ClosedError(Exception):
     """Nobody reads the output any more."""
 
@@ -147,7 +163,7 @@ def prepared() -> Iterator[None]:
     for name in _BOTH:
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_ESCAPES)
     try:
         try:
             yield

@@ -27,9 +27,9 @@ def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
     if sentence is None or not isinstance(name, str):
         return str(error)
     argument = _argument(name, given)
-    if isinstance(error, FileNotFoundError) and (near := _nearest(Path(name))):
-        sentence += f"; did you mean {near}?"
-    return f"{argument}{': ' if argument else ''}{sentence.format(name=name)}"
+    near = _nearest(Path(name)) if isinstance(error, FileNotFoundError) else ""
+    fix = f"; did you mean {near}?" if near else ""
+    return f"{argument}{': ' if argument else ''}{sentence.format(name=name)}{fix}"
 
 
 def _nearest(path: Path) -> str:
@@ -74,8 +74,6 @@ def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return which of *known* was likely meant, as a question; empty where none is near."""
-    import difflib  # noqa: PLC0415  # only mistakes pay for it
-
     names = list(known)
     swapped = [name for name in names if sorted(name) == sorted(word)]
     found = swapped or difflib.get_close_matches(word, names, n=1, cutoff=NEAR)

@@ -3,7 +3,6 @@
 import collections
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -160,7 +159,6 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     going = rounds.Rounds(verifier, last_answer_s=last_answer_s(file) if file else 0.0)
     shown = _shown(arguments)
     code = errors.EXIT_ERROR
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with verifier.events(lambda line: print(line, file=sys.stderr)) as events:
             while True:
@@ -182,7 +180,6 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     except KeyboardInterrupt:
         return code
     finally:
-        signal.signal(signal.SIGTERM, before)
         shown.close()
 
 
