@@ -114,6 +114,7 @@ def test_pip_finds_no_stranger_by_the_name_of_the_package(folder):
     cli.main(["init", "--pulumi", "python", *EBS])
 
     lines = (folder / "requirements.txt").read_text().splitlines()
+    assert "      - run: pip install -r requirements.txt\n" in (folder / project.PIPELINE).read_text()
     assert all(line.startswith("#") for line in lines)
     assert lines[-1].startswith("# nomad-csi @ file:///PATH/nomad_csi-")
 
@@ -189,6 +190,7 @@ def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
     )
     assert "unchanged  .gitignore; add to it:\n             __pycache__/\n             .pulumi-plugins/\n" in out
     assert "unchanged  Pulumi.yaml\n           `nomad-csi plugin install` adds the provider plugin to it\n" in out
+    assert "      - run: pip install .\n" in after[project.PIPELINE]
 
 
 @pytest.mark.parametrize(
