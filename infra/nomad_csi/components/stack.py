@@ -57,23 +57,24 @@ def declare(config: pulumi.Config) -> None:
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
     _refuse_encrypted(config)
-    document = _document(config)
+    document, key = _document(config), config.full_key("storage")
     try:
         _declare(config, document)
     except errors.SpecError as error:
-        if error.source != names.STACK_CONFIG_KEY:
+        if error.source != key:
             raise
-        raise stack_config.located(error, document, _file(), names.STACK_CONFIG_KEY, os.environ) from None
+        raise stack_config.located(error, document, _file(), key, os.environ) from None
 
 
 def _declare(config: pulumi.Config, document: Any) -> None:
-    plan = storage.plan_document(document, source=names.STACK_CONFIG_KEY, owner=arguments.owner())
+    key = config.full_key("storage")
+    plan = storage.plan_document(document, source=key, owner=arguments.owner())
     files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
     read = draft.read(document)
     try:
         _look_first(read, plan)
     except errors.SpecError as error:
-        raise errors.SpecError(error.problems, error.source, draft.ids(document)) from None
+        raise errors.SpecError(error.problems, key, draft.ids(document)) from None
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
