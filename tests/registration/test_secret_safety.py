@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi.plan import registration
+from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.registration import registering, secret_safety
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.created import created_volume
@@ -141,10 +142,15 @@ def test_register_refuses_until_it_is_told_otherwise(context, old):
     assert reads(old) == 0
 
 
-@pytest.mark.parametrize("words", [["claims"], ["import", "--cluster"]], ids=["claims", "import"])
+@pytest.mark.parametrize(
+    "words",
+    [["claims"], ["import", "--cluster"], ["import", "--for-pulumi", "x.json"], ["smoke", "default/mysql"]],
+    ids=" ".join,
+)
 def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
     """On standard error, before it reads them."""
     monkeypatch.setenv("NOMAD_ADDR", old.address)
+    monkeypatch.setattr(stack_cli.PulumiStack, "preview", lambda _: ({"resources": []}, []))
     old.reply("GET", "/v1/plugins", 200, [])
     old.reply("GET", GET, 200, STUB)
 

@@ -1,7 +1,10 @@
 """Templates of an operator's own, one by one: used, bounded, and refused where they drop what the plugin needs."""
 
 import dataclasses
+import pickle
 import resource
+import subprocess
+import sys
 from concurrent import futures
 from pathlib import Path
 
@@ -296,6 +299,21 @@ def test_template_that_would_fill_the_memory_is_stopped(written, text):
         documents.job_file(JOBS["aws-efs0 node"], templates=written(text))
 
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+def test_limit_of_processor_time_from_outside_stays():
+    """Of ``ulimit -t``: only root may raise it, and no limit of ours is above it."""
+    command = ["sh", "-c", 'ulimit -t 3; exec "$0" -m nomad_csi.render.own_worker', sys.executable]
+    request = pickle.dumps((Path.cwd(), Path("none"), "job.nomad.hcl.j2", {}))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
+        worker.stdin.write(own.SIZE.pack(len(request)) + request)
+        worker.stdin.flush()
+        reply = worker.stdout.readline()
+        found = resource.prlimit(worker.pid, resource.RLIMIT_CPU)
+        worker.stdin.close()
+
+    assert b"none is not a folder" in reply
+    assert found == (3, 3)
 
 
 def test_threads_share_the_process(changed):

@@ -178,8 +178,10 @@ def main() -> None:
 def _limit_time() -> None:
     global _is_over  # noqa: PLW0603
     _is_over = False
-    limit_s = math.ceil(time.process_time()) + CPU_LIMIT_S
-    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+    limit_s, hard_s = math.ceil(time.process_time()) + CPU_LIMIT_S, resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if hard_s != resource.RLIM_INFINITY:
+        limit_s = min(limit_s, hard_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, hard_s))  # only root may raise the second
 
 
 def _end(_number: int, _frame: Any) -> None:

@@ -207,6 +207,21 @@ def test_nothing_is_written_to_the_cluster(client, capsys):
     assert {item["method"] for item in asked} == {"GET"}
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["x.hcl", "--plugin", "efs"], "--plugin: expected it only with --cluster"),
+        (["x.hcl", "--stack", "prod"], "--stack: expected it only with --for-pulumi"),
+        (["--cluster", "--project", "."], "--project: expected it only with --for-pulumi"),
+    ],
+)
+def test_rejects_options_that_would_be_ignored(words, told, capsys):
+    """Each says what it is for."""
+    assert cli.main(["import", *words]) == 64
+
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [[], ["--for-pulumi", "out.json", "--cluster"], ["--for-pulumi", "o.json", "x.hcl"]])
 def test_rejects_what_does_not_go_together(words, capsys):
     """Files, the cluster, or a program's own declarations."""

@@ -317,10 +317,13 @@ def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_p
 
     with monkeypatch.context() as patched:
         patched.setattr(claim_replacement.Replacement, "register", interrupted)
-        stopped, _, err = run("claims", "--repair", "default/a", "--yes", "--step-timeout-s", "0.01", *files)
+        stopped, _, err = run(
+            "claims", "--repair", "default/a", "--yes", "--insecure-http", "--step-timeout-s", "0.01", *files
+        )
     assert ("default", "a") not in made.state.volumes
     [command] = re.findall(r"default/a may not be registered now: `nomad-csi (.*)` registers it again", err)
 
+    assert "--insecure-http" in command
     goes_on, out, _ = run(*shlex.split(command), "--yes")
 
     assert (stopped, goes_on) == (code, 0)

@@ -45,7 +45,7 @@ live = functools.partial(command.option, section="from a cluster")
 @inputs.aws_region("for plugins of AWS whose jobs name none")
 @command.as_json(": spec, remarks and findings as one document")
 @live("--cluster", "read the volumes and plugin jobs that Nomad holds")
-@live("--plugin ID", "only this plugin and its volumes")
+@live("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
 @import_stack.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:

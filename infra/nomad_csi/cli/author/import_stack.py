@@ -17,13 +17,13 @@ WIDTH = 120
 SECTION = "into the state of a Pulumi stack"
 
 
-def stack_options(section: str = command.OPTIONS) -> command.Declare[Any]:
-    """Return the decorator that adds the options that name a stack."""
+def stack_options(**settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds the options that name a stack; *settings* are of `command.option`."""
     text = "stack of the project (default: the selected one)"
     place = "folder of Pulumi.yaml (default: the current one)"
     return command.together(
-        command.option("--stack NAME", text, section=section),
-        command.option("--project DIR", place, default=Path(), section=section),
+        command.option("--stack NAME", text, **settings),
+        command.option("--project DIR", place, default=Path(), **settings),
     )
 
 
@@ -33,17 +33,19 @@ options = command.together(
         "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has",
         section=SECTION,
     ),
-    stack_options(SECTION),
+    stack_options(section=SECTION, needs=("for_pulumi",)),
 )
 
 
 def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     """Preview, look, write; *storage* is what Terraform holds of AWS."""
+    from nomad_csi.cli.common import erasing  # noqa: PLC0415
     from nomad_csi.pulumi_state import stack_cli, stack_import  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
     with inputs.connect(arguments) as nomad:
+        erasing.warn(nomad)
         found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), json.dumps(found.document, indent=2, ensure_ascii=False) + "\n")

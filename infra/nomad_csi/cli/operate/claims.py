@@ -84,6 +84,8 @@ def _repeated(arguments: command.Arguments) -> Iterator[str]:
     for name, value in ((name, getattr(arguments, name, None)) for name in names):
         if value is not None:
             yield from (f"--{name.replace('_', '-')}", str(value))
+    if arguments.insecure_http:
+        yield "--insecure-http"
 
 
 def _document(arguments: command.Arguments) -> registration.VolumeRegistration | None:

@@ -5,7 +5,7 @@ import os
 import sys
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, options, output
+from nomad_csi.cli.common import command, erasing, inputs, options, output
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
@@ -29,6 +29,7 @@ WIDTH = 120
 def run(arguments: command.Arguments) -> int:
     """Try the volume, and print what was verified."""
     with inputs.connect(arguments) as nomad, output.waiting("trying the volume"):
+        erasing.warn(nomad)
         outcome = smoke.try_out(
             nomad,
             arguments.volume,
