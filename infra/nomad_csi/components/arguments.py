@@ -79,9 +79,10 @@ def checked(name: str, value: pulumi.Input[Any]) -> pulumi.Input[Any]:
     return value.apply(lambda known: _validated(adapter, name, known))
 
 
-def checked_external_id(driver: spec.DriverSpec, value: pulumi.Input[str]) -> pulumi.Input[str]:
-    """Return the external id *value*; where it is an output, one that fails if the driver has no such ids."""
-    if not isinstance(value, pulumi.Output):
+def checked_external_id(described: Any, value: pulumi.Input[str]) -> pulumi.Input[str]:
+    """Return the external id *value*; where it is an output, one that fails if the driver *described* has no such."""
+    driver = _driver(described, [])
+    if driver is None or not isinstance(value, pulumi.Output):
         return value
     rule = driver.external_id
 
@@ -109,11 +110,11 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
     raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"CsiPlugin {name}")
 
 
-def volume_plan(  # noqa: PLR0917  # called by our own components only
-    component: str, name: str, args: Mapping[str, Any], kind: Any, described: Any, document: Mapping[str, Any]
+def volume_plan(
+    name: str, args: Mapping[str, Any], kind: Any, described: Any, document: Mapping[str, Any]
 ) -> model.VolumePlan:
     """
-    Return the plan of the volume *name* of a *component* with the arguments *args* of the class *kind*.
+    Return the plan of the volume *name* of a component with the arguments *args* of the class *kind*.
 
     *described* is its driver, by name or by description, *document* the same volume as in the spec. Raises
     `errors.SpecError` with all problems.
@@ -127,12 +128,12 @@ def volume_plan(  # noqa: PLR0917  # called by our own components only
         found += [problem for problem in ruled if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
-    raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"{component} {name}")
+    raise errors.SpecError(tuple(_of_component(problem) for problem in found), _source(kind, name))
 
 
-def file_system(component: str, name: str, args: Mapping[str, Any], kind: Any) -> spec.FileSystemSpec:
+def file_system(name: str, args: Mapping[str, Any], kind: Any) -> spec.FileSystemSpec:
     """
-    Return the file system *name* of a *component* with the arguments *args* of the class *kind*, and all its tags.
+    Return the file system *name* of a component with the arguments *args* of the class *kind*, and all its tags.
 
     Raises `errors.SpecError` with all problems.
     """
@@ -141,16 +142,14 @@ def file_system(component: str, name: str, args: Mapping[str, Any], kind: Any) -
     if value is not None:
         wrong += [*efs_rules.check_settings(value, ""), *volume_rules.check_tags(value.tags, "")]
     if value is None or found or wrong:
-        raise errors.SpecError(tuple(_of_component(problem) for problem in (*found, *wrong)), f"{component} {name}")
+        raise errors.SpecError(tuple(_of_component(problem) for problem in (*found, *wrong)), _source(kind, name))
     tags = volumes.file_system_tags(name, value.tags, owner())
     return cast("spec.FileSystemSpec", value.model_copy(update={"tags": tags}))
 
 
-def schedule(
-    component: str, name: str, args: Mapping[str, Any], kind: Any, own: Sequence[str]
-) -> spec.SnapshotScheduleSpec:
+def schedule(name: str, args: Mapping[str, Any], kind: Any, own: Sequence[str]) -> spec.SnapshotScheduleSpec:
     """
-    Return the schedule *name* of a *component* with the arguments *args* of the class *kind*.
+    Return the schedule *name* of a component with the arguments *args* of the class *kind*.
 
     *own* are arguments that a schedule of the spec does not have. Raises `errors.SpecError` with all problems.
     """
@@ -159,17 +158,13 @@ def schedule(
     written = {key: value for key, value in args.items() if key not in own and key in kind.__annotations__}
     value, wrong = _read(spec.SnapshotScheduleSpec, written)
     if value is None or found:
-        raise errors.SpecError((*found, *wrong), f"{component} {name}")
+        raise errors.SpecError((*found, *wrong), _source(kind, name))
     return cast("spec.SnapshotScheduleSpec", value)
 
 
-def driver_of(described: Any) -> spec.DriverSpec:
-    """Return the driver *described* by name or by its fields. Raises `errors.SpecError`."""
-    found: list[errors.Problem] = []
-    driver = _driver(described, found)
-    if driver is None:
-        raise errors.SpecError(tuple(found))
-    return driver
+def _source(kind: Any, name: str) -> str:
+    """Return the component *name* as errors call it: ``EbsVolume data`` for the class ``EbsVolumeArgs``."""
+    return f"{kind.__name__.removesuffix('Args')} {name}"
 
 
 def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | None:

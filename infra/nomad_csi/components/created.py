@@ -24,16 +24,14 @@ class CsiVolume(program.Component):
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
-        document = volume.document(args, "create", spec.CreateSpec)
-        volume_id = args.get("volume_id") or name
-        plan = arguments.volume_plan("CsiVolume", volume_id, args, CsiVolumeArgs, args.get("driver", ""), document)
+        plan = volume.planned(name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
         made = self._created(name, plan, args)
         self.external_id, self.registration_id = made.external_id, made.id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
 
     def _created(self, name: str, plan: model.VolumePlan, args: CsiVolumeArgs) -> resources.CreatedVolume:
         create = plan.source
-        assert isinstance(create, spec.CreateSpec)  # noqa: S101  # the document above has a create part
+        assert isinstance(create, spec.CreateSpec)  # noqa: S101  # planned with a create part
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,

@@ -22,9 +22,7 @@ class EbsVolume(program.Component):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        document = volume.document(args, "ebs", spec.EbsSpec)
-        volume_id = args.get("volume_id") or name
-        plan = arguments.volume_plan("EbsVolume", volume_id, args, EbsVolumeArgs, "aws-ebs", document)
+        plan = volume.planned(name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
         made = self._make(name, plan, args)
         self.storage: Sequence[pulumi.Resource] = [made]
         self.external_id = made.id
@@ -33,7 +31,7 @@ class EbsVolume(program.Component):
 
     def _make(self, name: str, plan: model.VolumePlan, args: EbsVolumeArgs) -> aws.ebs.Volume:
         ebs = plan.source
-        assert isinstance(ebs, spec.EbsSpec)  # noqa: S101  # the document above has an ebs part
+        assert isinstance(ebs, spec.EbsSpec)  # noqa: S101  # planned with an ebs part
         return aws.ebs.Volume(
             name,
             availability_zone=ebs.availability_zone,

@@ -27,7 +27,7 @@ class EfsFileSystem(program.Component):
     def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the file system *name*."""
         super().__init__("nomad-csi:index:EfsFileSystem", name, {}, opts)
-        efs = arguments.file_system("EfsFileSystem", name, args, EfsFileSystemArgs)
+        efs = arguments.file_system(name, args, EfsFileSystemArgs)
         protect = True if efs.protect is None else efs.protect
         file_system = _file_system(self, name, efs, name, args, protect=protect)
         targets = _mount_targets(self, name, file_system, efs, args)
@@ -55,11 +55,9 @@ class EfsVolume(program.Component):
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
-        document = volume.document(args, "efs", spec.EfsSpec)
-        volume_id = args.get("volume_id") or name
-        plan = arguments.volume_plan("EfsVolume", volume_id, args, EfsVolumeArgs, "aws-efs", document)
+        plan = volume.planned(name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
         efs = plan.source
-        assert isinstance(efs, spec.EfsSpec)  # noqa: S101  # the document above has an efs part
+        assert isinstance(efs, spec.EfsSpec)  # noqa: S101  # planned with an efs part
         made: list[pulumi.Resource] = []
         if efs.makes_file_system:
             file_system = _file_system(self, name, efs, plan.key, args, protect=plan.protect)

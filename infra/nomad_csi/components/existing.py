@@ -18,10 +18,8 @@ class ExistingVolume(program.Component):
     def __init__(self, name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
-        document = volume.document(args, "existing", spec.ExistingSpec)
-        volume_id, described = args.get("volume_id") or name, args.get("driver", "")
-        plan = arguments.volume_plan("ExistingVolume", volume_id, args, ExistingVolumeArgs, described, document)
-        driver = arguments.driver_of(described)
-        self.external_id = pulumi.Output.from_input(arguments.checked_external_id(driver, args["external_id"]))
+        described = args.get("driver", "")
+        plan = volume.planned(name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
+        self.external_id = pulumi.Output.from_input(arguments.checked_external_id(described, args["external_id"]))
         self.registration_id = volume.register(self, name, plan, args, self.external_id).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

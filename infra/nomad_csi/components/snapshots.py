@@ -1,7 +1,7 @@
 """The components of a schedule of snapshots: one for EBS volumes, one for EFS file systems."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
@@ -10,7 +10,6 @@ import pulumi_aws as aws
 from nomad_csi.components import arguments, aws_resources, program
 from nomad_csi.components.argument_classes import EbsSnapshotsArgs, EfsBackupsArgs
 from nomad_csi.plan import snapshots
-from nomad_csi.spec import model as spec
 
 
 class EbsSnapshots(program.Component):
@@ -24,7 +23,7 @@ class EbsSnapshots(program.Component):
     def __init__(self, name: str, args: EbsSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the schedule *name*, for all volumes of this stack that name it."""
         super().__init__("nomad-csi:index:EbsSnapshots", name, {}, opts)
-        schedule = arguments.schedule("EbsSnapshots", name, args, EbsSnapshotsArgs, ("kms_key_arns",))
+        schedule = arguments.schedule(name, args, EbsSnapshotsArgs, ("kms_key_arns",))
         role, needs = _role(self, f"{name}-snapshots", snapshots.DLM_SERVICE, snapshots.DLM_POLICY)
         if key_arns := args.get("kms_key_arns"):
             needs = [*needs, *self._keys(name, role, key_arns)]
@@ -60,7 +59,7 @@ class EfsBackups(program.Component):
         """Declare the schedule *name* for the file systems that are named."""
         super().__init__("nomad-csi:index:EfsBackups", name, {}, opts)
         own = ("file_system_arns", "kms_key_arn", "protect")
-        schedule = arguments.schedule("EfsBackups", name, args, EfsBackupsArgs, own)
+        schedule = arguments.schedule(name, args, EfsBackupsArgs, own)
         child = pulumi.ResourceOptions(parent=self)
         role, needs = _role(self, f"{name}-backups", snapshots.BACKUP_SERVICE, snapshots.BACKUP_POLICY)
         vault = aws.backup.Vault(
@@ -93,8 +92,3 @@ def _role(
     role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshots.trust_policy(service)), opts=child)
     arn = partition.apply(lambda found: snapshots.managed_policy_arn(found, policy))
     return role, [aws_resources.attach(name, role=role.name, policy_arn=arn, opts=child)]
-
-
-def from_spec(schedule: spec.SnapshotScheduleSpec) -> Mapping[str, Any]:
-    """Return *schedule* as arguments of a component."""
-    return schedule.model_dump(exclude_none=True)

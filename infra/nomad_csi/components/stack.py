@@ -199,7 +199,7 @@ def _snapshots(
         arns += [
             shared[each].file_system_arn for each, spec in (read.file_systems or {}).items() if name in spec.snapshots
         ]
-        args: Any = snapshots.from_spec(schedule)
+        args: Any = schedule.model_dump(exclude_none=True)
         if any(spec.ebs for spec in named):
             snapshots.EbsSnapshots(name, args | ({"kms_key_arns": key_arns} if key_arns else {}), opts)
         if arns:

@@ -13,10 +13,19 @@ from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
 
-def document(args: Mapping[str, Any], source: str, kind: type[spec.Model]) -> dict[str, Any]:
-    """Return the volume of the spec that *args* describe: the fields of *kind*, its *source*, apart."""
+def planned(
+    name: str, args: Mapping[str, Any], kind: Any, described: Any, **source: type[spec.Model]
+) -> model.VolumePlan:
+    """
+    Return the plan of the volume of the component *name* with the arguments *args* of the class *kind*.
+
+    *described* is its driver, by name or by description; *source* the part of a volume in the spec that says where the
+    storage comes from, such as ``ebs``, and its model. Raises `errors.SpecError` with all problems.
+    """
     of_volume = spec.VolumeSpec.model_fields.keys() - {"id", *spec.SOURCES}
-    return arguments.chosen(args, *of_volume) | {source: arguments.chosen(args, *kind.model_fields)}
+    parts = {part: arguments.chosen(args, *of_part.model_fields) for part, of_part in source.items()}
+    document = arguments.chosen(args, *of_volume) | parts
+    return arguments.volume_plan(args.get("volume_id") or name, args, kind, described, document)
 
 
 def register(  # noqa: PLR0917  # called by our own components only

@@ -66,7 +66,7 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
     leave it.
     """
     _refuse_unknown(values)
-    given = {_python_name(name): value for name, value in values.items() if name != "root"}
+    given = {properties.in_python(name): value for name, value in values.items() if name != "root"}
     found = nomad.Connection.from_environment(environment, given)
     sandbox_mark.refuse_real_address(found, environment)
     return found
@@ -97,8 +97,3 @@ def _refuse_unknown(values: Mapping[str, Any]) -> None:
             path=", ".join(unknown), got="a value that is not known yet", allowed="a value known in this step"
         )
         raise errors.SpecError((problem,), source="the nomad-csi provider")
-
-
-def _python_name(name: str) -> str:
-    """Return a key as `nomad.Connection` spells it: ``_python_name("caCert")`` is ``"ca_cert"``."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

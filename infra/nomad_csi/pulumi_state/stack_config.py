@@ -43,8 +43,7 @@ def marked(known: Any, path: Path, key: str) -> Any:
     *path* is the file of the stack's config; *key* is written as ``project:name``. Raises `errors.SpecError` where the
     file does not say what is encrypted.
     """
-    config = _read(path).get("config") if path.is_file() else None
-    held = config if isinstance(config, Mapping) else {}
+    held = _config(path)
     written = held.get(key, held.get(key.partition(":")[2]))
     if isinstance(written, Mapping) and not encrypted.is_secure(written):
         return encrypted.found(known, written)
@@ -65,8 +64,7 @@ def located(
     Without lines where the file holds another spec, as it does where ``--config-file`` names another file, or where a
     part of it is encrypted.
     """
-    config = _read(path).get("config") if path.is_file() else None
-    held = config if isinstance(config, Mapping) else {}
+    held = _config(path)
     name = next((name for name in (key, key.partition(":")[2]) if name in held), None)
     if name is None or held[name] != known:
         return error
@@ -78,6 +76,12 @@ def located(
         for problem, place in sorted(places.items(), key=lambda item: lines[item[1]])
     )
     return errors.SpecError(problems, f"{key} in {written.name}", error.ids)
+
+
+def _config(path: Path) -> Mapping[str, Any]:
+    """Return the config in the file *path*; empty where it holds none, or is not there."""
+    config = _read(path).get("config") if path.is_file() else None
+    return config if isinstance(config, Mapping) else {}
 
 
 def _read(path: Path) -> Mapping[str, Any]:
