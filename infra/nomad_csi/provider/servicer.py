@@ -14,6 +14,7 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
+from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.ownership import cluster_identity, sandbox_mark
 from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.resources import registry
@@ -307,8 +308,8 @@ class Servicer(server.ProviderServicer):
     def _own_secrets(self) -> Iterator[str]:
         for name in configuration.SECRET:
             yield from replies.texts(self._settings.get(name))
-        for name in ("NOMAD_TOKEN", "NOMAD_HTTP_AUTH"):
-            yield self._environment.get(name, "")
+        for name in CREDENTIALS:
+            yield self._environment.get(VARIABLES[name], "")
 
 
 def _kind(urn: str) -> resource.Resource:

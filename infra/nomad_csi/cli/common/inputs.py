@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, usage
+from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
 from nomad_csi.spec import draft, encrypted, names, yaml_text
 
@@ -129,7 +130,7 @@ insecure = command.option(
 
 
 def _connection_option(name: str) -> command.Declare[Any]:
-    text = f"{CONNECTION[name]} (default: {variable(name)})"
+    text = f"{CONNECTION[name]} (default: {VARIABLES[name]})"
     if name == "address":
         text += (
             "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
@@ -140,21 +141,13 @@ def _connection_option(name: str) -> command.Declare[Any]:
     return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
 
 
-def variable(name: str) -> str:
-    """Return the environment variable of the setting *name* of the connection."""
-    short = {"address": "ADDR", "ca_cert": "CACERT", "ca_path": "CAPATH", _INSECURE: "CSI_INSECURE_HTTP"}
-    return f"NOMAD_{short.get(name, name.upper())}"
-
-
 nomad_connection = command.together(*map(_connection_option, CONNECTION), insecure)
 """The options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
 
 
 def is_insecure(arguments: command.Arguments) -> bool:
     """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
-    from nomad_csi import nomad  # noqa: PLC0415  # only where it matters
-
-    own = {variable(_INSECURE): os.environ.get(variable(_INSECURE), "")}
+    own = {VARIABLES[_INSECURE]: os.environ.get(VARIABLES[_INSECURE], "")}
     return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
 
 
@@ -166,8 +159,6 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     last two differ, standard error says which is used; but neither the token of the environment nor *secrets*, such as
     ``CSI secrets``, are sent to an address that a file alone names. Raises `errors.SpecError`.
     """
-    from nomad_csi import nomad  # noqa: PLC0415  # only commands that ask Nomad pay for it
-
     return nomad.Nomad(connection(arguments, specs, secrets=secrets))
 
 
@@ -183,8 +174,6 @@ def connection(
 
     Raises `errors.SpecError`, and `usage.UsageError` where options alone are wrong.
     """
-    from nomad_csi import nomad  # noqa: PLC0415  # see above
-
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
     named = {name: value for name, (value, _) in of_stacks.items()}
@@ -195,7 +184,7 @@ def connection(
             raise usage.UsageError(error.problems, error.source) from None
         raise
     for name, (value, path) in of_stacks.items():
-        own = variable(name)
+        own = VARIABLES[name]
         if name != _INSECURE and environment.get(own, value) not in {"", value}:
             told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {own} says another (--{name})"
             print(told, file=sys.stderr)
@@ -208,7 +197,8 @@ def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
 
     For a job that is only printed: nothing is sent. Raises what `connection` raises.
     """
-    without = {name: value for name, value in os.environ.items() if name not in {"NOMAD_TOKEN", "NOMAD_HTTP_AUTH"}}
+    credentials = {VARIABLES[name] for name in CREDENTIALS}
+    without = {name: value for name, value in os.environ.items() if name not in credentials}
     return connection(arguments, specs, environment=without)
 
 

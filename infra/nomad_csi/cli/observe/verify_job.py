@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from nomad_csi import nomad
 from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.cli.observe import probe_on_nodes
+from nomad_csi.nomad.http.connection import VARIABLES
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
 
@@ -78,13 +80,11 @@ def run(arguments: command.Arguments) -> int:
 
 def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, str]:
     """Return where the job finds Nomad. Raises `errors.SpecError` where its token would go there unencrypted."""
-    from nomad_csi import nomad  # noqa: PLC0415  # only commands that print a job pay for it
-
     address = arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS
     nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses the address
-    found = {"NOMAD_ADDR": address} | ({"NOMAD_CSI_INSECURE_HTTP": "true"} if is_insecure else {})
+    found = {VARIABLES["address"]: address} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
     held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or named above
-    return found | {inputs.variable(name): value for name in sorted(held) if (value := getattr(arguments, name))}
+    return found | {VARIABLES[name]: value for name in sorted(held) if (value := getattr(arguments, name))}
 
 
 def _passed_on() -> Iterator[str]:
