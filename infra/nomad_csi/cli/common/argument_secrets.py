@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,13 +33,22 @@ def path(given: str, instead: str) -> Path:
     return Path(given)
 
 
-@command.Typed
-def file(given: str) -> Path:
-    """Return the path *given*. Raises `click.BadParameter`."""
-    return path(given, FILE)
+def options(text: str, instead: str = FILE, **settings: Any) -> command.Declare[Any]:
+    """
+    Return the decorator that adds the option for a file with secrets, whose help is *text*, and one that is refused.
 
+    *instead* is what is said to somebody who gives secrets themselves; *settings* are of `command.option`.
+    """
 
-@command.Typed
-def refuse(_given: str) -> Path:
-    """Raise `click.BadParameter`: for options that would take a secret itself."""
-    raise click.BadParameter(FILE)
+    @command.Typed
+    def file(given: str) -> Path:
+        return path(given, instead)
+
+    @command.Typed
+    def refused(_given: str) -> Path:
+        raise click.BadParameter(instead)
+
+    return command.together(
+        command.option("--secrets FILE", text, type=file, **settings),
+        command.option("--secret TEXT", "refused", type=refused, hidden=True, expose_value=False),
+    )

@@ -31,10 +31,7 @@ class NamedDocuments:
 def secrets_options(before: str = "", more: str = "", **settings: Any) -> command.Declare[Any]:
     """Return the decorator that adds the option for a file with secrets, and the one that is refused."""
     text = f"{before}YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}{more}"
-    return command.together(
-        command.option("--secrets FILE", text, type=argument_secrets.file, **settings),
-        command.option("--secret TEXT", "refused", type=argument_secrets.refuse, hidden=True, expose_value=False),
-    )
+    return argument_secrets.options(text, **settings)
 
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:

@@ -35,10 +35,8 @@ TIMEOUT_S = 5.0
     "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each",
     needs=("endpoint",),
 )
-@command.option(
-    "--secrets FILE",
+@argument_secrets.options(
     "with --plugin, YAML or JSON: secrets by namespace/volume_id; also read from the variable NOMAD_CSI_SECRETS",
-    type=argument_secrets.file,
     needs=("plugin",),
 )
 @probe_on_nodes.options

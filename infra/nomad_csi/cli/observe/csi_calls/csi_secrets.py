@@ -2,10 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-import click
 
 from nomad_csi import errors
 from nomad_csi.cli.common import argument_secrets, command, inputs
@@ -20,25 +17,9 @@ INSTEAD = (
 )
 
 
-@command.Typed
-def _file(given: str) -> Path:
-    return argument_secrets.path(given, INSTEAD)
-
-
-@command.Typed
-def _refused(_given: str) -> Path:
-    raise click.BadParameter(INSTEAD)
-
-
-options = command.together(
-    command.option(
-        "--secrets FILE",
-        f"JSON or YAML: the secrets of this request by name; also read from the variable {VARIABLE}",
-        type=_file,
-    ),
-    command.option("--secret TEXT", "refused", type=_refused, hidden=True, expose_value=False),
+options = argument_secrets.options(
+    f"JSON or YAML: the secrets of this request by name; also read from the variable {VARIABLE}", INSTEAD
 )
-"""The option for a file with secrets, and the one that is refused, with what to do instead."""
 
 
 def read(arguments: command.Arguments) -> dict[str, str]:
