@@ -5,7 +5,6 @@ from typing import Any
 
 from nomad_csi.claims import claims_report
 from nomad_csi.findings import printing
-from nomad_csi.health import plugins
 from nomad_csi.report import model
 from nomad_csi.verification import report as verify_report
 
@@ -37,12 +36,12 @@ def of(report: model.ClusterReport) -> dict[str, Any]:
         "evidence": [dataclasses.asdict(evidence) for evidence in report.evidence],
         "clients": [dataclasses.asdict(client) for client in report.clients],
         "plugins": [_plugin(plugin) for plugin in report.plugins],
-        "volumes": [dataclasses.asdict(volume) | {"zones": list(volume.zones)} for volume in report.volumes],
+        "volumes": [dataclasses.asdict(volume) for volume in report.volumes],
         "claims": claims["volumes"],
         "claims_unread": report.claims_unread,
         "findings": printing.as_json(report.findings, printing.REPORTED),
         "not_checked": [dataclasses.asdict(item) for item in report.unchecked],
-        "smoke": [_lists(dataclasses.asdict(item)) for item in report.smoke],
+        "smoke": [dataclasses.asdict(item) for item in report.smoke],
     }
 
 
@@ -59,19 +58,10 @@ def _cluster(cluster: model.Cluster) -> dict[str, Any]:
 
 def _zone(zone: model.Zone) -> dict[str, Any]:
     counts = {name: {"healthy": healthy, "expected": wanted} for name, (healthy, wanted) in zone.plugins.items()}
-    return {field.name: getattr(zone, field.name) for field in dataclasses.fields(zone)} | {"plugins": counts}
+    return dataclasses.asdict(zone) | {"plugins": counts}
 
 
 def _plugin(plugin: model.ReportedPlugin) -> dict[str, Any]:
     if plugin.status is None:
         return {"plugin_id": plugin.plugin_id, "status": "not checked", "is_expected": plugin.is_expected}
-    return _status(plugin.status) | {"is_expected": plugin.is_expected}
-
-
-def _status(status: plugins.PluginStatus) -> dict[str, Any]:
-    [found] = verify_report.VerificationReport(plugins=(status,), volumes=()).as_json()["plugins"]
-    return dict(found)
-
-
-def _lists(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return verify_report.plugin_as_json(plugin.status) | {"is_expected": plugin.is_expected}

@@ -56,7 +56,7 @@ class VerificationReport:
         """
         return {
             "ok": self.ok,
-            "plugins": [_plugin_json(status) for status in self.plugins],
+            "plugins": [plugin_as_json(status) for status in self.plugins],
             "volumes": [_volume_json(status) for status in self.volumes],
             "findings": printing.as_json(self.findings),
         }
@@ -156,7 +156,8 @@ def _cause_lines(status: health_plugins.PluginStatus, width: int) -> Iterator[st
         yield from table.wrapped(f"  {cause.kind:<11}  ", f"{cause.where} {cause.text}", width)
 
 
-def _plugin_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
+def plugin_as_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
+    """Return *status* as `VerificationReport.as_json` has it."""
     return {
         "plugin_id": status.plugin_id,
         "status": status.status,
