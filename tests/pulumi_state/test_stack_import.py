@@ -98,7 +98,7 @@ def ebs_steps(component):
 
 def test_an_ebs_volume_comes_with_its_registration():
     """Its id is the external id that Nomad has: or the registration would be replaced for new storage."""
-    draft = ebs_draft(EBS, entry(stack_import.EBS, "vVolume", "v", logicalName="v", provider=""))
+    draft = ebs_draft(EBS, entry(stack_import.EBS_VOLUME, "vVolume", "v", logicalName="v", provider=""))
 
     found = stack_import.fill(draft, ebs_steps(EBS), look).document["resources"]
 

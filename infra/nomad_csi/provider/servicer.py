@@ -17,6 +17,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.ownership import cluster_identity, sandbox_mark
 from nomad_csi.provider import configuration, hosting, replies, status, wire
+from nomad_csi.pulumi_state import urns
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign, redaction
@@ -313,8 +314,8 @@ class Servicer(server.ProviderServicer):
 
 
 def _kind(urn: str) -> resource.Resource:
-    """Return the custom resource of *urn*: ``urn:pulumi:<stack>::<project>::<parent type>$<type>::<name>``."""
-    token = urn.split("::")[2].rpartition("$")[2]
+    """Return the custom resource of *urn*."""
+    token = urns.read(urn).type
     if token not in registry.RESOURCES:
         known = ", ".join(sorted(registry.RESOURCES))
         problem = errors.Problem(path="type", got=repr(token), allowed=f"one of {known}")
@@ -324,8 +325,8 @@ def _kind(urn: str) -> resource.Resource:
 
 def _stack(urn: str) -> str:
     """Return the stack of *urn* as ``project/stack``."""
-    stack, project = urn.removeprefix("urn:pulumi:").split("::")[:2]
-    return f"{project}/{stack}"
+    parts = urns.read(urn)
+    return f"{parts.project}/{parts.stack}"
 
 
 def _secrets(request: message.Message) -> Iterator[str]:

@@ -5,21 +5,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.pulumi_state import eject
+from nomad_csi.pulumi_state.stack_cli import PulumiStack
 from nomad_csi.render import files
-
-
-class StackCommands(Protocol):
-    """What is asked of a stack: `stack_cli.Stack`, or a fake of a test."""
-
-    def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
-        """Return what ``pulumi stack export`` prints."""
-
-    def forget(self, urns: tuple[str, ...], *, protected: bool) -> None:
-        """Delete *urns* from the state and from nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +28,7 @@ class Prospect:
         return self.ejection.as_json() | {"files": list(self.files.texts), "remarks": list(self.files.remarks)}
 
 
-def look(stack: StackCommands, source: str) -> Prospect:
+def look(stack: PulumiStack, source: str) -> Prospect:
     """
     Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
@@ -50,7 +41,7 @@ def look(stack: StackCommands, source: str) -> Prospect:
     return Prospect(exported=exported, ejection=ejection, files=eject.files_of(ejection, names))
 
 
-def run(stack: StackCommands, found: Prospect, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
+def run(stack: PulumiStack, found: Prospect, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
     """
     Do what *found* says: files below *folder*, the whole state in *backup* first.
 

@@ -14,23 +14,19 @@ from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
+from nomad_csi.pulumi_state import urns
+from nomad_csi.pulumi_state.eject import CREATED, JOB, REGISTERED
 from nomad_csi.resources.frame import resource
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """The id that Pulumi leaves to be filled in."""
 
-JOB = "nomad-csi:index:PluginJob"
-REGISTERED = "nomad-csi:index:VolumeRegistration"
-CREATED = "nomad-csi:index:CreatedVolume"
-EBS = "aws:ebs/volume:Volume"
-FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
-ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
 MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
 IAM = ("aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 _EBS_COMPONENT = "nomad-csi:index:EbsVolume"
 _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
 _SHARED_COMPONENT = "nomad-csi:index:EfsFileSystem"
-_PROVIDERS = "pulumi:providers:"
 
 NO_STORAGE = aws_storage.AwsStorage()
 
@@ -133,7 +129,7 @@ def _storage(
     """Yield the EBS volume of each registration that Nomad has: its id is the external id."""
     for entry in entries:
         parent = by_name.get(entry.get("parent", ""))
-        if entry["type"] != EBS or parent is None or parent["type"] != _EBS_COMPONENT:
+        if entry["type"] != EBS_VOLUME or parent is None or parent["type"] != _EBS_COMPONENT:
             continue
         external_ids = [
             item.external_id
@@ -225,7 +221,7 @@ def _without_storage(
             found[other["name"]].id
             for other in entries
             if other.get("parent") == entry.get("parent")
-            and other["type"] in {EBS, FILE_SYSTEM, ACCESS_POINT}
+            and other["type"] in {EBS_VOLUME, FILE_SYSTEM, ACCESS_POINT}
             and other["name"] in found
         )
         if parent.get("type") in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
@@ -243,9 +239,9 @@ def _above(entry: Entry, by_name: Mapping[str, Entry]) -> Iterator[str]:
 
 
 def _place(urn: str) -> tuple[str, str]:
-    """Return the qualified type and the name of *urn*: ``urn:pulumi:stack::project::TYPE::NAME``."""
-    parts = urn.split("::", 3)
-    return parts[2], parts[3]
+    """Return the qualified type and the name of *urn*."""
+    parts = urns.read(urn)
+    return parts.types, parts.name
 
 
 def _place_of(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, output
@@ -124,22 +124,6 @@ PAUSE_MIN_S = 1.0
 """Between two rounds, whatever Nomad tells; as long as the last one took, where that was more."""
 
 
-class _Display(Protocol):
-    """What rounds are shown by."""
-
-    def begin(self, every_s: float) -> None:
-        """Show that a round begins."""
-
-    def show(self, done: rounds.VerificationRound) -> None:
-        """Show a round."""
-
-    def wait(self, seconds: float, events: changes.Events) -> None:
-        """Wait for the next one, which comes early where *events* tell of a change."""
-
-    def close(self) -> None:
-        """End it."""
-
-
 options = command.together(
     command.option(
         "--watch",
@@ -188,7 +172,7 @@ def last_answer_s(file: Path) -> float:
     return prometheus.last_answer_s(prometheus.read_file(file))
 
 
-def _shown(arguments: command.Arguments) -> _Display:
+def _shown(arguments: command.Arguments) -> "Screen | _JsonLines | _Lines":
     if arguments.json:
         return _JsonLines(sys.stdout)
     if output.is_drawable(sys.stdout):

@@ -9,7 +9,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli.author import import_stack
 from nomad_csi.cli.common import command, options
-from nomad_csi.pulumi_state import ejecting, stack_cli
+from nomad_csi.pulumi_state import ejecting, stack_cli, urns
 from nomad_csi.text import table
 
 WIDTH = 120
@@ -52,8 +52,8 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _shown(found: ejecting.Prospect, folder: Path) -> Iterator[str]:
-    rows = [("forgotten", resource["type"], _name(resource["urn"])) for resource in found.ejection.forgotten]
-    rows += [("kept", _type(urn), _name(urn)) for urn in found.ejection.kept]
+    rows = [("forgotten", resource["type"], urns.read(resource["urn"]).name) for resource in found.ejection.forgotten]
+    rows += [("kept", urn.type, urn.name) for urn in map(urns.read, found.ejection.kept)]
     if rows:
         yield table.columns([("state", "type", "name"), *rows], WIDTH)
     for path in found.files.texts:
@@ -78,11 +78,3 @@ def _afterwards(found: ejecting.Prospect, folder: Path) -> str:
         f"`nomad-csi register {folder}` (the first change with --adopt: volumes carry the stack's mark, too), and "
         f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
     )
-
-
-def _type(urn: str) -> str:
-    return urn.split("::", 3)[2].rpartition("$")[2]
-
-
-def _name(urn: str) -> str:
-    return urn.split("::", 3)[3]
