@@ -1,6 +1,5 @@
 """``nomad-csi sandbox``: the only door from the product to its emulators."""
 
-import json
 import platform
 import shlex
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command, output, usage
 
 EXEC = """\
   nomad-csi sandbox exec -- pulumi up
@@ -96,9 +95,7 @@ def _output(arguments: command.Arguments) -> int:
     session.introduce()
     found = outputs.shown(session.outputs())
     if arguments.json:
-        print(
-            json.dumps(outputs.chosen(found, arguments.name) if arguments.name else found, ensure_ascii=False, indent=2)
-        )
+        output.print_json(outputs.chosen(found, arguments.name) if arguments.name else found)
     else:
         print(outputs.as_text(found, arguments.name))
     return 0

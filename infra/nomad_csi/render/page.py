@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 
 from nomad_csi.render import environment
+from nomad_csi.text import listing
 
 NAME = "report.html.j2"
 STYLE = "_report.css"
@@ -91,7 +92,7 @@ def _environment() -> jinja2.Environment:
         auto_reload=False,
     )
     made.filters["plain"] = lambda number: str(int(number))
-    made.globals["counted"] = _counted
+    made.globals["counted"] = listing.grouped
     return made
 
 
@@ -104,7 +105,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     raise TypeError(f"the page printed a {type(value).__name__}")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

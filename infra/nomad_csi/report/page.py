@@ -8,6 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from nomad_csi.claims import claims_report
 from nomad_csi.findings import Finding
 from nomad_csi.report import model, tables
+from nomad_csi.text import listing
 
 SHOWN = 5
 """Errors of one code that are shown at once; the rest can be opened."""
@@ -151,7 +152,7 @@ def _tile(label: str, kinds: Sequence[tables.Kind], fine: str, *, count: int | N
     wrong = sum(kind != "good" for kind in kinds)
     remark = f"{wrong:,} not {fine}" if wrong else f"all {fine}"
     if unread:
-        remark += f"; holders of {tables.counted(unread, 'volume')} not read"
+        remark += f"; holders of {listing.grouped(unread, 'volume')} not read"
     total = len(kinds) if count is None else count
     kind = tables.worst((*kinds, "unsure") if unread else kinds)
     return Tile(label=label, count=total, remark=remark if total else "none", kind=kind, target=label)

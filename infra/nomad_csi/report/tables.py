@@ -8,6 +8,7 @@ from nomad_csi.claims import claim_model, claims_report
 from nomad_csi.health import plugins
 from nomad_csi.health.instances import InstanceRow
 from nomad_csi.report import model
+from nomad_csi.text import listing
 
 # How grave a word is, for whoever paints it.
 
@@ -51,17 +52,12 @@ def of_plugin(plugin: model.ReportedPlugin) -> tuple[str, Kind]:
 def of_report(report: model.ClusterReport) -> tuple[str, Kind]:
     """Return the whole in a few words, and how grave it is."""
     if report.errors:
-        return counted(report.errors, "error"), "bad"
+        return listing.grouped(report.errors, "error"), "bad"
     if report.unexpected:
         return "not everything could be checked", "unsure"
     if report.warnings:
-        return f"no errors, {counted(report.warnings, 'warning')}", "warn"
+        return f"no errors, {listing.grouped(report.warnings, 'warning')}", "warn"
     return "no errors", "good"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return ``1 error`` or ``1,200 errors``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 # Clients of a zone as small squares, one for each: a picture beside numbers that say the same.

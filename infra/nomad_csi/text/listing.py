@@ -13,6 +13,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def grouped(count: int, noun: str) -> str:
+    """Return the same with separators, for a page that people read: ``1,200 clients``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def size(count: int) -> str:
     """Return *count* bytes as a volume file has it, never rounded: ``10GiB``, ``100MiB``, ``104857601B``."""
     unit, name = next((unit, name) for unit, name in _UNITS if count % unit == 0)

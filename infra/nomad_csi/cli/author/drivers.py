@@ -1,8 +1,6 @@
 """``nomad-csi drivers``."""
 
-import json
-
-from nomad_csi.cli.common import command, options
+from nomad_csi.cli.common import command, options, output
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.text import table
 
@@ -19,7 +17,7 @@ def run(arguments: command.Arguments) -> int:
         print(describe.page(drivers, unusable), end="")
     elif arguments.json:
         whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
-        print(json.dumps(whole, indent=2))
+        output.print_json(whole)
     else:
         print(table.columns(describe.rows(drivers, unusable), describe.WIDTH))
     return 0
@@ -30,5 +28,5 @@ def run(arguments: command.Arguments) -> int:
 @command.as_json()
 def _show(arguments: command.Arguments) -> int:
     driver = catalogue.DRIVERS.get(arguments.name) or catalogue.UNUSABLE[arguments.name]
-    print(json.dumps(describe.as_json(driver), indent=2) if arguments.json else describe.as_text(driver).rstrip("\n"))
+    print(output.as_json(describe.as_json(driver)) if arguments.json else describe.as_text(driver).rstrip("\n"))
     return 0

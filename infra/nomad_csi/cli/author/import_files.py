@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.cli.author import import_stack, lint
-from nomad_csi.cli.common import command, inputs
+from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
@@ -81,7 +80,7 @@ def run(arguments: command.Arguments) -> int:
     if arguments.json:
         shown = [_as_json(remark, findings) for remark in adoption.remarks]
         found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
-        print(json.dumps(found, indent=2))
+        output.print_json(found)
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
@@ -126,7 +125,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_, codes)]
         lines += ["", "next: correct or add these in the spec, then `nomad-csi validate SPEC`"]
     for line in lines:
-        print(line, file=sys.stderr)
+        output.tell(line)
 
 
 def _as_json(remark: model.Remark, findings: Sequence[Finding]) -> dict[str, Any]:

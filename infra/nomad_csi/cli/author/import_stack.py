@@ -1,13 +1,12 @@
 """``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of all that a program declares and Nomad has."""
 
 import functools
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs
+from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.migration import aws_storage
 from nomad_csi.text import table
 
@@ -48,10 +47,10 @@ def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
         erasing.warn(nomad)
         found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
-        disk.write(arguments.for_pulumi.resolve(), json.dumps(found.document, indent=2, ensure_ascii=False) + "\n")
+        disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
     if arguments.json:
         shown = [{"type": line.type, "name": line.name, "id": line.id, "reason": line.reason} for line in found.lines]
-        print(json.dumps({"resources": shown}, indent=2, ensure_ascii=False))
+        output.print_json({"resources": shown})
     else:
         rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
         if rows:

@@ -1,14 +1,13 @@
 """``nomad-csi lint``."""
 
 import dataclasses
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, options, usage
+from nomad_csi.cli.common import command, inputs, options, output, usage
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import files
 from nomad_csi.lint import judge, spec_secrets
@@ -45,7 +44,7 @@ def run(arguments: command.Arguments) -> int:
         print(f"error: {line}", file=sys.stderr)
     if arguments.json:
         shown = printing.as_json(found, printing.LINTED)
-        print(json.dumps({"ok": not errors_of(found), "findings": shown}, indent=2))
+        output.print_json({"ok": not errors_of(found), "findings": shown})
     else:
         for item in found:
             print(printing.as_line(item))

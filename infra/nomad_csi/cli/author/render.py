@@ -1,11 +1,10 @@
 """``nomad-csi render``."""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs
+from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.render import files
 from nomad_csi.text import listing
 
@@ -53,7 +52,7 @@ def _print_json(folder: Path, rendered: Iterable[str], found: dict[str, tuple[st
     """Print every file with its status and diff: those *found*, and the *rendered* others, which are unchanged."""
     rows = dict.fromkeys(rendered, ("unchanged", "")) | found
     shown = [{"path": path, "status": status, "diff": diff} for path, (status, diff) in rows.items()]
-    print(json.dumps({"ok": is_ok, "folder": str(folder), "files": shown}, indent=2))
+    output.print_json({"ok": is_ok, "folder": str(folder), "files": shown})
 
 
 def _check(folder: Path, rendered: Mapping[str, str]) -> int:

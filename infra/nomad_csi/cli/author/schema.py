@@ -1,8 +1,6 @@
 """``nomad-csi schema``."""
 
-import json
-
-from nomad_csi.cli.common import command, options
+from nomad_csi.cli.common import command, options, output
 from nomad_csi.spec import reference, schema
 
 
@@ -15,5 +13,5 @@ def run(arguments: command.Arguments) -> int:
         print(reference.page().rstrip("\n"))
     else:
         found = schema.of_stack_config() if arguments.stack_config else schema.document()
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        output.print_json(found)
     return 0

@@ -1,6 +1,5 @@
 """``nomad-csi validate``."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -8,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import command, inputs, output, usage
 from nomad_csi.plan import model
 from nomad_csi.render import files
+from nomad_csi.text import listing
 
 ABOUT = """\
 Checks each SPEC against all rules, and renders its files in memory: nothing is written, and
@@ -33,7 +33,7 @@ def run(arguments: command.Arguments) -> int:
     found = [_validate(path, arguments.templates) for path in arguments.specs]
     is_ok = all(spec["ok"] for spec in found)
     if arguments.json:
-        print(json.dumps({"ok": is_ok, "specs": found}, indent=2))
+        output.print_json({"ok": is_ok, "specs": found})
     else:
         for spec in found:
             _print(spec)
@@ -45,7 +45,7 @@ def _print(spec: dict[str, Any]) -> None:
         line = f":{problem['line']}" if problem["line"] else ""
         print(f"error: {spec['spec']}{line}: {problem['message']}", file=sys.stderr)
     if spec["ok"]:
-        counts = ", ".join(f"{spec[name]} {name if spec[name] != 1 else name[:-1]}" for name in ("plugins", "volumes"))
+        counts = ", ".join(listing.counted(spec[f"{noun}s"], noun) for noun in ("plugin", "volume"))
         print(f"{spec['spec']}: valid, {counts}")
 
 

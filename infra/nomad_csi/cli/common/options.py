@@ -1,7 +1,6 @@
 """Options, questions and warnings that several commands share, each in one place."""
 
 import difflib
-import json
 import sys
 from collections.abc import Collection
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command, output, usage
 from nomad_csi.findings import registry
 
 # The options of commands that report findings: explain a code, and print what all codes of the command mean.
@@ -36,7 +35,7 @@ def explain(arguments: command.Arguments, name: str) -> bool:
         print(registry.page(name), end="")
     elif arguments.explain:
         condition = registry.codes()[arguments.explain]
-        print(json.dumps(condition.as_json(), indent=2) if arguments.json else registry.as_text(condition).rstrip())
+        print(output.as_json(condition.as_json()) if arguments.json else registry.as_text(condition).rstrip())
     return bool(arguments.docs or arguments.explain)
 
 
@@ -54,6 +53,15 @@ def _code(given: str) -> str:
         name = next((each for each in commands if each in WITH_PAGES), commands[0])
     meant = f"; the nearest is {near[0]!r}" if near else ""
     raise click.BadParameter(f"there is no code {given!r}{meant}; `nomad-csi {name} --docs` lists all")
+
+
+@command.Typed
+def pair(given: str) -> tuple[str, str]:
+    """Return key and value of ``KEY=VALUE``."""
+    key, equals, value = given.partition("=")
+    if not key or not equals:
+        raise usage.wrong("KEY=VALUE", given)
+    return key, value
 
 
 # When findings are a reason to fail, by one rule in all commands that report some.

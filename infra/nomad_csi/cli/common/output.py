@@ -177,6 +177,21 @@ def prepared() -> Iterator[None]:
         raise ClosedError from None
 
 
+def as_json(value: Any) -> str:
+    """Return *value* as the commands write JSON: with indents, and characters of all scripts as they are."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def print_json(value: Any) -> None:
+    """Print *value* on standard output."""
+    print(as_json(value))
+
+
+def tell(line: str) -> None:
+    """Print *line* on standard error: what is done, and what it waits for."""
+    print(line, file=sys.stderr)
+
+
 def has_colours() -> bool:
     """Return whether standard output is a terminal that shows colours, and nobody asked for none (no-color.org)."""
     return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")

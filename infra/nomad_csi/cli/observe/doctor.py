@@ -1,12 +1,12 @@
 """``nomad-csi doctor``."""
 
-import json
 import sys
 from typing import Any
 
 from nomad_csi.cli.common import command, inputs, options, output
 from nomad_csi.doctor import examination, report
 from nomad_csi.plan import iam
+from nomad_csi.text import listing
 
 
 @command.command()
@@ -31,14 +31,10 @@ def run(arguments: command.Arguments) -> int:
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):
         found = _examine(arguments)
-    print(
-        json.dumps(found.as_json(), indent=2, ensure_ascii=False)
-        if arguments.json
-        else found.as_table(colour=output.has_colours()),
-        end="",
-    )
     if arguments.json:
-        print()
+        output.print_json(found.as_json())
+    else:
+        print(found.as_table(colour=output.has_colours()), end="")
     return options.exit_code(arguments, found.exit_code, found.findings)
 
 
@@ -57,11 +53,10 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
 
 def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:
     """Set the tag after asking; return whether it was done."""
-    count = len(found.untagged)
     question = (
-        f"give {count} EBS volume{'' if count == 1 else 's'} in {found.aws_region} the tag {iam.CLUSTER_TAG}=true: "
-        f"{', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may then attach, detach and "
-        "delete them"
+        f"give {listing.counted(len(found.untagged), 'EBS volume')} in {found.aws_region} the tag "
+        f"{iam.CLUSTER_TAG}=true: {', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may "
+        "then attach, detach and delete them"
     )
     if not options.agreed(question, is_agreed=arguments.yes):
         return False

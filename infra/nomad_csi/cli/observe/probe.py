@@ -1,11 +1,10 @@
 """``nomad-csi probe``: one plugin over its socket, all plugins of this machine, or one plugin on all its clients."""
 
 import dataclasses
-import json
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, command, inputs, options
+from nomad_csi.cli.common import argument_secrets, command, inputs, options, output
 from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
@@ -65,7 +64,7 @@ def _one(arguments: command.Arguments) -> int:
         compared = _compared(arguments, found, reached.local) if arguments.plugin else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
     told = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
-    print(json.dumps(document, indent=2, ensure_ascii=False) if arguments.json else f"{found.as_line()}{told}")
+    print(output.as_json(document) if arguments.json else f"{found.as_line()}{told}")
     findings = compared.findings if compared else ()
     is_good = found.ready and not errors_of(findings)
     return options.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
@@ -94,7 +93,7 @@ def _all_here(arguments: command.Arguments) -> int:
     except ValueError as error:
         raise errors.NomadCsiError(str(error)) from None
     found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
-    print(json.dumps(found.as_json(), indent=2) if arguments.json else "\n".join(found.as_lines()))
+    print(output.as_json(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
     if found.problem:
         return errors.EXIT_ERROR
     return 0 if found.all_ready else errors.EXIT_CHANGES

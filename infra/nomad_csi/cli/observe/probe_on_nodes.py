@@ -1,13 +1,11 @@
 """``nomad-csi probe --on-nodes``: ask a plugin on all its clients."""
 
 import functools
-import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import command, inputs, output, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.plan import probe_job
 
@@ -60,9 +58,9 @@ def run(arguments: command.Arguments) -> int:
             arguments.on_nodes,
             job,
             wait_s=arguments.timeout_s,
-            tell=lambda line: print(line, file=sys.stderr),
+            tell=output.tell,
         )
-    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if arguments.json else found.as_table())
+    print(output.as_json(found.as_json()) if arguments.json else found.as_table())
     return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 
 

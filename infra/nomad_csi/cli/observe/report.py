@@ -1,6 +1,5 @@
 """``nomad-csi report``."""
 
-import json
 import os
 from importlib import metadata
 from pathlib import Path
@@ -63,7 +62,7 @@ def run(arguments: command.Arguments) -> int:
 
 def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     if as_data:
-        return json.dumps(as_json.of(found), indent=2) + "\n"
+        return output.as_json(as_json.of(found)) + "\n"
     shown = page.of(found, metadata.version("nomad-csi"))
     return html.html(shown, shown_rows=page.ROWS)
 

@@ -1,7 +1,5 @@
 """``nomad-csi verify``."""
 
-import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,7 +52,7 @@ def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes |
     return probe_job_plugins.OnNodes(
         job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
-        tell=_silent if arguments.watch else lambda line: print(line, file=sys.stderr),
+        tell=_silent if arguments.watch else output.tell,
     )
 
 
@@ -130,13 +128,10 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
         prometheus.write_file(file, done.metrics)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
-    if file != verify_watch.STDOUT:
-        print(
-            json.dumps(done.outcome.as_json(), indent=2) + "\n"
-            if arguments.json
-            else done.outcome.as_table(colour=output.has_colours()),
-            end="",
-        )
+    if arguments.json:  # which no metrics on standard output go with
+        output.print_json(done.outcome.as_json())
+    elif file != verify_watch.STDOUT:
+        print(done.outcome.as_table(colour=output.has_colours()), end="")
     return options.exit_code(arguments, done.exit_code, done.outcome.findings)
 
 

@@ -144,7 +144,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     shown = _shown(arguments)
     code = errors.EXIT_ERROR
     try:
-        with verifier.events(lambda line: print(line, file=sys.stderr)) as events:
+        with verifier.events(output.tell) as events:
             while True:
                 began = time.monotonic()
                 events.clear()

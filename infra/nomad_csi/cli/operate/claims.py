@@ -1,9 +1,7 @@
 """``nomad-csi claims``."""
 
 import functools
-import json
 import os
-import sys
 from collections.abc import Iterator
 
 from nomad_csi import errors
@@ -46,7 +44,7 @@ def run(arguments: command.Arguments) -> int:
         erasing.warn(nomad)
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
     if arguments.json:
-        print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+        output.print_json(found.as_json())
     else:
         print(found.as_table(colour=output.has_colours()), end="")
     return found.exit_code
@@ -68,10 +66,10 @@ def _repair(arguments: command.Arguments) -> int:
             nomad,
             order,
             ask=lambda question: options.agreed(question, is_agreed=arguments.yes),
-            tell=lambda line: print(line, file=sys.stderr),
+            tell=output.tell,
         )
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
-    shown = json.dumps(done.as_json(), indent=2, ensure_ascii=False)
+    shown = output.as_json(done.as_json())
     print(shown if arguments.json else f"{order.key}  {done.status}  {done.reason}{steps}")
     if done.status == "deregistered":
         return errors.EXIT_ERROR

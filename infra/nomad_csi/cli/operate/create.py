@@ -1,6 +1,5 @@
 """``nomad-csi create``."""
 
-import json
 import sys
 
 from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
@@ -58,12 +57,12 @@ def run(arguments: command.Arguments) -> int:
             grows=arguments.grow,
             is_dry_run=arguments.dry_run,
             step_timeout_s=arguments.step_timeout_s or 0,
-            tell=lambda line: print(line, file=sys.stderr),
+            tell=output.tell,
         )
         outcomes = creation.create(nomad, zip(wanted, filled, strict=True), options)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        output.print_json(shown)
     else:
         print(outcome.as_text(outcomes, creation.CreationOutcome))
     return outcome.exit_code(outcomes)

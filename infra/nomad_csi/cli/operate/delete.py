@@ -1,7 +1,6 @@
 """``nomad-csi delete``."""
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -85,7 +84,7 @@ def run(arguments: command.Arguments) -> int:
             outcomes = deletion.delete(client, orders, options)
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes]}
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        output.print_json(shown)
     else:
         print(outcome.as_text(outcomes, deletion.DeletionOutcome))
         if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
@@ -125,7 +124,7 @@ def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
         clusters=clusters,
         accepts_unguarded=arguments.accept_unguarded,
         accepts_unregistered=arguments.accept_unregistered,
-        tell=lambda line: print(line, file=sys.stderr),
+        tell=output.tell,
     )
 
 

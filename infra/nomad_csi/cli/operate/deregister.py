@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
@@ -45,13 +44,11 @@ def run(arguments: command.Arguments) -> int:
         requester=owners.requester(arguments),
     )
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
-        done = deregistration.deregister(
-            client, arguments.volumes, options, tell=lambda line: print(line, file=sys.stderr)
-        )
+        done = deregistration.deregister(client, arguments.volumes, options, tell=output.tell)
         outcomes = [_explained(client, item) for item in done]
     if arguments.json:
         shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        output.print_json(shown)
     else:
         could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
         note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""

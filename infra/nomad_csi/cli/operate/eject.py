@@ -1,16 +1,15 @@
 """``nomad-csi eject``."""
 
 import datetime as dt
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.author import import_stack
-from nomad_csi.cli.common import command, options
+from nomad_csi.cli.common import command, options, output
 from nomad_csi.pulumi_state import ejecting, stack_cli, urns
-from nomad_csi.text import table
+from nomad_csi.text import listing, table
 
 WIDTH = 120
 ABOUT = """\
@@ -33,20 +32,20 @@ def run(arguments: command.Arguments) -> int:
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
     found = ejecting.look(stack, arguments.stack or "the selected stack")
     if arguments.json:
-        print(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+        output.print_json(found.as_json())
     else:
         print("\n".join(_shown(found, arguments.out)))
     if arguments.dry_run or not found.ejection.forgotten:
         return 0
-    count = len(found.ejection.forgotten)
     question = (
-        f"This removes {count} resource{'' if count == 1 else 's'} from the state. As long as the program declares "
-        "them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is there."
+        f"This removes {listing.counted(len(found.ejection.forgotten), 'resource')} from the state. As long as the "
+        "program declares them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is "
+        "there."
     )
     if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
-    ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=lambda line: print(line, file=sys.stderr))
+    ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=output.tell)
     print(_afterwards(found, arguments.out), file=sys.stderr)
     return 0
 

@@ -1,7 +1,5 @@
 """``nomad-csi plan``."""
 
-import json
-
 from nomad_csi import errors
 from nomad_csi.cli.common import command, erasing, inputs, output, owners
 from nomad_csi.verification import planned_changes
@@ -24,7 +22,7 @@ def run(arguments: command.Arguments) -> int:
         drawn = planned_changes.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )
-    print(json.dumps(drawn.as_json(), indent=2, ensure_ascii=False) if arguments.json else drawn.as_table())
+    print(output.as_json(drawn.as_json()) if arguments.json else drawn.as_table())
     if drawn.changes:
         return errors.EXIT_CHANGES
     return errors.EXIT_ERROR if drawn.not_compared else 0

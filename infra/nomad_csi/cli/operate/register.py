@@ -1,6 +1,5 @@
 """``nomad-csi register``."""
 
-import json
 import sys
 from collections.abc import Sequence
 
@@ -53,7 +52,7 @@ def run(arguments: command.Arguments) -> int:
             requester=owners.requester(arguments),
             deadline_s=arguments.timeout_s,
             is_dry_run=arguments.dry_run,
-            tell=lambda line: print(line, file=sys.stderr),
+            tell=output.tell,
         )
     if arguments.json:
         shown = {
@@ -62,7 +61,7 @@ def run(arguments: command.Arguments) -> int:
             "absent": absent,
             "dry_run": arguments.dry_run,
         }
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        output.print_json(shown)
     else:
         rest = [(key, "absent", ABSENT) for key in absent]
         note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run

@@ -1,8 +1,6 @@
 """``nomad-csi smoke``."""
 
-import json
 import os
-import sys
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, erasing, inputs, options, output
@@ -39,9 +37,9 @@ def run(arguments: command.Arguments) -> int:
             timeout_s=arguments.step_timeout_s,
             aws_region=arguments.aws_region,
             sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
-            tell=lambda line: print(line, file=sys.stderr),
+            tell=output.tell,
         )
-    print(json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) if arguments.json else _as_text(outcome))
+    print(output.as_json(outcome.as_json()) if arguments.json else _as_text(outcome))
     if outcome.status == "failed" or outcome.left_behind:
         return errors.EXIT_CHANGES
     return 0 if outcome.status == "verified" else errors.EXIT_ERROR

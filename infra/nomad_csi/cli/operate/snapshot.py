@@ -1,12 +1,10 @@
 """``nomad-csi snapshot``: create, list and delete."""
 
 import datetime as dt
-import json
-import sys
 from collections.abc import Iterable
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, documents, inputs, options, usage
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.deletion import deletion, volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
@@ -18,20 +16,14 @@ run = command.Group()
 REGISTERED = "a registered volume, or namespace/volume"
 
 
-@command.Typed
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not name or not equals:
-        raise usage.wrong("KEY=VALUE", given)
-    return name, value
-
-
 @run.command("create", help="Make a snapshot of a volume.")
 @command.argument("volume VOLUME", REGISTERED, type=inputs.volume_key)
 @command.option(
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
-@command.option("--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=_pair, multiple=True)
+@command.option(
+    "--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=options.pair, multiple=True
+)
 @documents.secrets_options()
 @options.seconds("timeout", " until a volume can be made from it", default=0.0)
 @command.as_json()
@@ -47,7 +39,7 @@ def create(arguments: command.Arguments) -> int:
         secrets=documents.secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
-        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=_told)
+        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.tell)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else errors.EXIT_CHANGES
 
@@ -89,7 +81,7 @@ def delete(arguments: command.Arguments) -> int:
             if not arguments.json:
                 print(f"{item}  deleted")
     if arguments.json:
-        print(json.dumps({"deleted": list(words)}, indent=2))
+        output.print_json({"deleted": list(words)})
     return 0
 
 
@@ -100,13 +92,9 @@ def _word(snapshot_id: str, given: Iterable[str]) -> str:
     return snapshot_id if snapshot_id in given else options.typed(question, f"type {snapshot_id} to delete it")
 
 
-def _told(line: str) -> None:
-    print(line, file=sys.stderr)
-
-
 def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"snapshots": [item.as_json() for item in found]}, indent=2, ensure_ascii=False))
+        output.print_json({"snapshots": [item.as_json() for item in found]})
         return
     rows = [
         (

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import command, inputs, options, usage
 from nomad_csi.csi import capability, channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import draft
@@ -50,18 +50,9 @@ def use(given: str) -> dict[str, Any]:
 
 
 @command.Typed
-def pair(given: str) -> tuple[str, str]:
-    """Return key and value of ``KEY=VALUE``."""
-    key, equals, value = given.partition("=")
-    if not key or not equals:
-        raise usage.wrong("KEY=VALUE", given)
-    return key, value
-
-
-@command.Typed
 def topology(given: str) -> dict[str, Any]:
     """Return the topology of ``KEY=VALUE[,KEY=VALUE...]``."""
-    return {"segments": dict(pair(part) for part in given.split(","))}
+    return {"segments": dict(options.pair(part) for part in given.split(","))}
 
 
 @command.Typed
@@ -119,7 +110,7 @@ def field(declared: str, text: str, name: str = "", **settings: Any) -> Add:
 
 def pairs(name: str, text: str, of_request: str) -> Add:
     """Return what adds an option for ``KEY=VALUE`` that may be repeated."""
-    return field(f"--{name} KEY=VALUE", text, of_request, type=pair, multiple=True)
+    return field(f"--{name} KEY=VALUE", text, of_request, type=options.pair, multiple=True)
 
 
 def place(name: str, text: str, of_request: str, **settings: Any) -> Add:
@@ -183,5 +174,5 @@ def fields(arguments: command.Arguments) -> dict[str, Any]:
         if isinstance(each, command.Option) and each.field and value:
             *above, last = each.field.split(".")
             inner = functools.reduce(lambda outer, name: outer.setdefault(name, {}), above, found)
-            inner[last] = dict(value) if each.type is pair else value
+            inner[last] = dict(value) if each.type is options.pair else value
     return found

@@ -1,6 +1,5 @@
 """How ``nomad-csi csi`` prints: as YAML for people or JSON for programs, and never a secret of the request."""
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any, TextIO
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.cli.common import output
 from nomad_csi.text import redaction
 
 
@@ -24,7 +24,7 @@ class Output:
         """Print *document*."""
         hidden = self._hidden(document)
         if self.as_json:
-            print(json.dumps(hidden, indent=2, ensure_ascii=False), file=stream)
+            print(output.as_json(hidden), file=stream)
         elif not hidden:
             print("done", file=stream)
         else:
@@ -36,7 +36,7 @@ class Output:
         if self.as_json:
             message = redaction.mask(error.message, self.secrets, short_words=True)
             shown = {"endpoint": error.endpoint, "code": error.code, "message": message, "advice": error.advice}
-            print(json.dumps({"error": shown}, indent=2, ensure_ascii=False))
+            output.print_json({"error": shown})
         print(f"error: {text}", file=sys.stderr)
 
     def _hidden(self, value: Any) -> Any:
