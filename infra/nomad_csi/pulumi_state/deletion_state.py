@@ -13,19 +13,18 @@ from nomad_csi import errors
 from nomad_csi.resources.created import created_properties, created_volume
 
 
-def made(document: object, source: str) -> Mapping[str, str]:
-    """Return ``{"namespace/volume_id": external_id}`` of *document*. Raises `errors.SpecError` for something else."""
-    return {key: outputs[created_properties.MADE] for key, outputs in _made(_resources(document, source))}
-
-
-def clusters(document: object, source: str) -> Mapping[str, str]:
+def made(document: object, source: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """
-    Return in which cluster each was made, ``{"namespace/volume_id": cluster}``; those of which that is recorded.
+    Return what the external ids of the volumes in *document* are by ``namespace/volume_id``, and their clusters.
 
-    Raises `errors.SpecError` for something that is no state.
+    The second has those of which that is recorded. Raises `errors.SpecError` for something that is no state.
     """
-    named = ((key, outputs.get("cluster")) for key, outputs in _made(_resources(document, source)))
-    return {key: cluster for key, cluster in named if isinstance(cluster, str) and cluster}
+    found = dict(_made(_resources(document, source)))
+    clusters = {key: outputs.get("cluster") for key, outputs in found.items()}
+    return (
+        {key: outputs[created_properties.MADE] for key, outputs in found.items()},
+        {key: cluster for key, cluster in clusters.items() if isinstance(cluster, str) and cluster},
+    )
 
 
 def _resources(document: object, source: str) -> list[Any]:

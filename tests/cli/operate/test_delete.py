@@ -196,8 +196,7 @@ def test_rejects_what_is_no_state(tmp_path, capsys, text):
 
 def test_made_volumes_are_those_of_the_resource():
     """By namespace and id, with the clusters they were made in."""
-    assert deletion_state.made(STATE, "s") == {"default/scratch": "ext-1"}
-    assert deletion_state.clusters(STATE, "s") == {"default/scratch": "cluster-1"}
+    assert deletion_state.made(STATE, "s") == ({"default/scratch": "ext-1"}, {"default/scratch": "cluster-1"})
 
 
 @pytest.mark.usefixtures("no_terminal")

@@ -17,15 +17,7 @@ All others ask Nomad nothing. The policy is put to use by
   nomad acl token create -name=nomad-csi -policy=nomad-csi"""
 
 
-def _about() -> str:
-    return EPILOG.format(commands="\n".join(f"  {_typed(name)}" for name in acl_policy.COMMANDS))
-
-
-def _typed(name: str) -> str:
-    return shlex.quote(name)
-
-
-@command.command(epilog=_about())
+@command.command(epilog=EPILOG.format(commands="\n".join(f"  {shlex.quote(name)}" for name in acl_policy.COMMANDS)))
 @command.argument(
     "commands [COMMAND...]", "what the token is for, in quotes where it has spaces (default: all of them)"
 )
@@ -42,7 +34,7 @@ def _typed(name: str) -> str:
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with the commands that it is for and what it cannot grant as comments."""
     commands = list(dict.fromkeys(arguments.commands or acl_policy.COMMANDS))
-    known = ", ".join(map(_typed, acl_policy.COMMANDS))
+    known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
     unknown = [name for name in commands if name not in acl_policy.COMMANDS]
     usage.refuse(errors.Problem(path="COMMAND", got=repr(name), allowed=f"one of {known}") for name in unknown)
     jobs, volumes = _namespaces(arguments)

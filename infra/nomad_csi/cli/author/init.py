@@ -126,7 +126,7 @@ def run(arguments: command.Arguments) -> int:
     """Write the project, and say what to type next."""
     folder: Path = arguments.folder
     answers = _answers(arguments)
-    existing = _existing(folder) if answers["form"] != "hcl" else None
+    existing = project_file.existing(folder) if answers["form"] != "hcl" else None
     wanted = _wanted(folder, answers, arguments.stack, existing)
     parts = project.files(wanted)
     there = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
@@ -195,11 +195,6 @@ def _ask(name: str, found: dict[str, Any]) -> None:
         print(f"  {problem}", file=sys.stderr)
     if not problems:
         found[name] = answer
-
-
-def _existing(folder: Path) -> Path | None:
-    """Return the project file in *folder*, if there is one."""
-    return next((path for name in project_file.NAMES if (path := folder / name).is_file()), None)
 
 
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:

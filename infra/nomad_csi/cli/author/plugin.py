@@ -64,9 +64,14 @@ def _install(arguments: command.Arguments) -> int:
     return 0
 
 
+def _root(project: Path) -> Path:
+    """Return the folder of the repository that the *project* is in; of none, its own."""
+    return next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+
+
 def _is_ignored(project: Path) -> bool:
     """Return whether a .gitignore of the *project*, or above it in its repository, names the folder."""
-    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    root = _root(project)
     for place in (project, *project.parents):
         path = place / ".gitignore"
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
@@ -80,7 +85,7 @@ def _is_ignored(project: Path) -> bool:
 def _interpreter(project: Path) -> str:
     """Return this environment's interpreter for the script: relative to it where both are in one repository."""
     project, environment = project.resolve(), Path(sys.prefix)
-    root = next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    root = _root(project)
     for place in (environment, environment.resolve(), project / ".venv", root / ".venv"):
         if place.is_relative_to(root) and place.resolve() == environment.resolve():
             relative = os.path.relpath(place / "bin" / "python", project / FOLDER)

@@ -28,10 +28,14 @@ class NamedProvider:
 
 def find(folder: Path) -> Path:
     """Return the project file in *folder*. Raises `errors.NomadCsiError` when there is none."""
-    for name in NAMES:
-        if (folder / name).is_file():
-            return folder / name
+    if found := existing(folder):
+        return found
     raise errors.NomadCsiError(f"no Pulumi.yaml in {folder}; name the project's folder with --project")
+
+
+def existing(folder: Path) -> Path | None:
+    """Return the project file in *folder*, if there is one."""
+    return next((path for name in NAMES if (path := folder / name).is_file()), None)
 
 
 def read(path: Path) -> Mapping[str, Any]:

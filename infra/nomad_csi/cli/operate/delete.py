@@ -109,9 +109,9 @@ def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
     made: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for path in arguments.state:
-        state = _json(path)
-        made |= deletion_state.made(state, str(path))
-        clusters |= deletion_state.clusters(state, str(path))
+        of_state, in_clusters = deletion_state.made(_json(path), str(path))
+        made |= of_state
+        clusters |= in_clusters
     return deletion.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
