@@ -9,9 +9,7 @@ from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import namespaces, nodes, plugins, volumes
 from nomad_csi.probing import probe_job
-
-EVERYWHERE = "*"
-"""All namespaces that the token may see."""
+from nomad_csi.spec import names
 
 
 def report(
@@ -50,7 +48,7 @@ def report(
 
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
     """Raise `errors.SpecError` where no volume was found because there is no such namespace or plugin."""
-    if namespace != EVERYWHERE:
+    if namespace != names.EVERYWHERE:
         namespaces.check(client, namespace)
     if plugin_id:
         probe_job.plugin_of(client, plugin_id)

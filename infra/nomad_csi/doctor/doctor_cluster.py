@@ -20,6 +20,7 @@ from nomad_csi.nomad.http import replies, request
 from nomad_csi.ownership import owner_records
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 
 # How the mount that holds Nomad's data is propagated, where the agent that answers is a client on this machine.
 #
@@ -74,7 +75,6 @@ def propagation(mounts: str, path: str) -> str:
 # What is asked of Nomad.
 
 
-_EVERYWHERE = "*"
 _LISTS = 5
 """Questions that everything else follows from."""
 
@@ -100,7 +100,7 @@ def look(
         on_servers = pool.submit(_asked, functools.partial(nodes.list_servers, client), failed)
         listed = pool.submit(_asked, functools.partial(nodes.list_nodes, client), failed)
         running = pool.submit(_asked, functools.partial(_plugins, client), failed)
-        registered = pool.submit(_asked, functools.partial(volumes.list_volumes, client, _EVERYWHERE), failed)
+        registered = pool.submit(_asked, functools.partial(volumes.list_volumes, client, names.EVERYWHERE), failed)
         token = pool.submit(_asked, functools.partial(tokens.own, client), failed)
     if len(failed) == _LISTS and all(error.status is None for error in failed):
         raise failed[0]

@@ -12,10 +12,8 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, objects
 from nomad_csi.nomad import plugin_jobs, plugins, volumes
 from nomad_csi.ownership import job_ownership
+from nomad_csi.spec import names
 from nomad_csi.text import listing
-
-EVERYWHERE = "*"
-"""Namespace that stands for all that the token may read."""
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
@@ -47,7 +45,7 @@ def read(
 
     Args:
         client: the cluster; a token that may only read is enough.
-        namespace: of the volumes; `EVERYWHERE`: of all that the token may read, and all plugins.
+        namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read, and all plugins.
         remarks: what is to be said goes here.
         plugin_id: only this plugin and its volumes; empty: all.
         known: files whose jobs and volumes are not read again: they may hold what Nomad hides.
@@ -63,7 +61,7 @@ def read(
         remarks.add("note", model.CLUSTER, 0, SECRETS)
     if plugin_id:
         wanted = [plugin_id]
-    elif namespace == EVERYWHERE:
+    elif namespace == names.EVERYWHERE:
         wanted = list(plugins.list_ids(client))
     else:
         wanted = sorted({volume.plugin_id for volume in every})

@@ -10,11 +10,11 @@ from nomad_csi.csi import report, validation
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import probe_job as plan_probe_job
 from nomad_csi.probing import probe_job, probed, probed_needs
+from nomad_csi.spec import names
 
 Secrets = Mapping[str, Mapping[str, str]]
 """Secrets of volumes by ``namespace/volume_id``; Nomad does not show them."""
 
-EVERYWHERE = "*"
 _NONE: Secrets = {}
 
 
@@ -108,7 +108,7 @@ def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
 def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:
     """Return the volumes that are registered for the plugin, and a finding for those that may not be read."""
     try:
-        listed = [item for item in volumes.list_volumes(client, EVERYWHERE) if item.plugin_id == plugin_id]
+        listed = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

@@ -66,7 +66,7 @@ class ReportedPlugin:
 
     plugin_id: str
     status: plugins.PluginStatus | None
-    """``None``: it could not be judged, and `Report.unchecked` says why."""
+    """``None``: it could not be judged, and `ClusterReport.unchecked` says why."""
 
     is_expected: bool
     """Whether the spec has it; without a spec, true: what runs is compared with what its own jobs ask for."""
@@ -91,7 +91,7 @@ class ReportedVolume(registration.NamedVolume):
 
     evidence: Evidence
     is_expected: bool
-    """As `Plugin.is_expected`."""
+    """As `ReportedPlugin.is_expected`."""
 
 
 @dataclass(frozen=True, kw_only=True)

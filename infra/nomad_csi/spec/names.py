@@ -13,6 +13,9 @@ from collections.abc import Iterable
 STACK_CONFIG_KEY = "nomad-csi:storage"
 """Key of a Pulumi stack config below which a spec stands."""
 
+EVERYWHERE = "*"
+"""All namespaces, as Nomad has it."""
+
 VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
 """A volume id: letters, digits, ``.``, ``_``, ``-``; an index such as ``[0]`` may follow (``per_alloc``)."""
 

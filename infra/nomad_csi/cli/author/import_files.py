@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
 from nomad_csi.migration import adopt, aws_storage, model, terraform
+from nomad_csi.spec import names
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
@@ -28,7 +28,7 @@ read is reported, and the exit code is 2 then.
 """
 
 
-live = functools.partial(command.option, section="from a cluster")
+of_cluster = functools.partial(command.option, section="from a cluster")
 
 
 @command.command(epilog=ABOUT)
@@ -43,8 +43,8 @@ live = functools.partial(command.option, section="from a cluster")
 )
 @inputs.aws_region("for plugins of AWS whose jobs name none")
 @command.as_json(": spec, remarks and findings as one document")
-@live("--cluster", "read the volumes and plugin jobs that Nomad holds")
-@live("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
+@of_cluster("--cluster", "read the volumes and plugin jobs that Nomad holds")
+@of_cluster("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
 @import_stack.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -181,7 +181,7 @@ def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[
     from nomad_csi.cli.common import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
     from nomad_csi.migration import live_files  # noqa: PLC0415
 
-    namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or live_files.EVERYWHERE
+    namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.connect(arguments) as nomad:
         erasing.warn(nomad)
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)

@@ -13,7 +13,6 @@ from nomad_csi.hcl import files
 from nomad_csi.lint import judge, spec_secrets
 from nomad_csi.text import listing
 
-YAML = frozenset({".yaml", ".yml"})
 _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
 
@@ -30,7 +29,7 @@ def run(arguments: command.Arguments) -> int:
     """Print the findings; or explain one."""
     if options.explain(arguments, "lint"):
         return 0
-    specs = [path for path in arguments.files if path.suffix in YAML and path.is_file()]
+    specs = [path for path in arguments.files if path.suffix in inputs.YAML and path.is_file()]
     read, broken = load([path for path in arguments.files if path not in specs], with_policies=True)
     found = judge.judge(read)
     checked = len(read)
@@ -82,7 +81,7 @@ def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[fi
             try:
                 read.append(files.load(file))
             except errors.SpecError as error:
-                broken += [_of_yaml(file)] if file.suffix in YAML else _lines(error)
+                broken += [_of_yaml(file)] if file.suffix in inputs.YAML else _lines(error)
             except OSError as error:
                 broken.append(usage.describe_file_error(error, {"FILE": paths}))
     return read, broken

@@ -46,9 +46,9 @@ class Option(click.Option):
         self.fix: str = settings.pop("fix", "")
         """What is likely meant where it does not fit."""
         self.job: str = settings.pop("job", "")
-        """How it gets into the job of ``verify --print-job``: see `cli.verify_job`."""
+        """How it gets into the job of ``verify --print-job``: see `cli.observe.verify_job`."""
         self.field: str = settings.pop("field", "")
-        """The field of a request of ``csi`` that it fills: see `cli.csi_calls.csi_options`."""
+        """The field of a request of ``csi`` that it fills: see `cli.observe.csi_calls.csi_options`."""
         super().__init__(names, **settings)
 
 

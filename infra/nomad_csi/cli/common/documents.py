@@ -46,7 +46,7 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
     external_ids = inputs.read_external_ids(stack_output)
     for path in _files(paths):
         try:
-            if path.suffix in {".yaml", ".yml"}:
+            if path.suffix in inputs.YAML:
                 plan = inputs.read_plan(path)
                 wanted.plugins += plan.plugins
                 found = volume_file.documents_of_plan(plan, external_ids)

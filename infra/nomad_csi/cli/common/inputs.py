@@ -68,8 +68,8 @@ def _allowed(keys: Iterable[str]) -> str:
 # The spec, the outputs of a stack, the connection.
 
 
-EVERYWHERE = "*"
-"""All namespaces, as Nomad has it."""
+YAML = frozenset({".yaml", ".yml"})
+"""How files end that may hold a spec."""
 
 STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
 """Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
@@ -226,7 +226,7 @@ def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> di
 
 def _connection_of(path: Path) -> dict[str, Any]:
     """Return what *path* says of the connection where it is a stack config, and nothing of any other file."""
-    if path.suffix not in {".yaml", ".yml"} or not path.is_file() or names.STACK_CONFIG_KEY not in text(path):
+    if path.suffix not in YAML or not path.is_file() or names.STACK_CONFIG_KEY not in text(path):
         return {}
     document = draft.read_yaml(text(path), str(path))
     config = document.get("config") if isinstance(document, Mapping) else None
@@ -330,6 +330,11 @@ def text(path: Path) -> str:
         raise errors.SpecError((problem,), str(path)) from None
 
 
+def namespace(given: str | None, otherwise: str) -> str:
+    """Return the namespace *given*, else that of the environment, else the last one."""
+    return given or os.environ.get(VARIABLES["namespace"]) or otherwise
+
+
 def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
     """Yield how volumes may be named: those of the spec in the command line, or else of the specs in this folder."""
     spec = ctx.params.get("spec")
@@ -345,7 +350,7 @@ def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
 def _own_namespace(ctx: click.Context) -> str:
     """Return the namespace of a volume that is named without one."""
     option = ctx.params.get("namespace")
-    return (option if isinstance(option, str) else "") or os.environ.get("NOMAD_NAMESPACE") or "default"
+    return namespace(option if isinstance(option, str) else "", "default")
 
 
 _volume = functools.partial(command.Typed, suggest=_suggested_volumes)
@@ -362,7 +367,7 @@ def volume_key(given: str) -> tuple[str, str]:
     if namespace:
         return namespace, volume_id
     named = _own_namespace(click.get_current_context())
-    if named == EVERYWHERE:
+    if named == names.EVERYWHERE:
         raise usage.wrong("namespace/volume, since the namespace is *", given)
     return named, volume_id
 

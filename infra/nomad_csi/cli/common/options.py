@@ -1,4 +1,4 @@
-"""Options, questions and warnings that several commands share, each in one place."""
+"""Options and questions that several commands share, each in one place."""
 
 import difflib
 import sys

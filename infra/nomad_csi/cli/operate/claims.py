@@ -1,7 +1,6 @@
 """``nomad-csi claims``."""
 
 import functools
-import os
 from collections.abc import Iterator
 
 from nomad_csi import errors
@@ -9,6 +8,7 @@ from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, erasing, inputs, options, output
 from nomad_csi.plan import registration
 from nomad_csi.registration import given_secrets
+from nomad_csi.spec import names
 
 repair = functools.partial(command.option, section="repair", needs=("repair",))
 
@@ -39,7 +39,7 @@ def run(arguments: command.Arguments) -> int:
         return 0
     if arguments.repair:
         return _repair(arguments)
-    namespace = arguments.namespace or os.environ.get("NOMAD_NAMESPACE") or inputs.EVERYWHERE
+    namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.connect(arguments) as nomad, output.waiting("asking Nomad and the plugins"):
         erasing.warn(nomad)
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
@@ -78,8 +78,8 @@ def _repair(arguments: command.Arguments) -> int:
 
 def _repeated(arguments: command.Arguments) -> Iterator[str]:
     """Yield the options that a command must have, too, which goes on with a repair."""
-    names = ("secrets", "stack_output", *inputs.CONNECTION)
-    for name, value in ((name, getattr(arguments, name, None)) for name in names):
+    repeated = ("secrets", "stack_output", *inputs.CONNECTION)
+    for name, value in ((name, getattr(arguments, name, None)) for name in repeated):
         if value is not None:
             yield from (f"--{name.replace('_', '-')}", str(value))
     if arguments.insecure_http:
