@@ -276,6 +276,33 @@ def test_nothing_is_wrong_with_all_of_them_together(judged):
     assert judged(RIGHT) == ()
 
 
+@pytest.mark.parametrize(
+    ("constraint", "is_too_low"),
+    [
+        (">= 1.3", False),
+        (">= 1.3.0", False),
+        (">= 1.2.9", True),
+        ("~> 1.10", False),
+        ("1.4", False),
+        ("< 2", True),
+        ("!= 1.10", False),
+        (">= 1.2, != 1.10", True),
+        (">= 1.4, != 1.2", False),
+        (">= 1.2, >= 1.4", False),
+        ("none", False),
+    ],
+)
+def test_versions_of_nomad_are_compared_as_nomad_does(judged, constraint, is_too_low):
+    """Missing numbers are zeros, and a version that is left out is no lower bound."""
+    block = (
+        f'    constraint {{\n      attribute = "${{attr.nomad.version}}"\n      version   = "{constraint}"\n    }}\n'
+    )
+
+    found = judged({"sample": EFS.replace("    task ", f"{block}    task ", 1)})
+
+    assert [item.code for item in found] == ["nomad-constraint-too-low"] * is_too_low
+
+
 @pytest.mark.parametrize("example", WRONG, ids=[example.code for example in WRONG])
 def test_rule_fires_on_one_change_and_says_the_line(judged, example):
     """With one thing wrong, the rule says so at its line, and no other rule but those that it brings along."""

@@ -8,12 +8,13 @@ from nomad_csi.drivers import recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, at_line
+from nomad_csi.nomad import version_gates
 from nomad_csi.spec import names, plugin_jobs
 from nomad_csi.text import secrets
 
 _TYPES = ("controller", "node", "monolith")
 _DEFAULT_HEALTH_TIMEOUT_S = 30
-_BOUND = re.compile(r"(>=|>|=|~>|<=|<)?\s*v?(\d+(?:\.\d+)*)")
+_BOUND = re.compile(r"\s*(!=|>=|>|=|~>|<=|<|)\s*v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
 def check(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -90,24 +91,18 @@ def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
         value = block.get("value", block.get("version", block.get("semver")))
         if block.get("attribute") != "${attr.nomad.version}" or not isinstance(value, str):
             continue
-        least = _least(value)
-        if least is not None and least < _version(plugin.driver.minimum_nomad):
+        if block.get("operator") != "!=" and _lets_in_older(value, plugin.driver.minimum_nomad):
             found = f"Nomad {value}; {plugin.driver.called} needs {plugin.driver.minimum_nomad}"
             fix = f'use ">= {plugin.driver.minimum_nomad}"'
             yield at_line("nomad-constraint-too-low", block.line, found, fix)
 
 
-def _least(constraint: str) -> tuple[int, ...] | None:
-    """Return the least version that ``">= 1.3, < 2"`` lets in; ``None`` for what is no such text."""
-    bounds = _BOUND.findall(constraint)
-    lower = [_version(version) for operator, version in bounds if operator not in {"<", "<="}]
-    if not bounds:
-        return None
-    return max(lower) if lower else (0,)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
+def _lets_in_older(constraint: str, least: str) -> bool:
+    """Return whether ``">= 1.3, < 2"`` sets bounds, and lets in a version older than *least*."""
+    parts = (_BOUND.match(part) for part in constraint.split(","))
+    bounds = [(found[1], found[2]) for found in parts if found and found[1] != "!="]
+    lower = (version for operator, version in bounds if operator not in {"<", "<="})
+    return bool(bounds) and all(version_gates.is_older(version, least) for version in lower)
 
 
 # What is wrong with the task of a plugin, but for its arguments: image, privilege, network, folders, config.
