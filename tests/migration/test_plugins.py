@@ -51,6 +51,8 @@ def plugin_of(adoption):
         (ebs(task='env {\n AWS_REGION = "eu-west-1"\n GODEBUG = "fips140=on"\n }'), {"aws_region": "eu-west-1", "environment": {"GODEBUG": "fips140=on"}}),
         (ebs(task="resources {\n cpu = 50\n memory_max = 512\n }"), {"resources": {"cpu_mhz": 50, "memory_mib": 300, "memory_max_mib": 512}}),
         (ebs(group='constraint {\n attribute = "${meta.csi}"\n value = "yes"\n }\n constraint {\n attribute = "${attr.nomad.version}"\n version = ">= 2"\n }'), {"constraints": [{"attribute": "${meta.csi}", "value": "yes"}, {"attribute": "${attr.nomad.version}", "operator": "version", "value": ">= 2"}]}),
+        (ebs(group='constraint {\n attribute = "${meta.old}"\n operator = "is_not_set"\n }'), {"constraints": [{"attribute": "${meta.old}", "operator": "is_not_set"}]}),
+        *[(ebs(group=f'constraint {{\n attribute = "${{meta.csi}}"\n operator = "{operator}"\n value = "yes"\n }}'), {"constraints": [{"attribute": "${meta.csi}", "value": "yes"} | more]}) for operator, more in [("==", {}), ("is", {}), ("not", {"operator": "!="})]],
         (ebs(job='constraint {\n attribute = "${attr.platform.aws.placement.availability-zone}"\n value = "us-east-1a"\n }'), {"availability_zone": "us-east-1a"}),
         (ebs(group='restart {\n attempts = 5\n interval = "10m"\n delay = "1m30s"\n mode = "delay"\n }'), {"restart": {"attempts": 5, "interval_s": 600, "delay_s": 90}}),
         (ebs(job='update {\n max_parallel = 2\n auto_revert = true\n min_healthy_time = "20s"\n }'), {"update": {"max_parallel": 2, "auto_revert": True, "min_healthy_time_s": 20}}),
@@ -219,20 +221,23 @@ def test_controller_and_node_may_have_task_drivers_of_their_own(adopted):
     assert "task_driver" not in found
 
 
-def test_the_region_is_that_of_the_zones_of_its_volumes(adopted):
-    """What volume files say helps their plugin."""
+@pytest.mark.parametrize(
+    ("zone", "region"), [("eu-west-1b", "eu-west-1"), ("us-west-2-lax-1a", "us-west-2"), ("eusc-de-east-1a", "eusc-de-east-1")]
+)  # fmt: skip
+def test_the_region_is_that_of_the_zones_of_its_volumes(adopted, zone, region):
+    """What volume files say helps their plugin; a Local Zone is one of a region, too."""
     volume = (
         'id = "v"\nplugin_id = "aws-ebs0"\nexternal_id = "vol-0123456789abcdef0"\ncapability {\n'
         ' access_mode = "single-node-writer"\n attachment_mode = "file-system"\n}\n'
-        'topology_request {\n required {\n  topology {\n   segments { "topology.ebs.csi.aws.com/zone" = "eu-west-1b" }\n  }\n }\n}\n'
-    )
+        'topology_request {\n required {\n  topology {\n   segments { "topology.ebs.csi.aws.com/zone" = "ZONE" }\n  }\n }\n}\n'
+    ).replace("ZONE", zone)
 
     adoption = adopted({"n": ebs(), "v": volume})
 
-    assert plugin_of(adoption)["aws_region"] == "eu-west-1"
+    assert plugin_of(adoption)["aws_region"] == region
     assert adoption.document["volumes"][0]["existing"] == {
         "external_id": "vol-0123456789abcdef0",
-        "availability_zone": "eu-west-1b",
+        "availability_zone": zone,
     }
     assert adoption.is_complete
 

@@ -38,6 +38,19 @@ def test_a_key_is_for_an_encrypted_volume(document):
     ]
 
 
+@pytest.mark.parametrize("region", ["eusc-de-east-1", "eu-isoe-west-1"])
+def test_zones_of_every_region_are_taken(document, region):
+    """Of the plugin, of EBS and of the mount targets of EFS."""
+    for plugin in document["plugins"]:
+        plugin["aws_region"] = region
+    document["plugins"][0]["availability_zone"] = f"{region}a"
+    document["volumes"][0]["ebs"]["availability_zone"] = f"{region}a"
+    for letter, target in zip("abc", document["volumes"][1]["efs"]["mount_targets"], strict=False):
+        target["availability_zone"] = f"{region}{letter}"
+
+    assert problems(document) == []
+
+
 def test_a_small_volume_may_name_the_iops_of_its_type(document):
     """Of gp3, 3,000 come with any size."""
     document["volumes"][0]["ebs"] |= {"size_gib": 1, "iops": 3_000}

@@ -7,7 +7,6 @@ A call that AWS throttles is sent again, and each time said so (`asked_again`). 
 import logging
 import os
 import random
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -183,15 +182,6 @@ def _sentence(error: Exception, aws_region: str) -> str:
 
 
 # Which AWS region is meant, where nobody names one.
-
-
-_ZONE = re.compile(r"([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)(?:-[a-z0-9-]+)?[a-z]")
-"""A zone; its region is the first part, also of ``us-west-2-lax-1a``."""
-
-
-def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
-    """Return the regions of those of *zones* that are AWS's: of ``us-east-1a`` that is ``us-east-1``."""
-    return frozenset(match[1] for zone in zones if (match := _ZONE.fullmatch(zone)))
 
 
 def region_of_environment(environment: Mapping[str, str] = os.environ) -> str:

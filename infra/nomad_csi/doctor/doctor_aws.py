@@ -10,6 +10,7 @@ from nomad_csi import errors
 from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies
 from nomad_csi.doctor import clients, machines, model, permissions, places
 from nomad_csi.health import gather
+from nomad_csi.spec import names
 
 _ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 _Part = TypeVar("_Part")
@@ -17,7 +18,7 @@ _Part = TypeVar("_Part")
 
 def region_of(found: model.ObservedCluster) -> str | model.Unknown:
     """Return the region of the clients and volumes; where they name none, that of the environment."""
-    known = asking.region_of_zones(_zones(found))
+    known = names.region_of_zones(_zones(found))
     if len(known) > 1:
         told = ", ".join(sorted(known))
         return model.Unknown(reason=f"clients and volumes are in several regions: {told}; name one with --aws-region")

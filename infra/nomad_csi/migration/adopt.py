@@ -13,6 +13,7 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import aws_storage, differences, model, parts, plugins, short_form, volumes
 from nomad_csi.plan import registration, storage
+from nomad_csi.spec import names
 
 
 def adopt(
@@ -206,7 +207,7 @@ def _fill_region(
         if not any(remark.kind == "missing" and remark.text.startswith(missing) for remark in remarks.found):
             continue
         zones = {
-            str(source.get("availability_zone", ""))[:-1]
+            names.region_of_zone(str(source.get("availability_zone", "")))
             for volume in adopted
             if volume.get("plugin_id") == document["id"]
             for source in (volume.get("existing", {}), volume.get("create", {}))
@@ -222,11 +223,11 @@ def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
     """Say of volumes that share the storage of an earlier one what the spec wants to know, where they may."""
     seen: set[str] = set()
     for volume in adopted:
-        names = registration.storage_identities(str(volume.get("existing", {}).get("external_id", "")))
+        identities = registration.storage_identities(str(volume.get("existing", {}).get("external_id", "")))
         modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
-        if names[0] and not seen.isdisjoint(names) and modes and registration.is_shareable(modes):
+        if identities[0] and not seen.isdisjoint(identities) and modes and registration.is_shareable(modes):
             volume["shares_storage"] = True
-        seen.update(names)
+        seen.update(identities)
 
 
 def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import model
+from nomad_csi.spec import names
 
 EBS, FILE_SYSTEM, TARGET = "aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target"
 ACCESS_POINT, GROUP = "aws_efs_access_point", "aws_security_group"
@@ -105,7 +106,9 @@ def region(external_id: str, storage: AwsStorage) -> str:
     if held is None:
         return ""
     parts = str(held.attributes.get("arn") or "").split(":")
-    return parts[3] if len(parts) > 3 else str(held.attributes.get("availability_zone") or "")[:-1]  # noqa: PLR2004  # of an ARN
+    if len(parts) > 3:  # noqa: PLR2004  # of an ARN
+        return parts[3]
+    return names.region_of_zone(str(held.attributes.get("availability_zone") or ""))
 
 
 def fill(

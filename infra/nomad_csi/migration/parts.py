@@ -1,7 +1,7 @@
 """Parts of a plugin job that a spec has its own form for: resources, constraints, restarts, updates."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
@@ -9,7 +9,7 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
 from nomad_csi.plan import jobs as planned
-from nomad_csi.spec import names
+from nomad_csi.spec import names, plugin_jobs
 
 # Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest.
 
@@ -70,9 +70,10 @@ def _mirror(repository: str, driver: drivers.Driver) -> str:
 _DEFAULT_CPU_MHZ, _DEFAULT_MEMORY_MIB = 100, 300
 """Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``DefaultResources``), 2026-08-21."""
 
-_OPERATORS = frozenset(
-    {"=", "!=", ">", ">=", "<", "<=", "regexp", "version", "semver", "set_contains", "set_contains_any", "is_set"}
-)
+_OPERATORS: frozenset[str] = frozenset(get_args(plugin_jobs.ConstraintOperator))
+_MEANT = {"==": "=", "is": "=", "not": "!="}
+"""Other names of operators. Source: hashicorp/nomad, ``scheduler/feasible/feasible.go``, 2026-08-21."""
+
 _SHORT = ("regexp", "version", "semver", "set_contains", "set_contains_any")
 
 
@@ -121,6 +122,7 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
     for name in _SHORT:
         if name in block:
             operator, value = name, jobs.text(block, name)
+    operator = _MEANT.get(operator, operator)
     if operator not in _OPERATORS or not names.ATTRIBUTE.fullmatch(attribute):
         return None
     found = {"attribute": attribute, "operator": operator, "value": value}

@@ -20,6 +20,7 @@ from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health, volume_changes, volume_document, volume_properties
 from nomad_csi.resources.created import created_changes
 from nomad_csi.resources.frame import properties, resource
+from nomad_csi.spec import names
 from nomad_csi.text import foreign
 
 # Whether a plugin, as Nomad has it, can serve a volume.
@@ -151,7 +152,7 @@ def _region(plugin: plugins.Plugin | None, news: Mapping[str, Any]) -> str:
     """Return the region of the volume's zones, else that of the plugin's nodes, else that of the environment."""
     running = plugin.nodes if plugin else ()
     for named in (_zones(news), tuple(eligibility.zone_of_segments(item.segments) for item in running)):
-        found = asking.region_of_zones(named)
+        found = names.region_of_zones(named)
         if found:
             return next(iter(found)) if len(found) == 1 else ""
     return asking.region_of_environment()

@@ -56,11 +56,27 @@ Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: let
 STACK_ID = re.compile(r"[0-9a-f]{16}")
 """The random id of a stack (`resources.stack_identity`)."""
 
-AVAILABILITY_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]{3,4}-\d)?[a-z]")
-"""An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``."""
+AWS_REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]+")
+"""An AWS region name: ``us-east-1``, ``eu-isoe-west-1``, ``eusc-de-east-1``."""
 
-AWS_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d")
-"""An AWS region name: ``us-east-1``, ``eu-isoe-west-1``."""
+AVAILABILITY_ZONE = re.compile(rf"({AWS_REGION.pattern})(?:(?:-[a-z0-9]+)+-[0-9]+)?[a-z]")
+"""
+An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``.
+
+Its region is the first part.
+"""
+
+
+def region_of_zone(zone: str) -> str:
+    """Return the region of *zone*, empty for what is no zone of AWS: ``us-west-2`` of ``us-west-2-lax-1a``."""
+    found = AVAILABILITY_ZONE.fullmatch(zone)
+    return found[1] if found else ""
+
+
+def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
+    """Return the regions of those of *zones* that are AWS's."""
+    return frozenset(map(region_of_zone, zones)) - {""}
+
 
 _REGIONS = {
     "topology.ebs.csi.aws.com/zone": AWS_REGION,

@@ -76,27 +76,30 @@ class JobIdsSpec(base.Model):
     """Id of the monolith job; absent: ``plugin-PLUGIN_ID-monolith``."""
 
 
+ConstraintOperator = Literal[
+    "=",
+    "!=",
+    ">",
+    ">=",
+    "<",
+    "<=",
+    "regexp",
+    "version",
+    "semver",
+    "set_contains",
+    "set_contains_any",
+    "is_set",
+    "is_not_set",
+]
+
+
 class ConstraintSpec(base.Model):
     """A condition that clients must meet to run the plugin."""
 
     attribute: base.Word
     """A runtime variable such as ``${attr.cpu.arch}``, ``${meta.storage}`` or ``${node.class}``."""
 
-    operator: Literal[
-        "=",
-        "!=",
-        ">",
-        ">=",
-        "<",
-        "<=",
-        "regexp",
-        "version",
-        "semver",
-        "set_contains",
-        "set_contains_any",
-        "is_set",
-        "is_not_set",
-    ] = "="
+    operator: ConstraintOperator = "="
     """Nomad's comparison operator."""
 
     value: base.Text = ""

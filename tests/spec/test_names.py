@@ -1,0 +1,32 @@
+"""What names may look like."""
+
+import pytest
+
+from nomad_csi.spec import names
+
+ZONES = [
+    ("us-east-1a", "us-east-1"),
+    ("us-gov-west-1b", "us-gov-west-1"),
+    ("us-west-2-lax-1a", "us-west-2"),
+    ("us-east-1-wl1-bos-wlz-1a", "us-east-1"),
+    ("eu-isoe-west-1a", "eu-isoe-west-1"),
+    ("eusc-de-east-1a", "eusc-de-east-1"),
+    ("xx-north-12b", "xx-north-12"),
+]
+
+
+@pytest.mark.parametrize(("zone", "region"), ZONES)
+def test_a_zone_begins_with_its_region(zone, region):
+    """What is taken as a zone has a region that is taken, too, and that is none itself."""
+    assert names.AVAILABILITY_ZONE.fullmatch(zone)
+    assert names.AWS_REGION.fullmatch(region)
+    assert not names.AVAILABILITY_ZONE.fullmatch(region)
+    assert not names.AWS_REGION.fullmatch(zone)
+    assert names.region_of_zone(zone) == region
+
+
+@pytest.mark.parametrize("text", ["", "us-east-1", "us-central1-a", "europe-west-1a", "US-EAST-1A", "us-east-1ab"])
+def test_what_is_no_zone_of_aws_has_no_region(text):
+    """It is left out of the regions of several."""
+    assert names.region_of_zone(text) == ""
+    assert names.region_of_zones([text, "us-east-1a", "us-east-1b"]) == {"us-east-1"}
