@@ -7,7 +7,6 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
 from nomad_csi.nomad.records import jobs, nodes
-from nomad_csi.plan import model as plans
 from nomad_csi.spec import plugin_jobs
 
 PRIVILEGED = "driver.docker.privileged.enabled"
@@ -39,21 +38,14 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 
 def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run, whether they have its task driver or not."""
-    expectation = expectation_of(task)
-    return tuple(
-        node
-        for node in clients
-        if not eligibility.why_not(expectation, dataclasses.replace(node, drivers={task.task_driver: True}))
-    )
+    anywhere = with_any_driver(task)
+    return tuple(node for node in clients if not eligibility.why_not(anywhere, node))
 
 
 def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
     """Return the constraint for each client, by name, of which only Nomad can say whether *task* may run there."""
-    expectation = expectation_of(task)
-    doubts = {
-        node.name: eligibility.unjudged(expectation, dataclasses.replace(node, drivers={task.task_driver: True}))
-        for node in clients
-    }
+    anywhere = with_any_driver(task)
+    doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
     return {name: doubt for name, doubt in doubts.items() if doubt}
 
 
@@ -72,25 +64,12 @@ def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes
 
 def needs_description(task: jobs.PluginTask, node: nodes.Node) -> bool:
     """Return whether only the attributes of *node* can tell if *task* may run there."""
-    as_if = dataclasses.replace(node, drivers={task.task_driver: True})
-    return eligibility.needs_description(expectation_of(task), as_if)
+    return eligibility.needs_description(with_any_driver(task), node)
 
 
-def expectation_of(task: jobs.PluginTask) -> plans.PluginExpectation:
-    """Return which clients must run *task*, as its job says it; nothing else is expected."""
-    return plans.PluginExpectation(
-        plugin_id=task.plugin_id,
-        provider="",
-        namespace=task.namespace,
-        controllers=0,
-        datacenters=task.datacenters,
-        node_pool=task.node_pool,
-        constraints=task.constraints,
-        task_driver=task.task_driver,
-        evidence="nomad",
-        timeout_s=0,
-        stable_s=0,
-    )
+def with_any_driver(task: jobs.PluginTask) -> jobs.PluginTask:
+    """Return *task* as if any task driver ran it: who lacks its own is to be found, so must be judged."""
+    return dataclasses.replace(task, task_driver="")
 
 
 def _subject(task: jobs.PluginTask) -> str:

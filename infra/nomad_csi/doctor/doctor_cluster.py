@@ -244,18 +244,12 @@ def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.Obs
     if isinstance(found.clients, model.Unknown):
         return found
     tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    capable = {task.task_driver: True for task in tasks}  # who lacks a task driver is to be found, so must be judged
-    as_if = [dataclasses.replace(node, drivers=capable) for node in found.clients]
-    wanted = [clients.expectation_of(task) for task in tasks]
+    wanted = [clients.with_any_driver(task) for task in tasks]
     try:
-        told = clients_by_value.ClientCache(client).filled(as_if, wanted, in_zones=as_if)
+        filled = clients_by_value.ClientCache(client).filled(found.clients, wanted, in_zones=found.clients)
     except errors.NomadApiError as error:
         return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
-    filled = (
-        dataclasses.replace(node, attributes=seen.attributes, meta=seen.meta)
-        for node, seen in zip(found.clients, told, strict=True)
-    )
-    return dataclasses.replace(found, clients=tuple(filled), instance_ids=dict(_instances_of_plugins(found)))
+    return dataclasses.replace(found, clients=filled, instance_ids=dict(_instances_of_plugins(found)))
 
 
 def _with_clients(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
