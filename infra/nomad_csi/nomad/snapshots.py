@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 
 from nomad_csi.nomad.http import replies, request
 
-TIMEOUT_S = 150.0
-"""Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
-
 PATH = ("volumes", "snapshot")
 PAGE = 500
 """Snapshots that a plugin is asked for at a time."""
@@ -68,7 +65,7 @@ class NewSnapshot:
     """Besides those that Nomad holds of the volume, which they go before."""
 
 
-def create(nomad: request.Nomad, wanted: NewSnapshot, *, timeout_s: float = TIMEOUT_S) -> Snapshot:
+def create(nomad: request.Nomad, wanted: NewSnapshot) -> Snapshot:
     """
     Have the plugin make a snapshot; sent once.
 
@@ -82,13 +79,13 @@ def create(nomad: request.Nomad, wanted: NewSnapshot, *, timeout_s: float = TIME
         path,
         query={"namespace": wanted.namespace},
         body={"Snapshots": [item | {name: value for name, value in optional.items() if value}]},
-        timeout_s=timeout_s,
+        timeout_s=request.PLUGIN_TIMEOUT_S,
         secrets=wanted.secrets.values(),
     )
     return _snapshot(replies.first(replies.checked(reply), "Snapshots"))
 
 
-def list_snapshots(nomad: request.Nomad, plugin_id: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[Snapshot]:
+def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
     """
     Yield the snapshots that the plugin knows, of whatever volume, page by page.
 
@@ -97,17 +94,17 @@ def list_snapshots(nomad: request.Nomad, plugin_id: str, *, timeout_s: float = T
     path, token = request.path_of(*PATH), ""
     while True:
         query = {"plugin_id": plugin_id, "per_page": str(PAGE)} | ({"next_token": token} if token else {})
-        page = replies.checked(nomad.request("GET", path, query=query, timeout_s=timeout_s))
+        page = replies.checked(nomad.request("GET", path, query=query, timeout_s=request.PLUGIN_TIMEOUT_S))
         yield from map(_snapshot, replies.rows(page, "Snapshots"))
         token, before = replies.text(page, "NextToken"), token
         if token in {"", before}:
             return
 
 
-def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str, *, timeout_s: float = TIMEOUT_S) -> None:
+def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
     """Have the plugin delete the snapshot *and the data that only it holds*. One that is gone is no error."""
     query = {"plugin_id": plugin_id, "snapshot_id": snapshot_id}
-    nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=timeout_s)
+    nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
 
 
 def _snapshot(item: replies.ReplyObject) -> Snapshot:

@@ -7,11 +7,10 @@ Source: hashicorp/nomad, ``command/agent/csi_endpoint.go``, ``command/agent/syst
 """
 
 from nomad_csi import errors
+from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import request
 
 GC_TIMEOUT_S = 60.0
-DETACH_TIMEOUT_S = 150.0
-"""Longer than the two minutes that Nomad gives a plugin, so that Nomad's own answer arrives."""
 
 _CANNOT_DETACH = "Unknown allocation"
 """What a server says that looks for the allocation of a detachment by hand, which has none."""
@@ -34,8 +33,9 @@ def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -
     Raises `errors.NomadApiError` where it can, and did not.
     """
     path = request.path_of("volume", "csi", volume_id, "detach")
+    query = {"namespace": namespace, "node": node_id}
     try:
-        nomad.request("DELETE", path, query={"namespace": namespace, "node": node_id}, timeout_s=DETACH_TIMEOUT_S)
+        nomad.request("DELETE", path, query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
     except errors.NomadApiError as error:
         if _CANNOT_DETACH in error.message:
             return False
@@ -49,9 +49,4 @@ def deregister_by_force(nomad: request.Nomad, namespace: str, volume_id: str) ->
 
     Nomad refuses it ("volume in use") while an allocation that has not ended claims the volume.
     """
-    path = request.path_of("volume", "csi", volume_id)
-    try:
-        nomad.request("DELETE", path, query={"namespace": namespace, "force": "true"})
-    except errors.NomadApiError as error:
-        if f"volume not found: {volume_id}" not in error.message:
-            raise
+    volumes.send_deregistration(nomad, volume_id, {"namespace": namespace, "force": "true"})

@@ -14,9 +14,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.plan import registration
 
-CREATE_TIMEOUT_S = 150.0
-"""Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
-
+CREATE_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
 CHANGE_TIMEOUT_S = 390.0
 """Nomad grows the volume at the controller, then on a node, then validates it: two minutes for each."""
 
@@ -72,14 +70,4 @@ def change(
     It is registered again, with its external id, and not created again: should it be gone meanwhile, the plugin is
     not made to replace it by an empty one. After an ``ambiguous`` error, look with `volumes.get`.
     """
-    path = request.path_of("volume", "csi", wanted.volume_id)
-    reply = nomad.request(
-        "PUT",
-        path,
-        query={"namespace": wanted.namespace},
-        body={"Volumes": [volumes.payload(wanted)]},
-        timeout_s=timeout_s,
-        secrets=wanted.secrets.values(),
-    )
-    # Nomad before 1.10.5 answers with an empty body.
-    return "" if reply.data is None else replies.text(replies.checked(reply), "Warnings")
+    return "".join(volumes.register(nomad, [wanted], timeout_s=timeout_s))

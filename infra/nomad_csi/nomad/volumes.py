@@ -18,9 +18,7 @@ from nomad_csi.nomad.records import volumes as records
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.text import listing
 
-REGISTER_TIMEOUT_S = 150.0
-"""Longer than the two minutes that Nomad gives a controller, so that Nomad's own answer arrives."""
-
+REGISTER_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
 ABSENT = "volume not found"
 
 Claim = records.Claim
@@ -96,9 +94,13 @@ def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
 
     Never forced: a claimed volume raises `errors.NomadApiError` ("volume in use").
     """
-    path = path_of(volume_id)
+    send_deregistration(nomad, volume_id, {"namespace": namespace})
+
+
+def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str, str]) -> None:
+    """Send a deregistration with *query*. A volume that is not there is no error."""
     try:
-        nomad.request("DELETE", path, query={"namespace": namespace})
+        nomad.request("DELETE", path_of(volume_id), query=query)
     except errors.NomadApiError as error:
         if f"volume not found: {volume_id}" not in error.message:
             raise

@@ -18,6 +18,9 @@ from nomad_csi.nomad.http import classify, connection, streaming, transport
 TIMEOUT_S = 30.0
 """Deadline of a call that names none."""
 
+PLUGIN_TIMEOUT_S = 150.0
+"""Longer than the two minutes that Nomad gives a plugin, so that Nomad's own answer arrives."""
+
 READERS = 16
 """
 Reads at a time, where many objects are read one by one. More are no faster where the agent is near; where it is far,
