@@ -122,10 +122,16 @@ def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.Reply
 
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
     """Return the HCL2 that *version* of the job was registered with; ``None`` where Nomad holds none."""
+    item = submission(nomad, namespace, job_id, version)
+    return None if item is None else replies.text(item, "Source")
+
+
+def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> replies.ReplyObject | None:
+    """Return how *version* of the job was submitted, with its variables; ``None`` where Nomad holds no HCL2 of it."""
     path = request.path_of("job", job_id, "submission")
     query = {"namespace": namespace, "version": str(version)}
     item = replies.one(nomad, path, absent="job source not found", query=query)
-    return replies.text(item, "Source") if item is not None and item.get("Format") == "hcl2" else None
+    return item if item is not None and item.get("Format") == "hcl2" else None
 
 
 def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> None:
@@ -146,10 +152,17 @@ def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allo
 
 def csi_plugins(job: replies.ReplyObject) -> Iterator[replies.ReplyObject]:
     """Yield the ``csi_plugin`` blocks of all tasks of *job*, as `parse` and `document` return it."""
+    return (plugin for _, _, plugin in csi_tasks(job))
+
+
+def csi_tasks(
+    job: replies.ReplyObject,
+) -> Iterator[tuple[replies.ReplyObject, replies.ReplyObject, replies.ReplyObject]]:
+    """Yield group, task and ``csi_plugin`` block of each task of *job* that has one."""
     for group in replies.rows(job, "TaskGroups"):
         for task in replies.rows(group, "Tasks"):
             if plugin := replies.table(task, "CSIPluginConfig"):
-                yield plugin
+                yield group, task, plugin
 
 
 def _query(job: Mapping[str, Any]) -> dict[str, str] | None:

@@ -7,7 +7,6 @@ and ``read-job`` in the namespaces of the jobs.
 """
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -40,7 +39,7 @@ def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Plu
 
 def tasks_of_document(document: replies.ReplyObject) -> tuple[PluginTask, ...]:
     """Return the plugin tasks of a job in the JSON of Nomad's API, as `jobs.parse` and `jobs.document` return it."""
-    return tuple(_tasks(document))
+    return tuple(_task(document, *parts) for parts in jobs.csi_tasks(document))
 
 
 def tasks_of_plan(job: model.PluginJob) -> PluginTask:
@@ -61,14 +60,6 @@ def tasks_of_plan(job: model.PluginJob) -> PluginTask:
         constraints=job.constraints,
         binds=job.binds,
     )
-
-
-def _tasks(job: replies.ReplyObject) -> Iterator[PluginTask]:
-    for group in replies.rows(job, "TaskGroups"):
-        for task in replies.rows(group, "Tasks"):
-            plugin = replies.table(task, "CSIPluginConfig")
-            if plugin:
-                yield _task(job, group, task, plugin)
 
 
 def _task(
@@ -181,20 +172,7 @@ def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | Non
     item = jobs.document(nomad, namespace, job_id)
     if item is None or replies.flag(item, "Stop"):
         return None
-    source = _whole_source(nomad, namespace, job_id, replies.number(item, "Version"))
+    submitted = jobs.submission(nomad, namespace, job_id, replies.number(item, "Version"))
+    is_whole = submitted is not None and not submitted.get("Variables") and not submitted.get("VariableFlags")
+    source = replies.text(submitted, "Source") if submitted is not None and is_whole else ""
     return RunningJob(namespace=namespace, job_id=job_id, document=dict(item), source=source)
-
-
-def _whole_source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str:
-    path = request.path_of("job", job_id, "submission")
-    query = {"namespace": namespace, "version": str(version)}
-    try:
-        item = replies.one(nomad, path, absent="job source not found", query=query)
-    except errors.NomadApiError as error:
-        # Servers before 1.6 have no such route, and answer as for a job that is called so.
-        if error.status == 404:  # noqa: PLR2004
-            return ""
-        raise
-    if item is None or item.get("Format") != "hcl2" or item.get("Variables") or item.get("VariableFlags"):
-        return ""
-    return replies.text(item, "Source")
