@@ -16,18 +16,7 @@ from nomad_csi.spec import base, draft, names, problems
 from nomad_csi.spec import model as spec
 from nomad_csi.text import secrets
 
-_LEGACY = ("access_mode", "attachment_mode")
 _MAPS = ("context", "parameters", "secrets")
-_KNOWN = frozenset(
-    {
-        *_MAPS, "capability", "capacity_max", "capacity_min", "clone_id", "external_id", "id", "mount_options", "name",
-        "namespace", "plugin_id", "snapshot_id", "topology_request", "type", values.LABELS,
-    }
-)  # fmt: skip
-SOURCES = frozenset({"capacity_min", "capacity_max", "clone_id", "snapshot_id"})
-"""Names by which a file asks for storage that is to be made."""
-
-_SAME_IN_BOTH = frozenset({"access_mode", "attachment_mode"})
 _DECIMAL = re.compile(r"(?i)[0-9.,]+\s*[kmgtpe]b?\s*")
 
 
@@ -47,12 +36,12 @@ def _names(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "type" not in content:
         yield at_line("type-missing", content.line, "no type")
-    legacy = [name for name in _LEGACY if name in content]
+    legacy = [name for name in volumes.LEGACY if name in content]
     if legacy:
         yield at_line("legacy-modes", content.at(legacy[0]), f"{' and '.join(legacy)} at the top")
     for name in content:
-        if name not in _KNOWN and name not in _SAME_IN_BOTH:
-            close = problems.suggestion(name, sorted(_KNOWN - {values.LABELS}))
+        if name not in volumes.KNOWN and name not in volumes.LEGACY:
+            close = problems.suggestion(name, sorted(volumes.KNOWN - {values.LABELS}))
             yield at_line("name-unknown", content.at(name), f"{name!a}", f"did you mean {close}?" if close else "")
     for name in ("mount_options", "topology_request"):
         blocks = values.blocks(content, name)
@@ -62,10 +51,12 @@ def _names(volume: LintedVolume) -> Iterator[Finding]:
 
 def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
-    if "capability" not in content and not any(name in content for name in _LEGACY):
+    if "capability" not in content and not any(name in content for name in volumes.LEGACY):
         yield at_line("capability-block-missing", content.line, "no capability block")
     named = [(access_mode, attachment, line) for access_mode, attachment, line in volume.modes]
-    named += [(jobs.text(content, _LEGACY[0]), jobs.text(content, _LEGACY[1]), content.at(_LEGACY[0]))]
+    named += [
+        (jobs.text(content, volumes.LEGACY[0]), jobs.text(content, volumes.LEGACY[1]), content.at(volumes.LEGACY[0]))
+    ]
     for access_mode, attachment_mode, line in named:
         if access_mode and access_mode not in base.ACCESS_MODES:
             fix = f"use one of {', '.join(base.ACCESS_MODES)}"
@@ -112,7 +103,7 @@ def _entries(name: str, block: values.Map) -> Iterator[Finding]:
 
 
 def _sizes(volume: LintedVolume) -> Iterator[Finding]:
-    for name in ("capacity_min", "capacity_max"):
+    for name in volumes.SIZES:
         text = volume.content.get(name)
         if isinstance(text, str) and _DECIMAL.fullmatch(text):
             yield at_line("capacity-decimal", volume.content.at(name), f"{name} {text!a}")
@@ -139,7 +130,7 @@ def _ids(volume: LintedVolume) -> Iterator[Finding]:
         yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
     if not jobs.text(content, "plugin_id"):
         yield at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
-    if not jobs.text(content, "external_id") and not SOURCES & set(content):
+    if not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
         yield at_line("external-id-missing", content.line, "no external_id and no capacity")
 
 
@@ -199,4 +190,4 @@ def _is_said(code: str, content: values.Map) -> bool:
     """Return whether the form of the file says already why the rule with *code* is broken."""
     if code == "topology-missing":
         return bool(values.blocks(content, "topology_request"))
-    return code == "context-without-effect" and not SOURCES & set(content)
+    return code == "context-without-effect" and content.keys().isdisjoint(volumes.SOURCES)

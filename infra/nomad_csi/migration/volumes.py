@@ -8,17 +8,20 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.migration import model
+from nomad_csi.plan import volume_forms
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import volume as volumes
 from nomad_csi.text import secrets
 
-_TAKEN = frozenset(
-    {
-        "access_mode", "attachment_mode", "capability", "capacity_max", "capacity_min", "clone_id", "context",
-        "external_id", "id", "mount_options", "name", "namespace", "parameters", "plugin_id", "secrets", "snapshot_id",
-        "topology_request", "type", values.LABELS,
-    }
-)  # fmt: skip
+KNOWN = frozenset({*(item.file.partition(".")[0] for item in volume_forms.FIELDS), "type", values.LABELS})
+"""Names at the top of a volume file that Nomad reads."""
+
+LEGACY = tuple(volume_forms.capability_names("file", "file"))
+"""Names at the top of old files that stand in a capability today; Nomad drops them."""
+
+SIZES = tuple(volume_forms.names("file", "file", "bytes"))
+SOURCES = (*SIZES, "clone_id", "snapshot_id")
+"""Names by which a file asks for storage that is to be made."""
 
 
 def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
@@ -101,11 +104,11 @@ def segments(content: values.Map) -> list[values.Map]:
 
 def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> list[dict[str, str]]:
     blocks = values.blocks(content, "capability")
-    legacy = {name: jobs.text(content, name) for name in ("access_mode", "attachment_mode") if name in content}
+    legacy = {name: jobs.text(content, name) for name in LEGACY if name in content}
     if legacy:
         text = f"{' and '.join(legacy)} at the top of the file, which current Nomad drops, become a capability"
         remarks.add("changed", file, content.at(next(iter(legacy))), text, code="legacy-modes")
-    found = [{name: jobs.text(block, name) for name in ("access_mode", "attachment_mode")} for block in blocks]
+    found = [{name: jobs.text(block, name) for name in LEGACY} for block in blocks]
     return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
 
 
@@ -120,7 +123,7 @@ def _source(
     zone, topologies = _places(content, payload, driver, file, remarks)
     external_id = jobs.text(content, "external_id")
     if external_id:
-        for name in ("capacity_min", "capacity_max", "clone_id", "snapshot_id"):
+        for name in SOURCES:
             if name in content:
                 remarks.add("left out", file, content.at(name), f"{name}: the volume exists already")
         source = {"existing": model.filled({"external_id": external_id, "availability_zone": zone})}
@@ -214,7 +217,7 @@ def _left_out(content: values.Map, file: str, remarks: model.Remarks) -> None:
         text = f"the secrets {', '.join(keys)}: set them as Pulumi config secrets, under secrets of this volume"
         remarks.add("left out", file, content.at("secrets"), text)
     for name in content:
-        if name not in _TAKEN:
+        if name not in KNOWN and name not in LEGACY:
             remarks.add("left out", file, content.at(name), f"{name}, which Nomad drops too")
     for name in ("mount_options", "topology_request"):
         if len(values.blocks(content, name)) > 1:
