@@ -1,6 +1,7 @@
 """What the arguments of a driver are made of, and what is known of some beyond the rows of the catalogue. Pure."""
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
 """Flags that say where the socket is to be."""
@@ -45,3 +46,10 @@ def joined(given: Iterable[str]) -> list[tuple[int, str]]:
         else:
             found.append((index, argument))
     return found
+
+
+def spans(given: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
+    """Yield place and text of each of `joined`, and the arguments of *given* that it was joined of."""
+    found = joined(given)
+    for (index, argument), (end, _) in itertools.zip_longest(found, found[1:], fillvalue=(len(given), "")):
+        yield index, argument, given[index:end]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import arguments, model
 from nomad_csi.spec import model as spec
 
 TIERS = {
@@ -236,8 +236,8 @@ def _secrets(role: model.DriverRole) -> Iterator[str]:
 def _more(role: model.DriverRole) -> Iterator[str]:
     if role.flags is None:
         yield "not known here: any flag is passed on"
-    elif role.flags - _rendered(role):
-        yield _flags(role.flags - _rendered(role))
+    elif more := role.flags - arguments.flags(role.arguments):
+        yield _flags(more)
 
 
 def _unfit(reasons: Mapping[str, str]) -> Iterator[str]:
@@ -256,10 +256,6 @@ def _versions(known: Mapping[str, model.FlagVersions]) -> Iterator[str]:
 
 def _flags(names: Iterable[str]) -> str:
     return ", ".join(f"--{name}" for name in sorted(names))
-
-
-def _rendered(role: model.DriverRole) -> set[str]:
-    return {argument.lstrip("-").split("=", 1)[0] for argument in role.arguments}
 
 
 def _fact(label: str, line: str) -> Fact:

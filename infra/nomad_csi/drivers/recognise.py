@@ -91,5 +91,10 @@ def tag(image: str) -> str:
     return image.partition("@")[0].removeprefix(repository(image)).removeprefix(":")
 
 
+def is_unpinned(image: str) -> bool:
+    """Return whether *image* has no version: neither a digest nor a tag other than ``latest``."""
+    return "@" not in image and tag(image) in {"", "latest"}
+
+
 def _is_named(plugin_id: str, driver: model.Driver) -> bool:
     return plugin_id == driver.name or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name

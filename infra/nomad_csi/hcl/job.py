@@ -61,6 +61,10 @@ class TaskBlock:
         found = self.config.get("args", [])
         return [str(item) for item in found] if isinstance(found, list) else []
 
+    def line_of_argument(self, index: int) -> int:
+        """Return the line of one of the `arguments`."""
+        return values.line_of(self.config.get("args"), index, self.config.at("args"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeRequest:

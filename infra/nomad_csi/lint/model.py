@@ -1,7 +1,7 @@
 """What is checked: the plugins, volumes, consumers and policies of the files."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi.drivers import catalogue, recognise
@@ -10,6 +10,7 @@ from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
+from nomad_csi.migration import model
 
 
 def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
@@ -18,14 +19,9 @@ def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LintedPlugin:
+class LintedPlugin(model.Part):
     """A task that runs a CSI plugin."""
 
-    file: str
-    job: jobs.JobFile
-    group: jobs.GroupBlock
-    task: jobs.TaskBlock
-    plugin: jobs.CsiPluginBlock
     driver: drivers.Driver | None
     """``None``: not in the catalogue."""
 
@@ -38,10 +34,6 @@ class LintedPlugin:
     def subject(self) -> str:
         """``plugin aws-ebs0 (controller)``."""
         return f"plugin {self.plugin.id or 'without an id'} ({self.plugin.type or 'no type'})"
-
-    def line_of_argument(self, index: int) -> int:
-        """Return the line of an argument of the task."""
-        return values.line_of(self.task.config.get("args"), index, self.task.config.at("args"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +96,6 @@ class LintedPolicy:
         return "IAM policy"
 
 
-PluginCheck = Callable[[LintedPlugin], Iterator[Finding]]
-VolumeCheck = Callable[[LintedVolume], Iterator[Finding]]
-
-
 # From parsed files to what is checked, each with its driver where the catalogue knows it.
 
 
@@ -135,12 +123,7 @@ def subjects_of(files: Sequence[parsed.File]) -> Subjects:
 
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver that *task* runs, in its image's version; ``None`` where it is not in the catalogue."""
-    row = recognise.of_plugin(
-        image=task.image,
-        command=jobs.text(task.config, "command"),
-        plugin_id=task.plugin.id if task.plugin else "",
-        arguments=task.arguments,
-    )
+    row = model.row_of(task)
     return row and (catalogue.of_version(row, recognise.tag(task.image)) or row)
 
 

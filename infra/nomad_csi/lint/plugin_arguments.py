@@ -24,7 +24,7 @@ def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
     for index, argument in enumerate(plugin.task.arguments):
         if secrets.in_argument(argument):
             found = f"what looks like one in --{arguments.flag(argument)}" if argument.startswith("-") else "one"
-            yield at_line("secret-in-argument", plugin.line_of_argument(index), found)
+            yield at_line("secret-in-argument", plugin.task.line_of_argument(index), found)
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -34,7 +34,7 @@ def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
         name, value = arguments.flag(argument), argument.partition("=")[2]
         if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
             continue
-        line = plugin.line_of_argument(index)
+        line = plugin.task.line_of_argument(index)
         path = "/" + value.removeprefix("unix:").lstrip("/")
         if path != wanted and plugin.task.driver != "raw_exec":
             found = f"the socket at {path}, which Nomad looks for at {wanted}"
@@ -52,7 +52,7 @@ def _words(plugin: LintedPlugin, driver: drivers.Driver) -> Iterator[Finding]:
         return
     known = {**modes, **arguments.MODE_WORDS.get(driver.name, {})}
     first = given[0] if given and _is_word(given[:1]) else ""
-    line = plugin.line_of_argument(0)
+    line = plugin.task.line_of_argument(0)
     if first and first not in known:
         fix = f"use {' or '.join(sorted(known))}"
         yield at_line("mode-word-unknown", line, f"{first!a} with {driver.called}", fix)
@@ -68,7 +68,7 @@ def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[in
         before = plugin.task.arguments[index - 1] if index else ""
         if before.startswith("-") and "=" not in before:
             continue  # the value of the flag in front
-        yield at_line("positional-word", plugin.line_of_argument(index), f"{word!a} with {driver.called}")
+        yield at_line("positional-word", plugin.task.line_of_argument(index), f"{word!a} with {driver.called}")
 
 
 def _is_word(given: tuple[str, ...] | list[str]) -> bool:
@@ -83,7 +83,7 @@ def _flags(plugin: LintedPlugin, driver: drivers.Driver) -> Iterator[Finding]:
     others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
     for index, argument in enumerate(plugin.task.arguments):
         name = arguments.flag(argument)
-        line = plugin.line_of_argument(index)
+        line = plugin.task.line_of_argument(index)
         if not name:
             continue
         if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):

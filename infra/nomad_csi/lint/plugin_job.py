@@ -8,6 +8,7 @@ from nomad_csi.drivers import recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, at_line
+from nomad_csi.migration import model
 from nomad_csi.nomad import version_gates
 from nomad_csi.spec import names, plugin_jobs
 from nomad_csi.text import secrets
@@ -39,18 +40,9 @@ def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
         yield at_line("node-not-everywhere", plugin.job.body.at("type"), "a node plugin as a service job")
 
 
-def _constraints(plugin: LintedPlugin) -> list[values.Map]:
-    bodies = (plugin.job.body, plugin.group.body, plugin.task.body)
-    return [block for body in bodies for block in values.blocks(body, "constraint")]
-
-
-def _is_distinct_hosts(block: values.Map) -> bool:
-    return block.get("operator") == "distinct_hosts" or "distinct_hosts" in block
-
-
 def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
     count, line = plugin.group.count or 1, plugin.group.body.at("count")
-    distinct = [block for block in _constraints(plugin) if _is_distinct_hosts(block)]
+    distinct = [block for block in plugin.constraints if model.is_distinct_hosts(block)]
     limit = plugin.role.count_limit if plugin.role else None
     if plugin.job.type == "system":
         if distinct:
@@ -65,8 +57,7 @@ def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _restart(plugin: LintedPlugin) -> Iterator[Finding]:
-    of_task = values.blocks(plugin.task.body, "restart")
-    blocks = of_task or values.blocks(plugin.group.body, "restart")
+    blocks = plugin.restarts
     mode = blocks[0].get("mode") if blocks else None
     if mode != "delay":
         line = blocks[0].at("mode") if blocks else plugin.group.body.line
@@ -87,7 +78,7 @@ def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
 def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.driver is None:
         return
-    for block in _constraints(plugin):
+    for block in plugin.constraints:
         value = block.get("value", block.get("version", block.get("semver")))
         if block.get("attribute") != "${attr.nomad.version}" or not isinstance(value, str):
             continue
@@ -126,7 +117,7 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     if not image:
         return
     tag = recognise.tag(image)
-    if tag in {"", "latest"} and "@" not in image:
+    if recognise.is_unpinned(image):
         yield at_line("image-unpinned", line, f"the image {image}")
     if plugin.driver is None:
         return

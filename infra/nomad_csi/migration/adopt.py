@@ -41,7 +41,7 @@ def adopt(
     for plugin_id, each in parts.items():
         of_plugin = [content for _, content in found if content.get("plugin_id") == plugin_id]
         documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
-        known[plugin_id] = next((driver for part in each if (driver := plugins.driver_of(part))), None)
+        known[plugin_id] = next((driver for part in each if (driver := model.row_of(part.task))), None)
     adopted = [_volume(file.name, content, known, remarks) for file, content in found]
     aws = storage_found or aws_storage.AwsStorage()
     regions, systems = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)

@@ -42,10 +42,9 @@ def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]
 
 def _planned(plugin: Mapping[str, Any]) -> tuple[plans.PluginJob, ...]:
     """Return the jobs of a plugin of the spec; none where too little is known to plan them."""
-    alone = {"plugins": [plugin]}
     for region in ({}, {"aws_region": _PLACEHOLDER_REGION}):
         try:
-            return storage.plan_document({"plugins": [{**alone["plugins"][0], **region}]}).plugins[0].jobs
+            return storage.plan_document({"plugins": [{**plugin, **region}]}).plugins[0].jobs
         except errors.SpecError:
             continue
     return ()
@@ -105,8 +104,7 @@ def _count(part: model.Part) -> int | None:
 
 
 def _restart(part: model.Part) -> str:
-    blocks = values.blocks(part.task.body, "restart") or values.blocks(part.group.body, "restart")
-    return (jobs.text(blocks[0], "mode") if blocks else "") or "fail"
+    return (jobs.text(part.restarts[0], "mode") if part.restarts else "") or "fail"
 
 
 def _volumes(config: values.Map) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nomad_csi.drivers import arguments
-from nomad_csi.hcl import values
 from nomad_csi.migration import model
 from nomad_csi.spec import driver as drivers
 from nomad_csi.spec import names
@@ -32,17 +31,15 @@ class Meaning:
 def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
     """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
     found = Meaning()
-    joined = arguments.joined(part.task.arguments)
-    ends = [*(index for index, _ in joined), len(part.task.arguments)][1:]
     rendered = _rendered(role, part.plugin.id)
-    for (index, argument), end in zip(joined, ends, strict=True):
-        line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
+    for index, argument, given in arguments.spans(part.task.arguments):
+        line = part.task.line_of_argument(index)
         before = len(found.extra)
         code = "flag-without-effect" if _is_without_effect(argument, driver) else ""
         for text in _argument(argument, rendered, role, driver, found):
             remarks.add("left out", part.file, line, text, code=code)
         if len(found.extra) > before and role.flags is None:
-            found.extra[before:] = part.task.arguments[index:end]
+            found.extra[before:] = given
     for name, value in part.task.env.items():
         for text in _variable(name, str(value), role, found):
             remarks.add("left out", part.file, part.task.env.at(name), text)

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
 
 Kind = Literal["missing", "wrong", "left out", "changed", "note", "not read"]
 """
@@ -56,6 +59,32 @@ class Part:
     group: jobs.GroupBlock
     task: jobs.TaskBlock
     plugin: jobs.CsiPluginBlock
+
+    @property
+    def restarts(self) -> list[values.Map]:
+        """The ``restart`` blocks that count."""
+        return values.blocks(self.task.body, "restart") or values.blocks(self.group.body, "restart")
+
+    @property
+    def constraints(self) -> list[values.Map]:
+        """The ``constraint`` blocks of job, group and task."""
+        bodies = (self.job.body, self.group.body, self.task.body)
+        return [block for body in bodies for block in values.blocks(body, "constraint")]
+
+
+def is_distinct_hosts(constraint: values.Map) -> bool:
+    """Return whether *constraint* keeps instances on different clients."""
+    return constraint.get("operator") == "distinct_hosts" or "distinct_hosts" in constraint
+
+
+def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
+    """Return the driver of the catalogue that *task* runs, whatever its version."""
+    return recognise.of_plugin(
+        image=task.image,
+        command=jobs.text(task.config, "command"),
+        plugin_id=task.plugin.id if task.plugin else "",
+        arguments=task.arguments,
+    )
 
 
 @dataclass(kw_only=True)

@@ -98,12 +98,9 @@ def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
 def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
     """Return the arguments word by word as they stand: only the driver knows whether a flag takes the next word."""
     found: list[str] = []
-    given = part.task.arguments
-    pairs = arguments.joined(given)
-    ends = [*(index for index, _ in pairs), len(given)][1:]
-    for (index, argument), end in zip(pairs, ends, strict=True):
+    for index, argument, given in arguments.spans(part.task.arguments):
         name = arguments.flag(argument)
-        line = values.line_of(part.task.config.get("args"), index, part.task.config.at("args"))
+        line = part.task.line_of_argument(index)
         if secrets.in_argument(argument):
             shown = f"--{name}" if name else "an argument"
             remarks.add("left out", part.file, line, f"{shown} holds what looks like a secret: put it into credentials")
@@ -114,7 +111,7 @@ def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
             )
             found.append(f"{head}=${{CSI_ENDPOINT}}")
         else:
-            found += given[index:end]
+            found += given
     return found
 
 

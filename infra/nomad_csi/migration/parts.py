@@ -14,9 +14,6 @@ from nomad_csi.spec import names, plugin_jobs
 # Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest.
 
 
-_UNPINNED = frozenset({"", "latest"})
-
-
 def image_in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Driver | None:
     """
     Return the driver *row* with the arguments that it takes in the version of the image of *parts*.
@@ -24,8 +21,7 @@ def image_in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> driver
     ``None``: these are not known. Without an image, and for one without a version, it is the row itself.
     """
     image = next((part.task.image for part in reversed(parts) if part.task.image), "")
-    tag = recognise.tag(image)
-    return row if tag in _UNPINNED and "@" not in image else catalogue.of_version(row, tag)
+    return row if recognise.is_unpinned(image) else catalogue.of_version(row, recognise.tag(image))
 
 
 def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
@@ -44,7 +40,7 @@ def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
     document = {"image_digest": digest} if digest and digest != driver.image_digest else {}
     if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
         return document
-    if tag in _UNPINNED and not digest:
+    if recognise.is_unpinned(image):
         return {}  # the job shows another image then, which is said of each
     mirror = _mirror(repository, driver)
     if mirror and tag == recognise.tag(driver.image):
@@ -93,8 +89,8 @@ def resources(part: model.Part) -> dict[str, Any] | None:
 def constraints(part: model.Part, remarks: model.Remarks) -> tuple[str, list[dict[str, str]]]:
     """Return the zone that the job is bound to, empty for none, and its other constraints as a spec has them."""
     zone, found = "", []
-    for block in _blocks(part):
-        if block.get("operator") == "distinct_hosts" or "distinct_hosts" in block:
+    for block in part.constraints:
+        if model.is_distinct_hosts(block):
             if part.job.type == "system":
                 text = "distinct_hosts: a system job already runs once on each client"
                 remarks.add("left out", part.file, block.line, text)
@@ -108,11 +104,6 @@ def constraints(part: model.Part, remarks: model.Remarks) -> tuple[str, list[dic
         elif constraint not in found:
             found.append(constraint)
     return zone, found
-
-
-def _blocks(part: model.Part) -> Iterator[values.Map]:
-    for body in (part.job.body, part.group.body, part.task.body):
-        yield from values.blocks(body, "constraint")
 
 
 def _constraint(block: values.Map) -> dict[str, str] | None:
@@ -131,10 +122,9 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
 
 def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:
     """Return how the task is started again, where the job says so."""
-    blocks = values.blocks(part.task.body, "restart") or values.blocks(part.group.body, "restart")
-    if not blocks:
+    if not part.restarts:
         return {}
-    block = blocks[0]
+    block = part.restarts[0]
     if block.get("mode") != "delay":
         text = "the restart policy gave up after some attempts; now Nomad waits and tries again"
         remarks.add("changed", part.file, block.at("mode"), text)

@@ -4,37 +4,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import meaning, model, own_driver, parts
 from nomad_csi.plan import jobs as plan_jobs
 from nomad_csi.spec import base, names, plugin_jobs
 
-_SHARED = {"namespace": "namespace", "datacenters": "datacenters", "node_pool": "node_pool", "priority": "priority"}
-_SHARED_NAMES = {**_SHARED, "region": "nomad_region"}
+_SHARED_NAMES = {
+    "namespace": "namespace",
+    "datacenters": "datacenters",
+    "node_pool": "node_pool",
+    "priority": "priority",
+    "region": "nomad_region",
+}
 _DEFAULT_PRIORITY = 50
 _DEFAULTS: Mapping[str, Any] = {"priority": _DEFAULT_PRIORITY, "node_pool": "default", "namespace": "default"}
 _JOB_TYPES: tuple[base.JobType, ...] = get_args(base.JobType)
 _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
-_LEAST_HEALTH_TIMEOUT_S = 5
 _USUAL_VERBOSITY = 2
-
-
-def driver_of(part: model.Part) -> drivers.Driver | None:
-    """Return the driver of the catalogue that *part* runs."""
-    return recognise.of_plugin(
-        image=part.task.image,
-        command=jobs.text(part.task.config, "command"),
-        plugin_id=part.plugin.id,
-        arguments=part.task.arguments,
-    )
 
 
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
     """Return the plugin *plugin_id* as a spec has it; *volumes* are the volume files that name it."""
-    row = next((known for part in found if (known := driver_of(part))), None)
+    row = next((known for part in found if (known := model.row_of(part.task))), None)
     driver = parts.image_in_version(row, found) if row else None
     roles = _by_role(found, driver, remarks)
     document: dict[str, Any] = {"id": plugin_id}
@@ -239,7 +232,7 @@ def _health_timeout(driver: drivers.Driver, roles: Mapping[str, model.Part], rem
     longest = max((seconds for seconds in given.values() if seconds is not None), default=None)
     if longest is None or longest == driver.health_timeout_s:
         return {}
-    if longest < max(driver.health_timeout_s, _LEAST_HEALTH_TIMEOUT_S):
+    if longest < driver.health_timeout_s:
         part = next(iter(roles.values()))
         text = f"health_timeout of {longest:g} s becomes {driver.health_timeout_s} s, which {driver.called} may need"
         remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)

@@ -33,7 +33,7 @@ def image_version(plugin: spec.PluginSpec, row: spec.DriverSpec) -> spec.DriverS
 def is_image_unpinned(plugin: spec.PluginSpec) -> bool:
     """Return whether the plugin's own image has no version: neither a digest nor a tag other than ``latest``."""
     named = plugin.image or ""
-    return bool(named) and not plugin.image_digest and "@" not in named and recognise.tag(named) in {"", "latest"}
+    return bool(named) and not plugin.image_digest and recognise.is_unpinned(named)
 
 
 def image(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:

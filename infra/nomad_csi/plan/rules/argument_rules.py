@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import arguments, catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs, versions
@@ -45,13 +45,13 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
             yield Problem(path=path, got="arguments", allowed=f"none: {driver.name} has no {name}")
         return
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
-    rendered = {_flag(argument) for argument in (*role.arguments, *optional) if argument.startswith("-")}
+    rendered = arguments.flags((*role.arguments, *optional))
     for index, argument in enumerate(given):
         yield from _argument(
             argument, role, rendered, driver, f"{path}[{index}]", any_flag=not plugin.arguments_checked
         )
         yield from job_text(argument, f"{path}[{index}]")
-    flags = {_flag(argument) for argument in given}
+    flags = arguments.flags(given)
     for exclusive in role.exclusive_flags:
         if len(exclusive & flags) > 1:
             yield Problem(path=path, got="both", allowed=f"one of {_named(exclusive, ' and ')}")
@@ -60,7 +60,7 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
 def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str, *, any_flag: bool
 ) -> Iterator[Problem]:
-    flag = _flag(argument)
+    flag = arguments.flag(argument)
     if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.in_argument(argument):
         allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
         got = f"--{flag} and a value that is not shown" if argument.startswith("-") else "[not shown]"
@@ -111,10 +111,6 @@ def _log(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterato
 
 def _has_klog(driver: spec.DriverSpec) -> bool:
     return any("{log_verbosity}" in argument for role in driver.roles.values() for argument in role.arguments)
-
-
-def _flag(argument: str) -> str:
-    return argument.lstrip("-").split("=", 1)[0]
 
 
 def _named(flags: frozenset[str], joined: str) -> str:

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterator, Mapping
 
+from nomad_csi.drivers import arguments
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
@@ -180,7 +181,7 @@ def _form(
         return
     role: spec.PluginRole = "monolith" if "monolith" in driver.roles else "controller"
     given = getattr(plugin.extra_arguments, role)
-    if not any(argument.lstrip("-").partition("=")[0] == form.flag for argument in given):
+    if form.flag not in arguments.flags(given):
         allowed = f"an id of another form, unless the {role} of plugin {plugin.id} has the flag --{form.flag}"
         fix = f"add --{form.flag}=true to extra_arguments.{role} of the plugin"
         yield Problem(path=path, got=repr(existing.external_id), allowed=allowed, fix=fix)
