@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -86,28 +85,16 @@ def test_rejects_a_host_that_nobody_knows(calls):
     assert not is_alive(calls()[0][0])
 
 
-def test_a_host_that_never_answers_ends_at_the_deadline(calls):
+def test_a_host_that_never_answers_ends_at_the_deadline(calls, monkeypatch):
     """And ssh with it."""
+    monkeypatch.setattr(forward, "CONNECT_S", 1)
     with (
         pytest.raises(errors.CsiError, match="ssh did not connect in time"),
-        forward.reached("ssh://silent-host/run/csi.sock", connect_s=1),
+        forward.reached("ssh://silent-host/run/csi.sock"),
     ):
         pass
 
     assert not any(is_alive(pid) for pid, _ in calls())
-
-
-@pytest.mark.usefixtures("calls")
-def test_connecting_ends_when_it_is_cancelled():
-    """Somebody pressed Ctrl-C."""
-    cancelled = threading.Event()
-    cancelled.set()
-
-    with (
-        pytest.raises(errors.CancelledError, match="interrupted while ssh was connecting"),
-        forward.reached("ssh://silent-host/run/csi.sock", cancelled=cancelled),
-    ):
-        pass
 
 
 @pytest.mark.parametrize("read", [forward.check, lambda text: forward.reached(text).__enter__()])

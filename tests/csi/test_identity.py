@@ -4,12 +4,12 @@ from nomad_csi.csi import channel, endpoint, identity
 
 
 def test_plugin_info_is_read_whole(connected):
-    """Name, version and manifest arrive."""
+    """Name and version arrive."""
     _, connection = connected
 
     info = identity.get_plugin_info(connection, timeout_s=30)
 
-    assert info == identity.PluginInfo(name="ebs.csi.aws.com", vendor_version="v1.64.0", manifest={"commit": "abc"})
+    assert info == identity.PluginInfo(name="ebs.csi.aws.com", vendor_version="v1.64.0")
 
 
 def test_plugin_capabilities_are_named_and_sorted(connected):

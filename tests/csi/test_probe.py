@@ -109,16 +109,6 @@ def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
     assert report.detail.startswith("name: expected ebs.csi.aws.com, got efs.csi.aws.com;")
 
 
-def test_ready_plugin_in_another_version_is_told(start_plugin):
-    """An old image that still runs is seen."""
-    report = probe.probe(
-        start_plugin(version="v1.48.0").socket, timeout_s=30, expect_name="ebs.csi.aws.com", expect_version="v1.64.0"
-    )
-
-    assert report.status == "wrong-version"
-    assert report.detail == "version: expected v1.64.0, got v1.48.0; run the planned image"
-
-
 @pytest.mark.parametrize("answers", [{"name": ""}, {"node_id": ""}, {"probe": "INTERNAL"}, {"probe": "UNIMPLEMENTED"}])
 def test_broken_answers_are_errors(start_plugin, answers):
     """What breaks the specification, or says that it is broken, is unhealthy."""

@@ -1,7 +1,6 @@
 """Waiting for a plugin that is not there or not ready yet."""
 
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -55,12 +54,3 @@ def test_what_no_waiting_heals_ends_at_once(start_plugin, folder):
         identity.until_ready(endpoint.parse(start_plugin(probe="FAILED_PRECONDITION").socket), wait_s=600)
     with pytest.raises(errors.CsiError, match="the path exists and is not a socket"):
         identity.until_ready(endpoint.parse(str(folder)), wait_s=600)
-
-
-def test_waiting_ends_when_it_is_cancelled(folder):
-    """Somebody pressed Ctrl-C."""
-    cancelled = threading.Event()
-    cancelled.set()
-
-    with pytest.raises(errors.CancelledError, match="interrupted while the plugin was not ready: no such socket"):
-        identity.until_ready(endpoint.parse(str(Path(folder) / "gone.sock")), wait_s=600, cancelled=cancelled)

@@ -87,7 +87,7 @@ def test_last_snapshot_is_the_plugins(way, made, connection):
     """Ready, of the volume; each has a name of its own."""
     one, other = (way().snapshot(made, {}, timeouts()) for _ in range(2))
 
-    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60).snapshots
+    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60)
     assert sorted(item.snapshot_id for item in found) == sorted([one.snapshot_id, other.snapshot_id])
     assert all(item.ready for item in found)
 

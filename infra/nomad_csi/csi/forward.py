@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -98,12 +97,11 @@ def _place(text: str) -> re.Match[str]:
 
 
 @contextmanager
-def reached(text: str, *, connect_s: float = CONNECT_S, cancelled: threading.Event | None = None) -> Iterator[Reached]:
+def reached(text: str) -> Iterator[Reached]:
     """
     Hold what makes the endpoint *text* askable from here; for all but ``ssh://`` that is nothing.
 
-    Raises `errors.CsiError` for a text that is no endpoint, and when the connection does not come up;
-    `errors.CancelledError` when *cancelled* is set before that.
+    Raises `errors.CsiError` for a text that is no endpoint, and when the connection does not come up.
     """
     if not text.lower().startswith(SCHEME):
         endpoint.parse(text)
@@ -117,14 +115,8 @@ def reached(text: str, *, connect_s: float = CONNECT_S, cancelled: threading.Eve
         near, said = Path(folder) / "csi.sock", Path(folder) / "said"
         endpoint.parse(str(near))
         with _running([program, *_arguments(place, near)], said) as process:
-            _wait(text, process, near, said, _Until(deadline=time.monotonic() + connect_s, cancelled=cancelled))
+            _wait(text, process, near, said)
             yield Reached(text=text, local=str(near), said=said)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Until:
-    deadline: float
-    cancelled: threading.Event | None
 
 
 def _arguments(place: re.Match[str], near: Path) -> list[str]:
@@ -154,9 +146,9 @@ def _running(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path, until: _Until) -> None:
+def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path) -> None:
     """Return when the near end of the socket is there."""
-    pause = until.cancelled or threading.Event()
+    deadline = time.monotonic() + CONNECT_S
     while not near.is_socket():
         if process.poll() is not None:
             words = _words(said)
@@ -164,10 +156,9 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path, u
             raise errors.CsiError(
                 text, f"ssh ended with {process.returncode}: {words or 'without output'}", advice=advice
             )
-        if time.monotonic() > until.deadline:
+        if time.monotonic() > deadline:
             raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")
-        if pause.wait(_POLL_S):
-            raise errors.CancelledError(f"{text}: {errors.INTERRUPTED} ssh was connecting")
+        time.sleep(_POLL_S)
 
 
 def _words(said: Path) -> str:

@@ -1,9 +1,7 @@
 """CSI's Identity service: who the plugin is, and whether it is ready. One function for each RPC."""
 
-import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, endpoint
@@ -18,7 +16,6 @@ class PluginInfo:
     """Such as ``ebs.csi.aws.com``; Nomad calls it the provider. Empty when the plugin breaks the specification."""
 
     vendor_version: str
-    manifest: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +44,7 @@ def get_plugin_info(connection: channel.CsiConnection, *, timeout_s: float) -> P
     """Ask for name and version. Errors: those of `channel.call`."""
     stub = csi_pb2_grpc.IdentityStub(connection.channel)
     reply = channel.call(connection, stub.GetPluginInfo.future, csi_pb2.GetPluginInfoRequest(), timeout_s=timeout_s)
-    return PluginInfo(name=reply.name, vendor_version=reply.vendor_version, manifest=dict(reply.manifest))
+    return PluginInfo(name=reply.name, vendor_version=reply.vendor_version)
 
 
 def get_plugin_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> PluginCapabilities:
@@ -90,19 +87,18 @@ PROBE_TIMEOUT_S = 5.0
 _MAY_PASS = frozenset({"DEADLINE_EXCEEDED", "UNAVAILABLE"})
 
 
-def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading.Event | None = None) -> None:
+def until_ready(where: endpoint.Endpoint, *, wait_s: float) -> None:
     """
     Return once the plugin at *where* answers Probe and is ready.
 
     Raises `errors.CsiError`: with code ``DEADLINE_EXCEEDED`` and the last obstacle after *wait_s* seconds, or at once
-    with what no waiting heals; `errors.CancelledError` soon after *cancelled* is set.
+    with what no waiting heals.
     """
     deadline = time.monotonic() + wait_s
-    pause = cancelled or threading.Event()
     obstacle, is_answer = "", False
     while True:
         timeout_s = max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05)
-        found, is_answered = _obstacle(where, timeout_s, cancelled)
+        found, is_answered = _obstacle(where, timeout_s)
         if not found:
             return
         # A last look that had hardly any time says less than the one before.
@@ -112,11 +108,10 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, cancelled: threading
         if time.monotonic() + PAUSE_S >= deadline:
             message = f"not ready within {wait_s:.3g} s: {obstacle}"
             raise errors.CsiError(where.text, message, code="DEADLINE_EXCEEDED", is_answer=is_answer)
-        if pause.wait(PAUSE_S):
-            raise errors.CancelledError(f"{where.text}: {errors.INTERRUPTED} the plugin was not ready: {obstacle}")
+        time.sleep(PAUSE_S)
 
 
-def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.Event | None) -> tuple[str, bool]:
+def _obstacle(where: endpoint.Endpoint, timeout_s: float) -> tuple[str, bool]:
     """Return why the plugin is not ready yet, empty: it is; and whether somebody may have answered that."""
     found = endpoint.obstacle(where)
     if found and found.kind != "missing":
@@ -125,7 +120,7 @@ def _obstacle(where: endpoint.Endpoint, timeout_s: float, cancelled: threading.E
         return found.message, False
     try:
         # A channel of its own for each look: one that failed would wait before it connects again.
-        with channel.connect(where, attempt_s=timeout_s, cancelled=cancelled) as connection:
+        with channel.connect(where, attempt_s=timeout_s) as connection:
             readiness = probe(connection, timeout_s=timeout_s)
     except errors.CsiError as error:
         if error.code not in _MAY_PASS:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 Role = Literal["controller", "node", "monolith"]
 
 Status = Literal[
-    "ready", "not-ready", "missing", "silent", "error", "wrong-name", "wrong-version", "wrong-role"
+    "ready", "not-ready", "missing", "silent", "error", "wrong-name", "wrong-role"
 ]  # fmt: skip
 """
 ``ready``: all questions of the role were answered as expected;
@@ -16,7 +16,7 @@ Status = Literal[
 ``missing``: nothing listens there: no socket, or a socket that a dead process left behind;
 ``silent``: the deadline passed without an answer;
 ``error``: the plugin answered with an error or broke the specification, or the socket could not be opened;
-``wrong-name``, ``wrong-version``: another plugin, or another version of it, than was expected;
+``wrong-name``: another plugin than was expected;
 ``wrong-role``: the process does not serve what the role needs.
 """
 

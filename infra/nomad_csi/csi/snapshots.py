@@ -32,15 +32,6 @@ class CsiSnapshot:
     """False while the storage provider still copies: no volume can be made from it yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SnapshotPage:
-    """Answer to ``ListSnapshots``."""
-
-    snapshots: tuple[CsiSnapshot, ...]
-    next_token: str
-    """Empty: that was all."""
-
-
 def create_snapshot(
     connection: channel.CsiConnection,
     *,
@@ -72,23 +63,14 @@ def list_snapshots(
     *,
     snapshot_id: str = "",
     source_volume_id: str = "",
-    max_entries: int = 0,
-    starting_token: str = "",
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
-) -> SnapshotPage:
-    """Ask for snapshots, all or those of one id or one volume; *max_entries* 0: as many as the plugin likes."""
-    request = csi_pb2.ListSnapshotsRequest(
-        max_entries=max_entries,
-        starting_token=starting_token,
-        source_volume_id=source_volume_id,
-        snapshot_id=snapshot_id,
-        secrets=secrets,
-    )
+) -> tuple[CsiSnapshot, ...]:
+    """Ask for snapshots, all or those of one id or one volume: as many as the plugin likes to name at once."""
+    request = csi_pb2.ListSnapshotsRequest(source_volume_id=source_volume_id, snapshot_id=snapshot_id, secrets=secrets)
     stub = csi_pb2_grpc.ControllerStub(connection.channel)
     reply = channel.call(connection, stub.ListSnapshots.future, request, timeout_s=timeout_s)
-    found = tuple(_snapshot(entry.snapshot) for entry in reply.entries)
-    return SnapshotPage(snapshots=found, next_token=reply.next_token)
+    return tuple(_snapshot(entry.snapshot) for entry in reply.entries)
 
 
 def _snapshot(message: Any) -> CsiSnapshot:

@@ -127,10 +127,10 @@ def _evidence(
 ) -> str:
     """Return what verifies that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
-        page = snapshots.list_snapshots(
+        listed = snapshots.list_snapshots(
             connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
         )
-        _refuse_another(connection, made, [each for each in page.snapshots if each.snapshot_id == made.snapshot_id])
+        _refuse_another(connection, made, [each for each in listed if each.snapshot_id == made.snapshot_id])
         return "read back with ListSnapshots: ready"
     if source.known is None or not source.known.snapshot_rewritten:
         _refuse_another(connection, made, [_ask(connection, source, name, wait_s)])
