@@ -302,7 +302,7 @@ def test_window_shows_restarts_that_nomad_calls_healthy(instance, seen, ran):
     before = seen(instance("node", "a"), ran=[ran("node", "a")])
     after = seen(instance("node", "a"), ran=[ran("node", "a", restarts=1, events=[("Terminated", "Exit Code: 137")])])
 
-    [finding] = statuses.compare_window("aws-ebs0", before, after)
+    [finding] = statuses.changes_between("aws-ebs0", before, after)
 
     assert (finding.code, finding.severity) == ("instance-restarted", "error")
     assert finding.found == "1 restart on a (allocation node-a): Terminated: Exit Code: 137"
@@ -313,5 +313,5 @@ def test_window_shows_replaced_instances(instance, seen):
     before = seen(instance("node", "a"))
     after = seen(dataclasses.replace(instance("node", "a"), alloc_id="new"))
 
-    assert [finding.code for finding in statuses.compare_window("aws-ebs0", before, after)] == ["instance-replaced"]
-    assert statuses.compare_window("aws-ebs0", before, before) == ()
+    assert [finding.code for finding in statuses.changes_between("aws-ebs0", before, after)] == ["instance-replaced"]
+    assert statuses.changes_between("aws-ebs0", before, before) == ()

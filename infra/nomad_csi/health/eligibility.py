@@ -31,7 +31,7 @@ SEGMENT_SUFFIX = "/zone"
 
 
 def zone_of_client(node: nodes.Node) -> str:
-    """Return the zone that *node* is in by Nomad's own check the machine; empty where that is not known."""
+    """Return the zone that *node* is in, as Nomad's fingerprint found it; empty where that is not known."""
     return next((node.attributes[name] for name in CLIENT_ATTRIBUTES if node.attributes.get(name)), "")
 
 
@@ -163,7 +163,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
             "instances-exceed-nodes",
             subject,
             expected=f"one client for each of {expectation.nodes} instances",
-            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            found=listing.counted(count, "eligible client"),
             advice=f"set monolith.count to {count} or less, or add clients",
         )
         return (instances,)
@@ -172,7 +172,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
             "controllers-exceed-nodes",
             subject,
             expected=f"one client for each of {expectation.controllers} controllers",
-            found=f"{count} eligible {'client' if count == 1 else 'clients'}",
+            found=listing.counted(count, "eligible client"),
             advice=f"set controller.count to {count} or less, or add clients",
         )
         return (few,)
@@ -211,7 +211,7 @@ def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...
     removed: dict[str, list[str]] = {}
     for node in found:
         removed.setdefault(why_not(expectation, node), []).append(node.name)
-    return f"none of {len(found)} {'client' if len(found) == 1 else 'clients'} ({'; '.join(_named(removed))})"
+    return f"none of {listing.counted(len(found), 'client')} ({'; '.join(_named(removed))})"
 
 
 def _named(removed: Mapping[str, list[str]]) -> Iterator[str]:

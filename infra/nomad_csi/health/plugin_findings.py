@@ -184,7 +184,7 @@ def of_controllers(
     there = sum(row.role == "controller" and not row.is_extra for row in rows)
     healthy = sum(row.role == "controller" and not row.is_extra and row.status == states.HEALTHY for row in rows)
     wanted = expectation.controllers
-    least = min(policy.needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
+    least = policy.needed_controllers(expectation, expected_nodes, wanted)
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
     as_nodes = expectation.monolith and there == _there(rows)
     if there < least and not as_nodes:  # a missing monolith is told as a missing node instance
@@ -216,7 +216,7 @@ def of_nodes(
         yield findings.finding(
             "instance-missing",
             f"plugin {expectation.plugin_id}",
-            expected=f"{least} {'instance' if least == 1 else 'instances'}",
+            expected=listing.counted(least, "instance"),
             found=f"{there} that ever reported healthy",
         )
 

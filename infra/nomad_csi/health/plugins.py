@@ -9,6 +9,7 @@ from nomad_csi import findings
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
+from nomad_csi.text import listing
 
 # What changed between two checks of a plugin: restarts that Nomad's health hides, and instances that were replaced.
 
@@ -16,7 +17,11 @@ from nomad_csi.plan import model
 def changes_between(
     plugin_id: str, before: found.PluginFound, after: found.PluginFound
 ) -> tuple[findings.Finding, ...]:
-    """Return which instances restarted, were replaced or went from a plugin between two checks."""
+    """
+    Return which instances restarted, were replaced or went from a plugin between two checks.
+
+    Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
+    """
     subject = f"plugin {plugin_id}"
     return (*_replaced(subject, before, after), *_restarted(subject, before, after))
 
@@ -42,7 +47,7 @@ def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound
         old = before.of_allocation(item.allocation.alloc_id)
         restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
         if restarts > 0:
-            times = "1 restart" if restarts == 1 else f"{restarts} restarts"
+            times = listing.counted(restarts, "restart")
             where = f"on {item.allocation.node_name} (allocation {item.allocation.alloc_id[:8]})"
             yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.cause(item.allocation)}")
 
@@ -204,26 +209,16 @@ def is_enough(
         return len(on_nodes) >= status.healthy_nodes and controllers >= min(
             status.healthy_controllers, status.expected_controllers
         )
-    needed = policy.needed(expectation, status.expected_nodes)
-    at_least = min(needed, status.expected_controllers) if expectation.monolith else status.expected_controllers
+    at_least = policy.needed_controllers(expectation, status.expected_nodes, status.expected_controllers)
     short = any(policy.check(expectation, policy.counted(status.instances), on_nodes, status.expected_nodes))
     return not short and controllers >= at_least
-
-
-def compare_window(plugin_id: str, before: found.PluginFound, after: found.PluginFound) -> tuple[findings.Finding, ...]:
-    """
-    Return which instances restarted or were replaced between two checks of a plugin.
-
-    Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
-    """
-    return changes_between(plugin_id, before, after)
 
 
 def _of_rows(
     expectation: model.PluginExpectation, rows: Rows, expected: int, *, is_enough: bool
 ) -> Iterator[findings.Finding]:
-    least = min(policy.needed(expectation, expected), expectation.controllers) if expectation.monolith else None
-    enough_controllers = len(_healthy(rows, "controller")) >= (expectation.controllers if least is None else least)
+    least = policy.needed_controllers(expectation, expected, expectation.controllers)
+    enough_controllers = len(_healthy(rows, "controller")) >= least
     for row in rows:
         tolerated = enough_controllers if row.role == "controller" else is_enough
         yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)

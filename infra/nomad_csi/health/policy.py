@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from nomad_csi import findings
 from nomad_csi.health import instances
 from nomad_csi.plan import model
+from nomad_csi.text import listing
 
 NO_ZONE = "no zone"
 """Clients of which no zone is known count as being in one."""
@@ -27,6 +28,11 @@ def needed(expectation: model.PluginExpectation, expected: int) -> int:
         return expected
     percent = expectation.min_healthy_percent or 0
     return max(-(-expected * percent // 100), 1)
+
+
+def needed_controllers(expectation: model.PluginExpectation, expected_nodes: int, wanted: int) -> int:
+    """Return how many of the *wanted* controllers must be healthy: of a monolith, they are the node instances."""
+    return min(needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
 
 
 def in_words(expectation: model.PluginExpectation) -> str:
@@ -63,7 +69,7 @@ def check(
     well = Counter(row.zone or NO_ZONE for row in healthy)
     for zone, there in sorted(Counter(row.zone or NO_ZONE for row in rows).items()):
         if well[zone] < minimum:
-            found = f"{well[zone]}, of {there} {'client' if there == 1 else 'clients'} there"
+            found = f"{well[zone]}, of {listing.counted(there, 'client')} there"
             yield _finding(expectation, "too-few-healthy-in-zone", f"{minimum} in {zone}", found)
 
 

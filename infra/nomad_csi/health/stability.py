@@ -34,7 +34,7 @@ class Stability:
     def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
         """Take in a look made at *now_s*; return whether enough instances have been healthy and steady long enough."""
         if self._last is not None:
-            self._changes = plugins.compare_window(status.plugin_id, self._last, seen) or self._changes
+            self._changes = plugins.changes_between(status.plugin_id, self._last, seen) or self._changes
         self._last = seen
         if self._was_well and not status.ok:
             self._losses += 1

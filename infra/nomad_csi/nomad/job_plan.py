@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.nomad.http import replies
-from nomad_csi.text import redaction, secrets
+from nomad_csi.text import listing, redaction, secrets
 
 VALUE_LIMIT = 80
 """Characters shown of a value."""
@@ -169,4 +169,4 @@ def _reasons(metric: replies.ReplyObject) -> str:
 def _counted(metric: replies.ReplyObject, key: str, form: str) -> list[str]:
     found = replies.table(metric, key)
     counts = {name: replies.number(found, name) for name in sorted(found)}
-    return [f"{form.format(name=name)} ({count} node{'s' if count != 1 else ''})" for name, count in counts.items()]
+    return [f"{form.format(name=name)} ({listing.counted(count, 'node')})" for name, count in counts.items()]
