@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from nomad_csi.drivers import facts, model
+from nomad_csi.text import table
 
 WIDTH = 100
 """Columns of the text."""
@@ -115,14 +116,7 @@ def _labelled(fact: facts.Fact) -> Iterator[str]:
     head = f"  {fact.label:<{_LABEL_WIDTH}}" if fact.label else "  "
     mark = "- " if len(fact.lines) > 1 or not fact.label else ""
     for line in fact.lines:
-        yield from textwrap.wrap(
-            line,
-            WIDTH,
-            initial_indent=head + mark,
-            subsequent_indent=" " * len(head + mark),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from table.wrapped(head + mark, line, WIDTH) if line else ()
         head = " " * len(head)
 
 

@@ -1,13 +1,13 @@
 """The codes of findings: what each means, how severe it is, what to do, and which commands report it."""
 
 import functools
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
 from nomad_csi.spec import yaml_text
+from nomad_csi.text import table
 
 Severity = Literal["error", "warning"]
 Side = Literal["servers", "clients"]
@@ -141,15 +141,7 @@ def as_text(condition: Condition) -> str:
     )
     lines = [f"{condition.code}: {condition.severity}"]
     for label, text in parts:
-        indent = f"  {label}"
-        lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=" " * len(indent),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += table.wrapped(f"  {label}", text, WIDTH) if text else ()
     return "\n".join(lines) + "\n"
 
 
