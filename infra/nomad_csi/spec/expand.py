@@ -6,7 +6,6 @@ Storage classes and volume sets: volumes as they are written become volumes as t
 ``each: [{...}, {...}]`` does so with something of its own for each.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -79,10 +78,7 @@ def check_classes(
 def _preset(name: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]) -> Mapping[str, Any]:
     if isinstance(name, str) and name in classes:
         return classes[name]  # type: ignore[no-any-return]
-    known = ", ".join(classes) or "there is none"
-    close = difflib.get_close_matches(str(name), classes, n=1)
-    fix = f"did you mean {close[0]}" if close else "add it under classes"
-    found.append(errors.Problem(path=path, got=problems.shown(name), allowed=f"a class of this spec: {known}", fix=fix))
+    found.append(problems.unknown_name(path, name, classes, "class", "add it under classes"))
     return {}
 
 

@@ -134,6 +134,15 @@ def suggestion(given: str, known: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, otherwise: str) -> errors.Problem:
+    """Return that *name* is none of the *known* ones of a *kind*; *otherwise* is the fix where none is meant."""
+    names = tuple(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    fix = f"did you mean {close[0]}" if close else otherwise
+    allowed = f"a {kind} of this spec: {', '.join(names) or 'there is none'}"
+    return errors.Problem(path=path, got=shown(name), allowed=allowed, fix=fix)
+
+
 def _with_underscores(given: str) -> str:
     """Return ``availability_zone`` for ``availabilityZone``."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]+", lambda found: f"_{found[0]}", given).replace("-", "_").lower()

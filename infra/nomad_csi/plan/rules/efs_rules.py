@@ -1,12 +1,11 @@
 """What EFS would refuse of a file system, said before anything is made."""
 
 import collections
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.spec import encrypted
+from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
 PATH_LIMIT = 100
@@ -66,11 +65,8 @@ def check_named(
     if not volume.efs or name is None or systems is None:
         return
     if name not in systems:
-        known = ", ".join(systems) or "there is none"
-        close = difflib.get_close_matches(name, systems, n=1)
-        fix = f"did you mean {close[0]}" if close else "add it under file_systems, or name an id by file_system_id"
-        allowed = f"a file system of this spec: {known}"
-        yield Problem(path=f"{path}.efs.file_system", got=repr(name), allowed=allowed, fix=fix)
+        otherwise = "add it under file_systems, or name an id by file_system_id"
+        yield problems.unknown_name(f"{path}.efs.file_system", name, systems, "file system", otherwise)
         return
     system, point = systems[name], volume.efs.access_point
     region = plugin.aws_region or "" if plugin else ""

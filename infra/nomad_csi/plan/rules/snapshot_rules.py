@@ -1,10 +1,10 @@
 """Rules that join a volume of the spec with the schedules that it names."""
 
-import difflib
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import problems
 
 LIMIT = 40
 """Schedules of one volume: each is a tag, and AWS takes 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
@@ -49,10 +49,7 @@ def _named(
     name: str, schedules: Mapping[str, spec.SnapshotScheduleSpec], path: str, *, is_efs: bool
 ) -> Iterator[Problem]:
     if name not in schedules:
-        known = ", ".join(schedules) or "there is none"
-        close = difflib.get_close_matches(name, schedules, n=1)
-        fix = f"did you mean {close[0]}" if close else "add it under snapshots"
-        yield Problem(path=path, got=repr(name), allowed=f"a schedule of this spec: {known}", fix=fix)
+        yield problems.unknown_name(path, name, schedules, "schedule", "add it under snapshots")
     elif is_efs and schedules[name].keep_days is None:
         allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
         fix = f"add a schedule with keep_days in place of keep, or give {name} keep_days"
