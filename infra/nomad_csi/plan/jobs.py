@@ -216,8 +216,7 @@ def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, kind: spec.JobType
 
 
 def _environment(plugin: spec.PluginSpec, role: spec.RoleSpec) -> Mapping[str, str]:
-    given = plugin.credentials is not None and plugin.credentials.workload_identity is None
-    return role.environment | (role.credentials_environment if given else {})
+    return role.environment | (role.credentials_environment if plugin.secret else {})
 
 
 def _network_mode(plugin: spec.PluginSpec, role: spec.RoleSpec) -> str:

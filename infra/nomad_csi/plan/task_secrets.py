@@ -179,7 +179,7 @@ def of_task(
     return TaskSecrets(
         templates=(*_own(plugin, driver, role, job_id), *_of_registry(registry, job_id)),
         variables=(
-            *(sorted(role.secret_environment) if _items(plugin) else ()),
+            *(sorted(role.secret_environment) if plugin.secret else ()),
             *((REGISTRY_USER, REGISTRY_PASSWORD) if registry else ()),
         ),
         vault_role=_vault_role(plugin, driver, role, registry),
@@ -187,11 +187,6 @@ def of_task(
         environment=_of_identity(identity),
         registry=registry is not None,
     )
-
-
-def _items(plugin: spec.PluginSpec) -> spec.CredentialsSpec | None:
-    """Return the credentials of *plugin*, if they are items of a secret."""
-    return plugin.credentials if plugin.credentials and not plugin.credentials.workload_identity else None
 
 
 def _identity(plugin: spec.PluginSpec, role: spec.RoleSpec) -> spec.WorkloadIdentitySpec | None:
@@ -211,7 +206,7 @@ def _of_identity(identity: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
 def _own(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, job_id: str
 ) -> Iterator[model.SecretTemplate]:
-    source = _items(plugin)
+    source = plugin.secret
     if driver.config_file and plugin.config:
         data = config_file(plugin.credentials, plugin.config, job_id)
         yield model.SecretTemplate(file_name=driver.config_file.name, data=data)

@@ -236,3 +236,8 @@ class PluginSpec(base.Model):
     verify: VerifySpec = VerifySpec()
     adopt: bool = False
     """Take over existing plugin jobs with the same ids, even if they differ."""
+
+    @property
+    def secret(self) -> CredentialsSpec | None:
+        """The credentials, if they are items of a secret."""
+        return self.credentials if self.credentials and not self.credentials.workload_identity else None

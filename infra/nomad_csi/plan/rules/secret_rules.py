@@ -39,7 +39,7 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
             allowed = f"a value that works in a container; not this one: {reasons[value]}"
             yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
     yield from _values(plugin.config, path, "")
-    if task_secrets.items_of(plugin.config) and not _has_items(plugin):
+    if task_secrets.items_of(plugin.config) and not plugin.secret:
         allowed = "where the secrets come from: nomad_variable or vault"
         where = path.removesuffix(".config")
         yield Problem(path=f"{where}.credentials", got="nothing", allowed=allowed, fix="add credentials")
@@ -151,7 +151,3 @@ def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
             allowed = "no secret in clear: this value is written into the volume file"
             fix = "encrypt it in the stack's config, or hand it over in `secrets`"
             yield Problem(path=f"{path}.mount_options.mount_flags[{index}]", got=_HIDDEN, allowed=allowed, fix=fix)
-
-
-def _has_items(plugin: spec.PluginSpec) -> bool:
-    return plugin.credentials is not None and plugin.credentials.workload_identity is None
