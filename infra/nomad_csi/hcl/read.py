@@ -160,8 +160,6 @@ class HclParser(expression.ExpressionReader):
 # From what a parser read to plain values.
 
 
-LABELS = values.LABELS
-
 JOB = scan.Dialect(name="job", literal=literals.hcl2, heredoc=literals.hcl2_heredoc)
 VOLUME = scan.Dialect(
     name="volume",

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.hcl import read
+from nomad_csi.hcl import values
 from nomad_csi.plan import volume_forms
 
 _TEXTS = volume_forms.names("file", "api", "text")
@@ -86,7 +86,7 @@ def _blocks(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     blocks = value if isinstance(value, list) else [value]
     if not all(isinstance(block, Mapping) for block in blocks):
         raise _refusal(name, "a block")
-    if any(read.LABELS in block for block in blocks):
+    if any(values.LABELS in block for block in blocks):
         raise _refusal(name, "a block without a label")
     return blocks
 

@@ -24,7 +24,6 @@ ABSENT = "volume not found"
 Claim = records.Claim
 ListedVolume = records.ListedVolume
 Volume = records.Volume
-UNREAD_SHOWN = records.UNREAD_SHOWN
 Unread = records.Unread
 Read = records.Read
 Key = records.Key
