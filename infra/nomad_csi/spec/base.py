@@ -65,11 +65,6 @@ class Matching:
         return value
 
 
-def matching(pattern: re.Pattern[str], allowed: str) -> Matching:
-    """Return a validator that wants text to match *pattern*; *allowed* says so in words."""
-    return Matching(pattern, allowed)
-
-
 def _plain(value: str) -> str:
     if "\0" in value:
         raise ValueError("text without a NUL character")
@@ -99,61 +94,61 @@ Word = Annotated[Text, pydantic.Field(min_length=1)]
 Expression = Annotated[str, pydantic.AfterValidator(_expression)]
 VolumeId = Annotated[
     str,
-    matching(
+    Matching(
         names.VOLUME_ID, "letters, digits, '.', '_' or '-', not '.' or '..', optionally an index like [0] at the end"
     ),
 ]
-VolumeKey = Annotated[str, matching(names.VOLUME_KEY, "NAMESPACE/ID, or ID in the default namespace")]
+VolumeKey = Annotated[str, Matching(names.VOLUME_KEY, "NAMESPACE/ID, or ID in the default namespace")]
 PluginId = Annotated[
-    str, matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', not starting with '.'")
+    str, Matching(names.PLUGIN_ID, "at most 63 letters, digits, '.', '_' or '-', not starting with '.'")
 ]
-JobId = Annotated[str, matching(names.JOB_ID, names.JOB_ID_ALLOWED)]
-Namespace = Annotated[str, matching(names.NAMESPACE, "letters, digits and '-'")]
-Zone = Annotated[str, matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
-Region = Annotated[str, matching(names.AWS_REGION, "an AWS region such as us-east-1")]
+JobId = Annotated[str, Matching(names.JOB_ID, names.JOB_ID_ALLOWED)]
+Namespace = Annotated[str, Matching(names.NAMESPACE, "letters, digits and '-'")]
+Zone = Annotated[str, Matching(names.AVAILABILITY_ZONE, "an Availability Zone such as us-east-1a")]
+Region = Annotated[str, Matching(names.AWS_REGION, "an AWS region such as us-east-1")]
 KmsKeyArn = Annotated[
     str,
-    matching(re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+"), "the full ARN of a KMS key, not of an alias"),
+    Matching(re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+"), "the full ARN of a KMS key, not of an alias"),
 ]
-SubnetId = Annotated[str, matching(re.compile(r"subnet-[0-9a-f]{8,17}"), "a subnet id such as subnet-0abc12345")]
-SecurityGroupId = Annotated[str, matching(re.compile(r"sg-[0-9a-f]{8,17}"), "a security group id such as sg-0abc12345")]
+SubnetId = Annotated[str, Matching(re.compile(r"subnet-[0-9a-f]{8,17}"), "a subnet id such as subnet-0abc12345")]
+SecurityGroupId = Annotated[str, Matching(re.compile(r"sg-[0-9a-f]{8,17}"), "a security group id such as sg-0abc12345")]
 EbsVolumeId = Annotated[
-    str, matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
+    str, Matching(re.compile(r"vol-[0-9a-f]{8}([0-9a-f]{9})?"), "an EBS volume id such as vol-0123456789abcdef0")
 ]
 FileSystemId = Annotated[
-    str, matching(re.compile(r"fs-[0-9a-f]{8,40}"), "a file system id such as fs-0123456789abcdef0")
+    str, Matching(re.compile(r"fs-[0-9a-f]{8,40}"), "a file system id such as fs-0123456789abcdef0")
 ]
 FileSystemName = Annotated[
-    str, matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"), "at most 64 letters, digits, '_' or '-'")
+    str, Matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"), "at most 64 letters, digits, '_' or '-'")
 ]
-RoleName = Annotated[str, matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
+RoleName = Annotated[str, Matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
 RoleArn = Annotated[
     str,
-    matching(
+    Matching(
         re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+"),
         "the ARN of an IAM role such as arn:aws:iam::123456789012:role/nomad-csi",
     ),
 ]
-Digest = Annotated[str, matching(re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 hexadecimal digits")]
+Digest = Annotated[str, Matching(re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 hexadecimal digits")]
 CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
-Directory = Annotated[str, matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
+Directory = Annotated[str, Matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
 ByteCount = Annotated[int, pydantic.Field(ge=1, le=2**53)]
 """What stays exact on its way: Pulumi and Nomad's reader of volume files count in 64-bit floating point.
 Source: ``google.protobuf.Value.number_value``; ``ParseBytes`` of dustin/go-humanize ``bytes.go``, 2026-08."""
 Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
-EnvironmentName = Annotated[str, matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
+EnvironmentName = Annotated[str, Matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
 FileName = Annotated[
     str,
-    matching(
+    Matching(
         re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"), "a file name without directories, not starting with '.'"
     ),
 ]
 VariablePath = Annotated[
     str,
-    matching(names.VARIABLE_PATH, "a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME"),
+    Matching(names.VARIABLE_PATH, "a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME"),
 ]
-ItemName = Annotated[str, matching(names.ITEM, names.ITEM_ALLOWED)]
+ItemName = Annotated[str, Matching(names.ITEM, names.ITEM_ALLOWED)]
 UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 
 

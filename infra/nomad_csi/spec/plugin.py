@@ -135,7 +135,7 @@ Driver = Annotated[
 ]
 Registry = Annotated[
     str,
-    base.matching(
+    base.Matching(
         re.compile(r"[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)*"),
         "a registry's host, optionally with a path, without a trailing slash",
     ),

@@ -12,7 +12,7 @@ from nomad_csi.spec import base
 
 
 ScheduleName = Annotated[
-    str, base.matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}"), "at most 40 letters, digits, '_' or '-'")
+    str, base.Matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}"), "at most 40 letters, digits, '_' or '-'")
 ]
 """Name of a schedule; it becomes part of a tag's key and of the names of a role, a policy, a plan and a vault."""
 
@@ -26,7 +26,7 @@ class SnapshotScheduleSpec(base.Model):
     every_hours: Literal[1, 2, 3, 4, 6, 8, 12, 24] = 24
     """Hours between two snapshots."""
 
-    at: Annotated[str, base.matching(re.compile(r"([01]\d|2[0-3]):[0-5]\d"), "HH:MM in UTC, quoted: '03:00'")] = "03:00"
+    at: Annotated[str, base.Matching(re.compile(r"([01]\d|2[0-3]):[0-5]\d"), "HH:MM in UTC, quoted: '03:00'")] = "03:00"
     """Time of one snapshot, in UTC. AWS starts within the following hour, or later under load."""
 
     keep: Annotated[int, pydantic.Field(ge=1, le=1_000)] | None = None
@@ -124,7 +124,7 @@ class AccessPointSpec(base.Model):
     gid: base.UnixId
     """Group id of that user."""
 
-    permissions: Annotated[str, base.matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
+    permissions: Annotated[str, base.Matching(re.compile(r"[0-7]{3,4}"), "octal permissions such as 0755")] = "0755"
     """Permissions of the folder, if EFS creates it."""
 
 
