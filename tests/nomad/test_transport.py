@@ -240,7 +240,7 @@ def test_tls_to_a_plain_agent_says_where_to_look(agent):
 
     assert error.kind == "retry"
     assert error.message == f"{address}: no TLS connection: wrong version number"
-    assert error.advice == f"check NOMAD_ADDR ({address}): http or https; and at NOMAD_CLIENT_CERT"
+    assert error.advice == f"check whether NOMAD_ADDR ({address}) is http or https, and check NOMAD_CLIENT_CERT"
     assert agent.asked == []
 
 

@@ -1,6 +1,5 @@
 """What Nomad's task events say about an instance that is not healthy: image pulls, crashes, AWS's own refusals."""
 
-import dataclasses
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -210,11 +209,6 @@ def cause_of_known_issues(
             yield Cause(kind="known-issue", where=f"({issue.source})", text=f"{issue.text}; found {rules[issue.rule]}")
         elif _is_shown(issue.signs, lines):
             yield Cause(kind="known-issue", where=f"({issue.source})", text=issue.text)
-
-
-def causes_as_json(cause: Cause) -> dict[str, str]:
-    """Return *cause* as JSON values: ``kind``, ``where``, ``text``."""
-    return dataclasses.asdict(cause)
 
 
 def _is_shown(signs: Collection[str], lines: Collection[str]) -> bool:

@@ -35,10 +35,10 @@ def adopt(
     Raises `errors.SpecError` for a volume that Nomad itself would refuse to read.
     """
     remarks = remarks or model.Remarks()
-    parts = _parts(files, remarks)
+    by_plugin = _parts(files, remarks)
     found = [(file, content) for file in files for content in file.volumes]
     documents, known = [], {}
-    for plugin_id, each in parts.items():
+    for plugin_id, each in by_plugin.items():
         of_plugin = [content for _, content in found if content.get("plugin_id") == plugin_id]
         documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
         known[plugin_id] = next((driver for part in each if (driver := model.row_of(part.task))), None)
@@ -53,9 +53,9 @@ def adopt(
     parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
     whole = {name: items for name, items in parts_of_spec if items}
     document = short_form.shortened(whole)
-    differences.report(document, parts, remarks)
+    differences.report(document, by_plugin, remarks)
     if files:
-        _report_refusals(whole, found, parts, remarks, files[0].name)
+        _report_refusals(whole, found, by_plugin, remarks, files[0].name)
     for file in files:
         if file.policy is not None:
             text = "a spec contains no IAM policies: with iam.role_name of the plugin, Pulumi creates one that fits"
@@ -71,7 +71,7 @@ _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
 def _report_refusals(
     document: Mapping[str, Any],
     found: Sequence[tuple[parsed.File, values.Map]],
-    parts: Mapping[str, Sequence[model.Part]],
+    by_plugin: Mapping[str, Sequence[model.Part]],
     remarks: model.Remarks,
     file: str,
 ) -> None:
@@ -90,7 +90,7 @@ def _report_refusals(
                 name, line = (
                     (found[int(place[2])][0].name, volumes.line_of(found[int(place[2])][1], rest))
                     if kind == "volumes"
-                    else _line_of_plugin(item["id"], rest, found, parts)
+                    else _line_of_plugin(item["id"], rest, found, by_plugin)
                 )
                 subject = f"{kind[:-1]} {item.get('id')}"
                 path = f"{rest} of {subject}" if rest else subject
@@ -110,10 +110,10 @@ def _line_of_plugin(
     plugin_id: str,
     rest: str,
     found: Sequence[tuple[parsed.File, values.Map]],
-    parts: Mapping[str, Sequence[model.Part]],
+    by_plugin: Mapping[str, Sequence[model.Part]],
 ) -> tuple[str, int]:
     """Return the file, and the line in it, that says *rest* of a plugin: of its jobs, else of its first volume."""
-    for part in sorted(parts.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
+    for part in sorted(by_plugin.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
         written = {"extra_arguments": "args", "image": "image"}.get(rest.partition(".")[0], "")
         return part.file, part.task.config.at(written) if written else part.plugin.body.line
     named = (pair for pair in found if jobs.text(pair[1], "plugin_id") == plugin_id)

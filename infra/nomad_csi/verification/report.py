@@ -1,12 +1,12 @@
 """The result of a verification, as data and as a table."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from nomad_csi import findings
 from nomad_csi.findings import Finding, printing
-from nomad_csi.health import events, found, instances
+from nomad_csi.health import found, instances
 from nomad_csi.health import plugins as health_plugins
 from nomad_csi.text import foreign, listing, table
 from nomad_csi.verification import volumes
@@ -168,7 +168,7 @@ def plugin_as_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
         "version": status.version,
         "controllers": {"healthy": status.healthy_controllers, "expected": status.expected_controllers},
         "nodes": {"healthy": status.healthy_nodes, "expected": status.expected_nodes},
-        "causes": [events.causes_as_json(cause) for cause in status.causes],
+        "causes": [asdict(cause) for cause in status.causes],
         "instances": [_instance_json(row) for row in status.instances],
     }
 

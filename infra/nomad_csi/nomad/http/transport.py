@@ -217,7 +217,7 @@ class Transport:
     def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
         if isinstance(error.args[0], ssl.SSLCertVerificationError):
             return "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
-        return f"check NOMAD_ADDR ({self._address}): http or https; and at NOMAD_CLIENT_CERT"
+        return f"check whether NOMAD_ADDR ({self._address}) is http or https, and check NOMAD_CLIENT_CERT"
 
 
 def _headers(settings: connection.Connection) -> dict[str, str]:
