@@ -32,7 +32,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         yield from _folders(task, places)
         if _lacks_privileges(found, task):
             job = f"job {task.namespace}/{task.job_id}"
-            yield finding("privilege-missing", _subject(task), found=f"{job} has no privileged = true")
+            yield finding("privilege-missing", model.subject_of(task), found=f"{job} has no privileged = true")
     yield from _mounts(found, tasks, clients)
 
 
@@ -54,7 +54,7 @@ def _told_unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iter
     if doubts:
         told = " and ".join(sorted(set(doubts.values())))
         reason = f"only Nomad can evaluate {told}: {model.named(list(doubts))}"
-        yield model.Unchecked(check=f"clients of {_subject(task)}", reason=reason)
+        yield model.Unchecked(check=f"clients of {model.subject_of(task)}", reason=reason)
 
 
 def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
@@ -72,10 +72,6 @@ def with_any_driver(task: jobs.PluginTask) -> jobs.PluginTask:
     return dataclasses.replace(task, task_driver="")
 
 
-def _subject(task: jobs.PluginTask) -> str:
-    return f"plugin {task.plugin_id} ({task.role})"
-
-
 def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
     without = [node for node in places if not node.drivers.get(task.task_driver, False)]
     if not without:
@@ -86,7 +82,7 @@ def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[m
         f" ({model.named(words)})"
     )
     code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
-    yield finding(code, _subject(task), found=evidence)
+    yield finding(code, model.subject_of(task), found=evidence)
 
 
 def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
@@ -96,7 +92,7 @@ def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterat
     if refusing:
         yield finding(
             "privileged-refused",
-            _subject(task),
+            model.subject_of(task),
             found=f"job {task.namespace}/{task.job_id} requires privileged = true; /v1/nodes: {PRIVILEGED} is not set "
             f"on {model.named(refusing)}",
         )
@@ -107,7 +103,7 @@ def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[
     if task.task_driver == "docker" and task.binds and refusing:
         yield finding(
             "folders-refused",
-            _subject(task),
+            model.subject_of(task),
             found=f"job {task.namespace}/{task.job_id} mounts {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is "
             f"not set on {model.named(refusing)}",
         )
@@ -148,7 +144,7 @@ def _mounts(
         private = [node.name for node in places if seen.get(node.node_id) == "private"]
         if private:
             evidence = f"/proc/self/mountinfo: the mount of data_dir is not shared on {model.named(private)}"
-            yield finding("mount-not-shared", _subject(task), found=evidence)
+            yield finding("mount-not-shared", model.subject_of(task), found=evidence)
         running = _running(found, task.plugin_id)
         hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
         if hidden:
@@ -156,10 +152,11 @@ def _mounts(
                 f"visible only on the client itself, or once the plugin runs there: {model.named(hidden)}; "
                 "`findmnt -o PROPAGATION -T DATA_DIR` must print shared there"
             )
-            yield model.Unchecked(check=f"mount propagation for {_subject(task)}", reason=reason, is_expected=True)
+            yield model.Unchecked(
+                check=f"mount propagation for {model.subject_of(task)}", reason=reason, is_expected=True
+            )
 
 
 def _running(found: model.ObservedCluster, plugin_id: str) -> frozenset[str]:
-    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
-    plugin = plugins.get(plugin_id)
+    plugin = found.known_plugins.get(plugin_id)
     return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from nomad_csi import errors
 from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies
-from nomad_csi.doctor import clients, machines, model, permissions, places
+from nomad_csi.doctor import clients, machines, model, permissions, places, storage
 from nomad_csi.health import gather
 from nomad_csi.spec import names
 
-_ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 _Part = TypeVar("_Part")
 
 
@@ -27,15 +26,12 @@ def region_of(found: model.ObservedCluster) -> str | model.Unknown:
 
 
 def _zones(found: model.ObservedCluster) -> Iterator[str]:
-    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    running = () if isinstance(found.plugins, model.Unknown) else found.plugins.values()
-    known = () if isinstance(found.clients, model.Unknown) else found.clients
-    segments = [place for volume in listed for place in volume.segments]
-    segments += [item.segments for plugin in running for item in plugin.nodes]
+    segments = [place for volume in found.known_volumes for place in volume.segments]
+    segments += [item.segments for plugin in found.known_plugins.values() for item in plugin.nodes]
     for place in segments:
-        yield from (place[key] for key in _ZONE_KEYS if key in place)
-    yield from (volume.planned_zone for volume in listed)
-    yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in known)
+        yield from (place[key] for key in storage.ZONE_KEYS if key in place)
+    yield from (volume.planned_zone for volume in found.known_volumes)
+    yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in found.known_clients)
 
 
 def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
@@ -51,14 +47,14 @@ def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, a
 
 
 def _uses_aws(found: model.ObservedCluster) -> bool:
-    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     drivers = {machines.EBS, machines.EFS} & set(machines.providers(found).values())
-    return bool(drivers) or any(model.is_ebs(item) or file_systems.parts(item.external_id) for item in listed)
+    return bool(drivers) or any(
+        model.is_ebs(item) or file_systems.parts(item.external_id) for item in found.known_volumes
+    )
 
 
 def _account(found: model.ObservedCluster, region: str) -> model.Account:
-    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    ids = {item.external_id for item in listed if ebs_volumes.is_ebs(item.external_id)}
+    ids = {item.external_id for item in found.known_volumes if ebs_volumes.is_ebs(item.external_id)}
     client = _asked(functools.partial(_client, region))
     ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
@@ -112,9 +108,8 @@ def _expected(
     found: model.ObservedCluster, systems: file_systems.ObservedFileSystems | model.Unknown
 ) -> file_systems.ObservedFileSystems | model.Unknown:
     """Return *systems*; where nothing here is of EFS, nobody has to be allowed to see it."""
-    listed = () if isinstance(found.volumes, model.Unknown) else found.volumes
     uses_efs = machines.EFS in machines.providers(found).values() or any(
-        file_systems.parts(item.external_id) for item in listed
+        file_systems.parts(item.external_id) for item in found.known_volumes
     )
     if isinstance(systems, model.Unknown) and not uses_efs:
         return dataclasses.replace(systems, is_expected=True)

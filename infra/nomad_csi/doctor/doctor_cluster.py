@@ -29,7 +29,6 @@ from nomad_csi.spec import names
 
 MOUNTS = Path("/proc/self/mountinfo")
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIELDS = 6
 """Fixed fields of a line: mount point is the fifth, options of the mount the sixth."""
 
@@ -40,7 +39,7 @@ def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
 
     Who may not ask the agent of itself need not: it is one of several ways to see it.
     """
-    if parse.urlsplit(client.connection.address).hostname not in _LOOPBACK:
+    if not names.is_loopback(parse.urlsplit(client.connection.address).hostname or ""):
         return {}
     path = request.path_of("agent", "self")
     try:
@@ -126,10 +125,8 @@ def look(
 
 def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
     """Return *found* with the claims on volumes, which are read only where a client drains or is not eligible."""
-    all_clients = () if isinstance(found.clients, model.Unknown) else found.clients
-    known = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    claimed = [item.key.partition("/") for item in known if item.claims]
-    if not claimed or not any(node.draining or not node.eligible for node in all_clients):
+    claimed = [item.key.partition("/") for item in found.known_volumes if item.claims]
+    if not claimed or not any(node.draining or not node.eligible for node in found.known_clients):
         return found
     try:
         seen = volumes.read_each(client, ((namespace, volume_id) for namespace, _, volume_id in claimed))
@@ -243,8 +240,7 @@ def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.Obs
     """Return *found* with what jobs ask of clients, and their zones: asked for by value, not client by client."""
     if isinstance(found.clients, model.Unknown):
         return found
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    wanted = [clients.with_any_driver(task) for task in tasks]
+    wanted = [clients.with_any_driver(task) for task in found.known_tasks]
     try:
         filled = clients_by_value.ClientCache(client).filled(found.clients, wanted, in_zones=found.clients)
     except errors.NomadApiError as error:
@@ -273,15 +269,14 @@ def _with_clients(client: nomad.Nomad, found: model.ObservedCluster) -> model.Ob
 
 def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, str]]:
     """Yield clients with their instance, as drivers of AWS name it."""
-    for plugin in () if isinstance(found.plugins, model.Unknown) else found.plugins.values():
+    for plugin in found.known_plugins.values():
         for item in plugin.nodes:
             if plugin.provider in {machines.EBS, machines.EFS} and instances.is_instance(item.storage_node_id):
                 yield item.node_id, item.storage_node_id
 
 
 def _must_be_described(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    if any(clients.needs_description(task, node) for task in tasks):
+    if any(clients.needs_description(task, node) for task in found.known_tasks):
         return True
     on_aws = [*machines.tasks_of(found, machines.EBS), *machines.tasks_of(found, machines.EFS)]
     return node.node_id not in known and any(clients.may_run(task, [node]) for task in on_aws)

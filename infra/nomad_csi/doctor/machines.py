@@ -11,22 +11,24 @@ from nomad_csi.nomad.records import jobs, nodes
 EBS = "ebs.csi.aws.com"
 EFS = "efs.csi.aws.com"
 HOPS = 2
-_CONTROLLING = frozenset({"controller", "monolith"})
+CONTROLLING = frozenset({"controller", "monolith"})
+"""Roles with a controller."""
+
 _GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 
 
 def providers(found: model.ObservedCluster) -> dict[str, str]:
     """Return the driver's own name by plugin id, where it is known."""
-    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
-    return planned | {plugin_id: plugin.provider for plugin_id, plugin in plugins.items() if plugin.provider}
+    return planned | {
+        plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider
+    }
 
 
 def tasks_of(found: model.ObservedCluster, provider: str) -> list[jobs.PluginTask]:
     """Return the plugin tasks of a driver."""
     known = providers(found)
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    return [task for task in tasks if known.get(task.plugin_id) == provider]
+    return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
 
 
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
@@ -44,7 +46,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
         yield from _unmapped(found, task, places)
         seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in places}
         yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
-        if task.role in _CONTROLLING:
+        if task.role in CONTROLLING:
             yield from _roles(account, task, [item for item in seen.values() if item is not None])
     yield from _absent(found, account.instances, found.clients)
 
@@ -58,7 +60,7 @@ def _unmapped(
             f"neither the plugin nor the attribute unique.platform.aws.instance-id names the instance of "
             f"{model.named(strangers)}"
         )
-        yield model.Unchecked(check=f"instances below plugin {task.plugin_id} ({task.role})", reason=reason)
+        yield model.Unchecked(check=f"instances below {model.subject_of(task)}", reason=reason)
 
 
 def _absent(
@@ -79,7 +81,7 @@ def _absent(
 
 
 def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[model.Outcome]:
-    subject = f"plugin {task.plugin_id} ({task.role})"
+    subject = model.subject_of(task)
     needs_metadata = task.role == "node" or not task.own_credentials
     off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
     if off and needs_metadata:
@@ -101,7 +103,7 @@ def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]
 def _roles(
     account: model.Account, task: jobs.PluginTask, places: Iterable[aws_records.Ec2Instance]
 ) -> Iterator[model.Outcome]:
-    subject = f"plugin {task.plugin_id} ({task.role})"
+    subject = model.subject_of(task)
     if task.own_credentials:
         reason = f"job {task.namespace}/{task.job_id} has credentials of its own, which are not read"
         yield model.Unchecked(check=f"what AWS allows {subject}", reason=reason, is_expected=True)

@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.findings import Finding
-from nomad_csi.nomad.records import jobs, nodes, plugins, tokens
+from nomad_csi.nomad.records import jobs, nodes, tokens
+from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import model
 from nomad_csi.text import listing
@@ -99,7 +100,7 @@ class ObservedCluster:
 
     servers: tuple[nodes.Server, ...] | Unknown
     clients: tuple[nodes.Node, ...] | Unknown
-    plugins: Mapping[str, plugins.Plugin] | Unknown
+    plugins: Mapping[str, plugin_records.Plugin] | Unknown
     tasks: tuple[jobs.PluginTask, ...] | Unknown
     """Of the plugin jobs that run; of the spec's where they do not yet."""
 
@@ -128,6 +129,33 @@ class ObservedCluster:
 
     mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
+
+    # What was read; empty where that could not be.
+
+    @property
+    def known_clients(self) -> tuple[nodes.Node, ...]:
+        """The clients."""
+        return () if isinstance(self.clients, Unknown) else self.clients
+
+    @property
+    def known_plugins(self) -> Mapping[str, plugin_records.Plugin]:
+        """The plugins."""
+        return {} if isinstance(self.plugins, Unknown) else self.plugins
+
+    @property
+    def known_tasks(self) -> tuple[jobs.PluginTask, ...]:
+        """The tasks of plugins."""
+        return () if isinstance(self.tasks, Unknown) else self.tasks
+
+    @property
+    def known_volumes(self) -> tuple[ExaminedVolume, ...]:
+        """The volumes."""
+        return () if isinstance(self.volumes, Unknown) else self.volumes
+
+
+def subject_of(task: jobs.PluginTask) -> str:
+    """Return ``plugin aws-ebs0 (controller)``."""
+    return f"plugin {task.plugin_id} ({task.role})"
 
 
 def known(part: _Part | Unknown, check: str) -> tuple[_Part | None, tuple[Unchecked, ...]]:

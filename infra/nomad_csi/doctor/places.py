@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.findings import finding
+from nomad_csi.health import eligibility
 
-ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
+ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
@@ -76,8 +77,7 @@ def zone_names(zones: set[str]) -> str:
 
 def segments_of(found: model.ObservedCluster, plugin_id: str) -> list[Mapping[str, str]]:
     """Return what the clients of the plugin say about where they are, each once."""
-    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
-    plugin = plugins.get(plugin_id)
+    plugin = found.known_plugins.get(plugin_id)
     seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
     return [dict(item) for item in sorted(seen)]
 

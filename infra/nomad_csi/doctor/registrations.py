@@ -8,6 +8,7 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import Finding, finding
 from nomad_csi.health import drain_findings
 from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.plan import jobs
 from nomad_csi.plan import volumes as tags
 
 # Owner marks of registrations against the volumes that are registered.
@@ -37,7 +38,7 @@ _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 
 def check_left_over(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield orphans on either side."""
-    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    volumes = found.known_volumes
     yield from _ebs(account, volumes)
     yield from _efs(account, volumes)
     if isinstance(found.volumes, model.Unknown):
@@ -99,9 +100,6 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
 # Plugins without volumes, volumes without plugins, claims without a controller.
 
 
-OWNER_META = "nomad-csi.owner"
-
-
 def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield what nobody serves, and who serves nobody."""
     plugins, unchecked = model.known(found.plugins, "plugins of the volumes, and their controllers")
@@ -127,13 +125,11 @@ def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 def _claimed(
     found: model.ObservedCluster, plugin_id: str, registered: list[model.ExaminedVolume]
 ) -> Iterator[model.Outcome]:
-    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
-    plugin = plugins.get(plugin_id)
+    plugin = found.known_plugins.get(plugin_id)
     claimed = [volume.key for volume in registered if volume.claims]
     if plugin is None or not claimed or any(item.healthy for item in plugin.controllers):
         return
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    has_controller = any(task.plugin_id == plugin_id and task.role != "node" for task in tasks)
+    has_controller = any(task.plugin_id == plugin_id and task.role != "node" for task in found.known_tasks)
     if plugin.controller_required or plugin.controllers_expected or has_controller:
         evidence = (
             f"/v1/plugin/csi/{plugin_id}: {len(plugin.controllers)} controllers, none healthy; /v1/volumes: "
@@ -150,18 +146,16 @@ def _claimed(
 def _drains(found: model.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[model.Outcome]:
     claimed, unchecked = model.known(found.claimed, "claims on draining or ineligible clients")
     yield from unchecked
-    clients = () if isinstance(found.clients, model.Unknown) else found.clients
-    yield from drain_findings.check(claimed or (), plugins, clients)
+    yield from drain_findings.check(claimed or (), plugins, found.known_clients)
 
 
 def _unused(found: model.ObservedCluster, used: frozenset[str]) -> Iterator[model.Outcome]:
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
     planned = {item.plugin_id for item in found.plan.plugins} if found.plan else set()
     ours: dict[str, list[str]] = defaultdict(list)
-    for task in tasks:
-        if task.meta.get(OWNER_META):
-            ours[task.plugin_id].append(f"{task.namespace}/{task.job_id} of {task.meta[OWNER_META]}")
-    for plugin_id, jobs in sorted(ours.items()):
+    for task in found.known_tasks:
+        if task.meta.get(jobs.OWNER_META):
+            ours[task.plugin_id].append(f"{task.namespace}/{task.job_id} of {task.meta[jobs.OWNER_META]}")
+    for plugin_id, names in sorted(ours.items()):
         if plugin_id not in used and plugin_id not in planned:
-            evidence = f"/v1/job: {model.named(sorted(set(jobs)))}; /v1/volumes: none with plugin {plugin_id}"
+            evidence = f"/v1/job: {model.named(sorted(set(names)))}; /v1/volumes: none with plugin {plugin_id}"
             yield finding("plugin-unused", f"plugin {plugin_id}", found=evidence)

@@ -14,14 +14,6 @@ from nomad_csi.plan import iam
 Pairs = list[tuple[model.ExaminedVolume, aws_records.EbsVolumeRecord]]
 
 
-def check_encryption(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
-    """Yield what is not encrypted, and keys that do not open; *pairs* are volumes with their storage."""
-    yield from _plain(pairs)
-    yield from _keys(found, account, pairs)
-    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    yield from _efs(account, volumes)
-
-
 def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
     for is_wanted in (True, False):
         plain = [
@@ -96,8 +88,7 @@ ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield what of EBS is otherwise than Nomad, the driver or the spec want it."""
-    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    wanted = [volume for volume in volumes if model.is_ebs(volume)]
+    wanted = [volume for volume in found.known_volumes if model.is_ebs(volume)]
     if isinstance(account.volumes, model.Unknown):
         if wanted:
             check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
@@ -108,7 +99,9 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
     ]
     yield from _zones(found, pairs)
     yield from _tags(found, account, pairs)
-    yield from check_encryption(found, account, pairs)
+    yield from _plain(pairs)
+    yield from _keys(found, account, pairs)
+    yield from _efs(account, found.known_volumes)
 
 
 def _zones(

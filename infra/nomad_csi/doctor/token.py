@@ -113,13 +113,11 @@ def _on_marks(token: tokens.AclToken, namespaces: Iterable[str], needed: frozens
 
 
 def _job_namespaces(found: model.ObservedCluster) -> frozenset[str]:
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    return frozenset(task.namespace for task in tasks) or frozenset({found.namespace})
+    return frozenset(task.namespace for task in found.known_tasks) or frozenset({found.namespace})
 
 
 def _volume_namespaces(found: model.ObservedCluster) -> frozenset[str]:
-    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
-    return frozenset(_namespace(volume.key) for volume in volumes) or frozenset({found.namespace})
+    return frozenset(_namespace(volume.key) for volume in found.known_volumes) or frozenset({found.namespace})
 
 
 def _namespace(key: str) -> str:

@@ -3,15 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from nomad_csi.doctor import model
+from nomad_csi.doctor import machines, model
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.findings.registry import Feature, Side
 from nomad_csi.nomad import version_gates
 from nomad_csi.nomad.records import plugins
 from nomad_csi.plan import versions
-
-_ROLES_WITH_CONTROLLER = frozenset({"controller", "monolith"})
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
@@ -36,10 +34,10 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 def used(found: model.ObservedCluster) -> frozenset[Feature]:
     """Return what of Nomad is used: by the plugins and volumes that are there, and by the spec."""
     features: set[Feature] = set()
-    tasks = () if isinstance(found.tasks, model.Unknown) else found.tasks
-    volumes = () if isinstance(found.volumes, model.Unknown) else found.volumes
+    tasks = found.known_tasks
+    volumes = found.known_volumes
     planned = found.plan.volumes if found.plan else ()
-    if any(task.role in _ROLES_WITH_CONTROLLER for task in tasks):
+    if any(task.role in machines.CONTROLLING for task in tasks):
         features.add("controller")
     if any(_may_have_more_segments(volume, found.plugins) for volume in volumes):
         features.add("topologies")
@@ -116,11 +114,10 @@ def _of_drivers(
 
 def wanted(found: model.ObservedCluster) -> dict[str, tuple[str, str]]:
     """Return driver and oldest version of Nomad for each plugin of the spec, and for running ones of the catalogue."""
-    plugins = {} if isinstance(found.plugins, model.Unknown) else found.plugins
     by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
     running = {
         plugin_id: (driver.called, driver.minimum_nomad)
-        for plugin_id, plugin in plugins.items()
+        for plugin_id, plugin in found.known_plugins.items()
         if (driver := by_provider.get(plugin.provider))
     }
     planned = {

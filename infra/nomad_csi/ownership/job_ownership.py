@@ -13,9 +13,9 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
 from nomad_csi.ownership import owner_records, registration_ownership
+from nomad_csi.plan import jobs as planned
 
-OWNER_META = "nomad-csi.owner"
-"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
+OWNER_META = planned.OWNER_META
 
 EQUAL = "None"
 """``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""

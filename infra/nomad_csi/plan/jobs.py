@@ -61,6 +61,9 @@ SLACK_S = 60
 """Between the last moment at which a plugin may become healthy and the moment at which others give it up."""
 
 
+OWNER_META = "nomad-csi.owner"
+"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
+
 ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 """Source: hashicorp/nomad, ``client/fingerprint/env_aws.go``, 2026-08-21."""
 
