@@ -59,11 +59,14 @@ STACK_ID = re.compile(r"[0-9a-f]{16}")
 AWS_REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]+")
 """An AWS region name: ``us-east-1``, ``eu-isoe-west-1``, ``eusc-de-east-1``."""
 
-AVAILABILITY_ZONE = re.compile(rf"({AWS_REGION.pattern})(?:(?:-[a-z0-9]+)+-[0-9]+)?[a-z]")
+AVAILABILITY_ZONE = re.compile(
+    rf"({AWS_REGION.pattern})(?:(?:(?:-[a-z0-9]+)+-[0-9]+)?[a-z]|(?:-[a-z0-9]+)+-wlz-[0-9]+)"
+)
 """
-An AWS Availability Zone or Local Zone name: ``us-east-1a``, ``us-gov-west-1b``, ``us-west-2-lax-1a``.
+Name of an Availability Zone, a Local Zone or a Wavelength Zone of AWS; its region is the first part.
 
-Its region is the first part.
+Such as ``us-east-1a``, ``us-west-2-lax-1a`` and ``us-east-1-wl1-bos-wlz-1``. Source: Amazon EC2 user guide, "Regions
+and Zones", 2026-11.
 """
 
 

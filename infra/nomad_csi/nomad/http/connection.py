@@ -12,7 +12,6 @@ from typing import Any, Self
 from urllib import parse
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import deadline
 from nomad_csi.spec import names
 
 # The HTTP proxy through which an address is asked, as Nomad's own command line finds it.
@@ -279,9 +278,21 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
             yield _problem(name, repr(values[name]), "true or false")
 
 
+SCHEME = "unix://"
+"""Of an address that is the path of a socket, as a task has it for the agent of its own client."""
+
+PATH_LIMIT_BYTES = 107
+"""Longest path of a socket. Source: ``unix(7)``: 108 bytes with the end mark."""
+
+
+def socket_path(address: str) -> str:
+    """Return the path of the socket that *address* names; empty where it names none."""
+    return address.removeprefix(SCHEME) if address.startswith(SCHEME) else ""
+
+
 def _address_problems(address: str) -> Iterator[errors.Problem]:
     allowed = "http:// or https:// with host and port"
-    if address.startswith(deadline.SCHEME):
+    if address.startswith(SCHEME):
         yield from _socket_problems(address)
     elif "@" in address:
         yield _problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
@@ -292,11 +303,11 @@ def _address_problems(address: str) -> Iterator[errors.Problem]:
 
 
 def _socket_problems(address: str) -> Iterator[errors.Problem]:
-    path = deadline.path_of(address)
+    path = socket_path(address)
     if not path.startswith("/"):
         yield _problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
-    elif len(path.encode()) > deadline.LIMIT_BYTES:
-        allowed = f"a path of at most {deadline.LIMIT_BYTES} bytes"
+    elif len(path.encode()) > PATH_LIMIT_BYTES:
+        allowed = f"a path of at most {PATH_LIMIT_BYTES} bytes"
         yield _problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
 
 

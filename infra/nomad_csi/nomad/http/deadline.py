@@ -101,18 +101,8 @@ def connected(host: str, port: int) -> Socket:
 # the whole HTTP API, always with a token.
 
 
-SCHEME = "unix://"
-
-LIMIT_BYTES = 107
-"""Longest path. Source: ``unix(7)``: 108 bytes with the end mark."""
-
 HOST = "localhost"
 """What the header ``Host`` says; nobody checks it."""
-
-
-def path_of(address: str) -> str:
-    """Return the path of the socket that *address* names; empty where it names none."""
-    return address.removeprefix(SCHEME) if address.startswith(SCHEME) else ""
 
 
 def connected_unix(path: str) -> Socket:

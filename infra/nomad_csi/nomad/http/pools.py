@@ -72,7 +72,7 @@ def opener(
 
 
 def _pool(settings: connection.Connection, context: ssl.SSLContext | None, size: int) -> urllib3.HTTPConnectionPool:
-    if path := deadline.path_of(settings.address):
+    if path := connection.socket_path(settings.address):
         return _unix_pool(path, size)
     words: dict[str, Any] = {"maxsize": size, "retries": False}
     if context is not None:
