@@ -32,8 +32,8 @@ def test_what_does_not_become_ready_ends_at_the_deadline(start_plugin, monkeypat
     monkeypatch.setattr(identity, "PAUSE_S", 0.01)
     plugin = start_plugin(probe=probe)
 
-    with pytest.raises(errors.CsiError, match=f"not ready within 3 s: .*{said}") as caught:
-        identity.until_ready(endpoint.parse(plugin.socket), wait_s=3)
+    with pytest.raises(errors.CsiError, match=f"not ready within 1 s: .*{said}") as caught:
+        identity.until_ready(endpoint.parse(plugin.socket), wait_s=1)
 
     assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", True)
 

@@ -256,7 +256,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     path = files("v0", "v1")
     proxy.fault("PUT", hang, times=99)
 
-    done = register(proxy.address, path, "--timeout-s", "2")
+    done = register(proxy.address, path, "--timeout-s", "0.5")
     is_over.set()
 
     assert done.code == 2

@@ -39,7 +39,7 @@ def listener():
             pass
 
     serving = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=serving.serve_forever, daemon=True).start()
+    Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield serving.server_port, seen
     serving.shutdown()
     serving.server_close()
