@@ -198,7 +198,7 @@ def _names(path, alloc_id):
 
 
 @contextlib.contextmanager
-def started(*, watch_s=0.1, answer_s=60.0):
+def started(*, watch_s=2.0, answer_s=60.0):
     """Run a cluster that asks its plugins so often and waits so long for an answer, and remove its folder after it."""
     data_dir = Path(tempfile.mkdtemp(prefix="nv", dir="/tmp"))
     live = Live(data_dir, csi_supervisor.Pace(start_s=0.05, watch_s=watch_s, answer_s=answer_s))

@@ -158,7 +158,7 @@ def running(make_driver):
     folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
     driver = make_driver(folder)
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
-    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1, answer_s=60)
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)
     path = os.pathsep.join(
         [part for part in (driver.path, str(Path(sys.executable).parent), os.environ["PATH"]) if part]
     )

@@ -95,7 +95,7 @@ def ebs_volume(monkeypatch):
 def client(short_folder, ebs_volume, monkeypatch):
     """An emulator agent with both plugins, and ``default/mysql`` registered."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     settings = cluster.Settings(data_dir=short_folder, nodes=specs, pace=pace, environment=environment)
     made = cluster.Cluster(settings)

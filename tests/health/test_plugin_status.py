@@ -14,7 +14,7 @@ from tests import live
 @pytest.fixture(scope="module")
 def quick():
     """A cluster that asks its plugins often."""
-    with live.started() as made:
+    with live.started(watch_s=0.1) as made:
         yield made
 
 
@@ -35,14 +35,14 @@ def patient():
 @pytest.fixture
 def strict():
     """A cluster that waits a second for an answer, where a real one waits five."""
-    with live.started(answer_s=1.0) as made:
+    with live.started(watch_s=0.1, answer_s=1.0) as made:
         yield made
 
 
 @pytest.fixture
 def own():
     """A cluster for one test, whose clients may go."""
-    with live.started() as made:
+    with live.started(watch_s=0.1) as made:
         yield made
 
 

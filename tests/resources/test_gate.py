@@ -182,13 +182,13 @@ def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster,
     def looks():
         return sum(asked.startswith(path) for asked, _ in scripted.sent("GET"))
 
-    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=looks))
+    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=lambda: looks() / 1024))
     plugin_cluster.plugin()
     scripted.reply("GET", path, 500, "No cluster leader")
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    wait(context, dataclasses.replace(expectation, stable_s=3, timeout_s=1000), plugin_cluster)
+    wait(context, dataclasses.replace(expectation, stable_s=3 / 1024, timeout_s=1), plugin_cluster)
 
     assert looks() == 6
 

@@ -50,7 +50,7 @@ def serving():
     folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
-    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1)
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
     settings = cluster.Settings(data_dir=folder, nodes=[node], pace=pace, environment=environment)
     with server.Server(cluster.Cluster(settings)) as made:
         with nomad.Nomad(nomad.Connection(address=made.url)) as client:

@@ -93,7 +93,7 @@ def running():
     """The cluster, for all tests; its folder has a short name, because the path of a socket may have 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.1, answer_s=60)
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     settings = cluster.Settings(data_dir=folder, nodes=specs, pace=pace, environment=environment)
     made = cluster.Cluster(settings)
