@@ -191,7 +191,7 @@ def _started(agent, root, folder):
     return world
 
 
-@pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
+@pytest.fixture(scope="package", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
 def acl_world(request, tmp_path_factory):
     """Both sides of the contract."""
     is_real = request.param == "real"

@@ -160,7 +160,7 @@ class Emulator(Agent):
 
     def __init__(self, folder, environment, token="", tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])
-        pace = csi_supervisor.Pace(start_s=0.1, watch_s=0.2, answer_s=60)
+        pace = csi_supervisor.Pace(start_s=0.1, watch_s=1.0, answer_s=60)
         settings = cluster.Settings(
             data_dir=folder,
             nodes=[spec],

@@ -235,14 +235,14 @@ def _sticky(kind, moto_url, ec2):
         shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def emulator_sticky(moto_url, ec2):
     """The emulator."""
     with _sticky(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def real_sticky(moto_url, ec2):
     """The real agent; the tests that want it are skipped where there can be none."""
     if why := agents.obstacle():
@@ -257,14 +257,14 @@ def sticky(request):
     return request.getfixturevalue("real_sticky" if request.param == "real" else "emulator_sticky")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def moto_url(tmp_path_factory):
     """AWS for the plugins of both sides, in a process of its own: other tests forget what theirs has."""
     with servers.running("nomad_csi_sandbox.aws.moto", tmp_path_factory.mktemp("moto")) as port:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def ec2(moto_url):
     """A client of EC2 in moto."""
     keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox", "region_name": agents.REGION}
@@ -273,14 +273,14 @@ def ec2(moto_url):
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def emulator_world(moto_url, ec2):
     """The emulator."""
     with _world(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def real_world(moto_url, ec2):
     """The real agent; the tests that want it are skipped where there can be none."""
     if why := agents.obstacle():
@@ -352,19 +352,19 @@ def job():
     return write_job
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plugin_writer():
     """Write a job that runs the emulator of a CSI driver."""
     return write_plugin
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def volume_writer():
     """Write a volume of plugin ``efs``."""
     return write_volume
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def consumer_writer():
     """Write a job that holds a volume."""
     return write_consumer
@@ -394,26 +394,26 @@ def once():
     return NO_SECOND_TRY
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def side_by_side(emulator_world, real_world):
     """Both sides, for comparisons."""
     return emulator_world.agent, real_world.agent
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def known_deviations():
     """The list of deviations."""
     return deviations
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def emulator_acl(moto_url):
     """The emulator with access control."""
     with agents.started(agents.Emulator, agents.task_environment(moto_url, "i-0"), token=agents.ROOT) as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def real_acl(moto_url):
     """A real agent with access control."""
     if why := agents.obstacle():
@@ -426,7 +426,7 @@ LIMITED = {"blind": (), "writer": ("write",), "editor": ("read", "write"), "owne
 """Who may do all in a namespace, and with its variables below ``nomad-csi`` this."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def real_root(real_acl):
     """
     The token of the real agent that may do anything; an agent gives it once.
@@ -451,13 +451,13 @@ def _tokens(agent, root):
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def real_tokens(real_acl, real_root):
     """Tokens of the real agent."""
     return _tokens(real_acl, real_root)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def emulator_tokens(emulator_acl):
     """Tokens of the emulator."""
     return _tokens(emulator_acl, agents.ROOT)

@@ -99,7 +99,7 @@ def unlisted(side_by_side, known_deviations):
     return compare
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def judged(side_by_side):
     """Both sides, once the real agent has judged all deployments: for 10 s after the start of a task it says null too."""
     _, real = side_by_side

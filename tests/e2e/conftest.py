@@ -31,7 +31,7 @@ def alone(sandbox):
     return ask
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _shared(tmp_path_factory):
     made = sandboxes.make(tmp_path_factory.mktemp("shared"))
     try:
