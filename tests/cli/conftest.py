@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi_sandbox.csi_plugin import arguments, server
-from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
@@ -41,12 +41,14 @@ def plugin(short_folder):
 
 @pytest.fixture
 def empty_agent(short_folder):
-    """Start an emulator agent with one client and no jobs: ``empty_agent(token="...")``; return its address."""
+    """Start an emulator agent with one client and no jobs: ``empty_agent(token="...")``; it may know a plugin. Return its address."""
     running = []
 
-    def start(**settings):
+    def start(plugin_id="", **settings):
         specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
         made = cluster.Cluster(cluster.Settings(data_dir=short_folder, nodes=specs, **settings))
+        if plugin_id:
+            made.state.plugins[plugin_id] = state.PluginRecord(plugin_id=plugin_id, create_index=1, modify_index=1)
         running.append(agent.Server(made))
         return running[-1].url
 

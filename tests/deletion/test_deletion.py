@@ -12,11 +12,11 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deleters, deletion
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
-from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
@@ -25,22 +25,6 @@ ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
 PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
-PLUGIN = """job "plugin" {
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "ebs"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["60"]
-      }
-    }
-  }
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -111,15 +95,14 @@ class Agent:
 
 @pytest.fixture
 def running(tmp_path):
-    """An emulator agent with a plugin that has no controller."""
+    """An emulator agent that knows a plugin, which has no controller."""
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    made.state.plugins["ebs"] = state.PluginRecord(plugin_id="ebs", create_index=1, modify_index=1)
     serving = agent.Server(made)
     sent = []
     connection = nomad.Connection(address=serving.url)
     with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
-        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
-        sent.clear()
         yield Agent(client=client, cluster=made, sent=sent)
     serving.close()
 
@@ -388,8 +371,8 @@ def elsewhere(tmp_path_factory):
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     folder = tmp_path_factory.mktemp("elsewhere")
     made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    made.state.plugins["ebs"] = state.PluginRecord(plugin_id="ebs", create_index=1, modify_index=1)
     with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
         cluster_identity.of(client, make=True)
         yield Agent(client=client, cluster=made, sent=[])
 

@@ -9,10 +9,10 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.claims import claim_model
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
@@ -20,22 +20,6 @@ PAGE = (Path(__file__).parents[2] / "docs/claims.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
-PLUGIN = """job "plugin" {
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "ebs"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["60"]
-      }
-    }
-  }
-}
-"""
 
 
 @pytest.fixture
@@ -53,6 +37,7 @@ def client(tmp_path, monkeypatch):
     """An emulator agent with the volume of the page, and its file in the current folder."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    made.state.plugins["ebs"] = state.PluginRecord(plugin_id="ebs", create_index=1, modify_index=1)
     serving = agent.Server(made)
     monkeypatch.setenv("NOMAD_ADDR", serving.url)
     monkeypatch.chdir(tmp_path)
@@ -66,7 +51,6 @@ def client(tmp_path, monkeypatch):
         volume_id="mysql", name="mysql", external_id=external_id, plugin_id="ebs", capabilities=(mode,)
     )
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
         volumes.register(found, [document])
         yield found
     serving.close()

@@ -16,9 +16,9 @@ import urllib3
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.registration import registering
-from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
@@ -35,24 +35,6 @@ capability {{
   access_mode = "multi-node-multi-writer"
   attachment_mode = "file-system"
 }}
-"""
-PLUGIN = """job "plugin" {
-  type = "system"
-  group "g" {
-    task "t" {
-      driver       = "raw_exec"
-      kill_timeout = "200ms"
-      csi_plugin {
-        id   = "aws-efs0"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["600"]
-      }
-    }
-  }
-}
 """
 
 
@@ -221,8 +203,7 @@ def make_agent(short_folder):
 def agent(make_agent):
     """An emulator agent with a plugin that takes any volume, because it never was healthy."""
     made = make_agent(environment={"PATH": "/usr/bin:/bin"})
-    with nomad.Nomad(nomad.Connection(address=made.url)) as client:
-        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
+    made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
     return made
 
 

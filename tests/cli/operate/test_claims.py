@@ -12,32 +12,15 @@ import pytest
 from nomad_csi import cli, errors, nomad
 from nomad_csi.claims import claim_replacement
 from nomad_csi.cli.common import signals
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
 CANARY = "canary-3e88"
 GHOST = "62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1"
 FILE_SYSTEM = "fs-0123456789abcdef0"
-PLUGIN = """job "plugin" {
-  type = "system"
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "aws-efs0"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["60"]
-      }
-    }
-  }
-}
-"""
 VOLUME_FILE = f"""type = "csi"
 id = "a"
 name = "a"
@@ -68,9 +51,9 @@ def served(short_folder):
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"})
     made = cluster.Cluster(settings)
+    made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
     serving = agent.Server(made)
     with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
         volumes.register(client, [document("a"), document("b")])
     yield made, serving.url
     serving.close()
@@ -178,12 +161,10 @@ def test_report_is_data(run, stick):
 def test_elsewhere_nothing_is_stuck(run, stick, served, words):
     """Only where it was looked."""
     stick("a")
-    made, address = served
+    made, _ = served
     with made.state.lock:
         made.state.namespaces["other"] = made.state.namespaces["default"] | {"Name": "other"}
-    with nomad.Nomad(nomad.Connection(address=address)) as client:
-        source = PLUGIN.replace('job "plugin"', 'job "other"').replace('"aws-efs0"', '"other"')
-        jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+        made.state.plugins["other"] = state.PluginRecord(plugin_id="other", create_index=1, modify_index=1)
 
     assert run("claims", *words)[0] == 0
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import volumes
 
 CANARY = "canary-9d2c"
 FILE_SYSTEM = "fs-0123456789abcdef0"
@@ -65,10 +65,7 @@ def address(empty_agent, monkeypatch):
     """An emulator agent with a plugin that takes any volume, because it never was healthy."""
     for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
         monkeypatch.delenv(name, raising=False)
-    made = empty_agent(environment={"PATH": "/usr/bin:/bin"})
-    with nomad.Nomad(nomad.Connection(address=made)) as client:
-        jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
-    return made
+    return empty_agent(plugin_id="aws-efs0")
 
 
 @pytest.fixture
