@@ -1,8 +1,11 @@
 """``nomad-csi import --cluster``: a spec of what Nomad holds, and nothing that Nomad hides taken for a value."""
 
+import contextlib
 import json
 import os
+import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 HEALTHY_S = 120
 SECRET, FLAG = "canary-secret-1f0c", "canary-flag-noatime"
@@ -24,27 +28,43 @@ MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment
 EFS = "fs-0123456789abcdef0"
 
 
-@pytest.fixture
-def address(short_folder, driver_on_path):
-    """An emulator agent that runs an EFS plugin by rendered files; nothing is asked of it before that is healthy."""
+@contextlib.contextmanager
+def served():
+    """Run an EFS plugin by rendered files, on an emulator agent: its address and folder, once the plugin is healthy."""
+    folder = Path(tempfile.mkdtemp(prefix="csi-", dir="/tmp"))
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    settings = cluster.Settings(data_dir=short_folder, nodes=specs, environment=driver_on_path)
-    serving = agent.Server(cluster.Cluster(settings))
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
+    made = cluster.Settings(data_dir=folder, nodes=specs, environment=_driver_on_path(folder), pace=pace)
+    serving = agent.Server(cluster.Cluster(made))
     with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        for job in _plan(short_folder).plugins[0].jobs:
+        for job in _plan(folder).plugins[0].jobs:
             hcl = documents.job_file(job)
             jobs.register(client, jobs.parse(client, hcl), source=hcl, enforce_index=None)
         until_healthy(client)
-        yield serving.url
-        for job in _plan(short_folder).plugins[0].jobs:
+        yield serving.url, folder
+        for job in _plan(folder).plugins[0].jobs:
             jobs.stop(client, "default", job.job_id, purge=True)
     serving.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Address and folder of an agent for tests that leave its jobs as they are."""
+    with served() as found:
+        yield found
 
 
 @pytest.fixture
-def driver_on_path(short_folder):
-    """The environment of an agent that finds the emulator under the name of the driver."""
-    driver = short_folder / "bin/aws-efs-csi-driver"
+def alone():
+    """Address and folder of an agent for one test."""
+    with served() as found:
+        yield found
+
+
+def _driver_on_path(folder):
+    """Return the environment of an agent that finds the emulator under the name of the driver."""
+    driver = folder / "bin/aws-efs-csi-driver"
     driver.parent.mkdir()
     driver.write_text(
         f'#!/bin/sh\nexec {Path(sys.executable).parent}/nomad-csi-sandbox-csi-plugin --driver aws-efs "$@"\n'
@@ -78,8 +98,9 @@ def _is_healthy(plugin, allocations, version):
 
 
 @pytest.fixture
-def client(address, monkeypatch):
-    """A client of it; the commands find it by their environment."""
+def client(shared, monkeypatch):
+    """A client of the shared agent; the commands find it by their environment."""
+    address, _ = shared
     monkeypatch.setenv("NOMAD_ADDR", address)
     with nomad.Nomad(nomad.Connection(address=address)) as found:
         yield found
@@ -161,13 +182,16 @@ def test_one_namespace_with_the_plugins_that_it_uses(client, capsys):
     assert (len(spec["plugins"]), len(spec["volumes"])) == (1, 1)
 
 
-def test_a_job_without_its_source_is_read_as_nomad_runs_it(client, capsys, short_folder):
+def test_a_job_without_its_source_is_read_as_nomad_runs_it(alone, monkeypatch, capsys):
     """What was submitted with variables is not whole; the mark of its stack is told and not taken over."""
-    [*_, job] = _plan(short_folder).plugins[0].jobs
+    address, folder = alone
+    monkeypatch.setenv("NOMAD_ADDR", address)
+    [*_, job] = _plan(folder).plugins[0].jobs
     hcl = documents.job_file(job)
-    document = job_ownership.marked(jobs.parse(client, hcl), "shop/prod")
-    client.request("PUT", "/v1/jobs", body={"Job": document})
-    until_healthy(client, job_id=job.job_id, version=1)
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        document = job_ownership.marked(jobs.parse(client, hcl), "shop/prod")
+        client.request("PUT", "/v1/jobs", body={"Job": document})
+        until_healthy(client, job_id=job.job_id, version=1)
 
     spec, said = imported(capsys)
 
