@@ -46,6 +46,22 @@ def checkout(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def type_in(monkeypatch, capsys):
+    """Run a command of this package in this process, in a folder: ``type_in(words, folder, NAME="value")``."""
+
+    def run(words, folder, **variables):
+        assert words[0] == "nomad-csi"
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            code = cli.main(words[1:])
+        return subprocess.CompletedProcess(words, code, *capsys.readouterr())
+
+    return run
+
+
 def test_every_command_is_tried_here_or_needs_a_cluster():
     """A new command in README.md needs a test."""
     tried = {"make", "nomad-csi", ".", "for"}
@@ -119,16 +135,17 @@ def test_what_to_type_next_is_what_the_sandbox_prints():
     assert report.NEXT.format(config=".sandbox/Pulumi.sandbox.yaml", outputs=".sandbox/outputs.json") in README
 
 
-def test_render_commands_run_as_written(checkout):
+def test_render_commands_run_as_written(checkout, type_in):
     """One after the other, in a fresh folder: the second finds what the first wrote up to date."""
     found = [words for words in of("nomad-csi") if words[1] == "render"]
 
-    outputs = [_run(words, checkout) for words in found]
+    done = [type_in(words, checkout) for words in found]
 
+    assert [each.returncode for each in done] == [0, 0]
     assert ["--check" in words for words in found] == [False, True]
-    assert "wrote      nomad/volumes/default/mysql.volume.hcl" in outputs[0].splitlines()
+    assert "wrote      nomad/volumes/default/mysql.volume.hcl" in done[0].stdout.splitlines()
     written = [path for path in (checkout / "nomad").rglob("*") if path.is_file()]
-    assert outputs[1] == f"{len(written)} files up to date\n"
+    assert done[1].stdout == f"{len(written)} files up to date\n"
 
 
 def _run(words, folder):
@@ -138,12 +155,12 @@ def _run(words, folder):
     return done.stdout
 
 
-def test_verify_and_probe_are_typed_right(checkout):
+def test_verify_and_probe_are_typed_right(checkout, type_in):
     """Without a cluster they get as far as asking: not wrong usage, not a bad spec."""
     verify, probe = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("verify", "probe"))
 
-    asked = _try(verify, checkout, NOMAD_ADDR="http://127.0.0.1:9")
-    answered = _try(probe, checkout)
+    asked = type_in(verify, checkout, NOMAD_ADDR="http://127.0.0.1:9")
+    answered = type_in(probe, checkout)
 
     assert asked.returncode == 2
     assert "http://127.0.0.1:9: no connection: Connection refused" in asked.stderr
@@ -156,10 +173,10 @@ def _try(words, folder, **variables):
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_plan_and_register_are_typed_right():
+def test_plan_and_register_are_typed_right(type_in):
     """As above."""
     for words in (words for words in of("nomad-csi") if words[1] in ("plan", "register")):
-        done = _try(words, PROJECT, NOMAD_ADDR="http://127.0.0.1:9")
+        done = type_in(words, PROJECT, NOMAD_ADDR="http://127.0.0.1:9")
 
         assert done.returncode == 2, done.stdout + done.stderr
         assert "no connection: Connection refused" in done.stdout + done.stderr
