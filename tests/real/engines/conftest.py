@@ -235,7 +235,7 @@ def both(engine):
         yield lambda act: tuple(threads.map(act, engines))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _settled(tmp_path_factory):
     made = [Engine(kind, sandboxes.make(tmp_path_factory.mktemp(kind))) for kind in KINDS]
     with futures.ThreadPoolExecutor(len(made)) as threads:

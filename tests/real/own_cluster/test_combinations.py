@@ -1,4 +1,8 @@
-"""The main job on each combination of engine and agent, real and emulator: what holds on one holds on all four."""
+"""
+The main job on each combination of engine and agent with a real one: what holds on one holds on all.
+
+With both emulators, tests/e2e has its parts: test_main_job.py, test_drift.py and test_claims.py.
+"""
 
 import os
 import shutil
@@ -23,12 +27,7 @@ REAL_NOMAD = (
     pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad"),
     pytest.mark.skipif(os.geteuid() != 0, reason="a Nomad client mounts: needs root"),
 )
-BOTH_EMULATOR = pytest.mark.skipif(
-    bool(ENGINE_ABSENT) and shutil.which("nomad") is None,
-    reason="neither pulumi nor nomad on PATH, and tests/e2e run the sandbox with both emulators",
-)
 COMBINATIONS = [
-    pytest.param("emulator", "emulator", marks=BOTH_EMULATOR),
     pytest.param("emulator", "real", marks=REAL_NOMAD),
     pytest.param("real", "emulator", marks=REAL_ENGINE),
     pytest.param("real", "real", marks=[*REAL_ENGINE, *REAL_NOMAD]),
