@@ -540,6 +540,43 @@ def test_interrupted_repair_says_how_to_go_on_and_does(repair, cluster, monkeypa
     assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
 
 
+def test_resumed_repair_registers_what_the_note_has(repair, cluster, monkeypatch):
+    """The places that the volume had, and its context, which a file may not have."""
+    place = {"Segments": {ZONE_KEY: "us-east-1a"}}
+    cluster.reply("GET", PATH, 200, VANISHED | {"Topologies": [place], "Context": {"made": "by plugin"}})
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+    document = dataclasses.replace(DOCUMENT, context={"made": "by plugin"})
+
+    def interrupted(_self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nomad_csi.claims.claim_replacement.Replacement.forget", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            repair(**ALL | {"document": document})
+    noted(cluster)
+    cluster.replies[("GET", PATH)] = [(404, "volume not found")]
+
+    done = repair(**ALL)
+
+    assert done.status == "registered"
+    [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
+    assert (sent["RequestedTopologies"]["Required"], sent["Context"]) == ([place], {"made": "by plugin"})
+
+
+def test_registration_whose_answer_was_lost_is_looked_for_in_the_list(repair, cluster):
+    """A read could erase the secrets that were just sent."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+    cluster.reply("GET", "/v1/volumes", 200, [{"ID": "mysql", "Namespace": "prod", "Name": "mysql"}])
+    cluster.reply("PUT", PATH, 0)
+
+    done = repair(**ALL)
+
+    assert done.status == "registered"
+    asked = [(method, path.partition("?")[0]) for method, path, _ in cluster.requests]
+    assert ("GET", PATH) not in asked[asked.index(("PUT", PATH)) :]
+
+
 @pytest.fixture
 def left(cluster):
     """A volume that Nomad does not have, and the note of the repair that took it out."""

@@ -293,7 +293,7 @@ NAME = "a name of letters, digits, _ and - that begins with a letter or _"
         (quote.job_string, "ab${x}", "one of them at character 3", TEMPLATE, "write the value itself"),
         (quote.config_string, "${TOKEN}", "one of them at character 1", TEMPLATE, "write the value itself"),
         (quote.heredoc, "%{x}", "one of them at character 1", TEMPLATE, "write the value itself"),
-        (quote.job_string, "e\u0301", "another form", NFC, "normalise it"),
+        (quote.job_string, "e\u0301", "another form", NFC, normal_form.FIX),
         (quote.string, "a\0b\0", "NUL at character 2", "text without NUL", ""),
         (quote.string, "a\ud800", "half a surrogate pair at character 2", "Unicode text", "decode it as UTF-8"),
         (quote.heredoc, "a\rb", "one of them", SEEN, ""),

@@ -135,7 +135,7 @@ def test_what_was_registered_meanwhile_under_the_id_stays(run, scripted, now, to
 
     [(status, reason, _)] = run(KEY, wait_s=10, is_forced=is_forced)
 
-    assert (status, reason) == ("refused", f"{told}; nothing was sent: check it, and run again if it is to go")
+    assert (status, reason) == ("refused", f"{told}; it was not deregistered: check it, and run again if it is to go")
     assert scripted.sent("DELETE") == []
 
 

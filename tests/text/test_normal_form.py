@@ -21,6 +21,8 @@ from nomad_csi.text import normal_form
         ("\U00010041x\u0301", "\U00010041x\u0301"),  # another letter between them
         ("\U000100e1\u0323", "\U000100e1\u0323"),  # no decomposition of the first
         ("\u0301\U00010041", "\u0301\U00010041"),
+        ("\u1099\U000110ba", "\U0001109a"),  # the low bits of U+11099, which composes with that mark
+        ("\U00010041\U000110ba", "\U00010041\U000110ba"),
     ],
 )
 def test_text_becomes_what_nomad_makes_of_it(text, made):

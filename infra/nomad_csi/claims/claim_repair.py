@@ -167,7 +167,7 @@ class _Ladder:
         replacement = claim_replacement.Replacement(self._client, self._order)
         judged = self._judged()
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
-        if not replacement.note():
+        if not replacement.note(document):
             self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
         with self._interruptible(replacement):
             replacement.forget()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -12,12 +13,13 @@ from nomad_csi.claims import claim_model, repair_steps
 from nomad_csi.compare import volume
 from nomad_csi.nomad import stuck_claims, variables, volumes
 from nomad_csi.plan import registration
+from nomad_csi.registration import secret_safety
 
 # The note of a repair under way, in a Nomad variable: what it deregistered and did not register again is known by
 # that.
 #
 # It is written before the deregistration and removed after the registration. It holds no secret: only what tells
-# whether a registration is that of the volume.
+# whether a registration is that of the volume, and what a file may not have of it.
 
 
 NOTES_FOLDER = "nomad-csi/repairs"
@@ -32,6 +34,18 @@ class RepairNote:
     plugin_id: str
     begun: str
     """When, in UTC: ``2026-11-22 08:11``."""
+
+    places: str = "[]"
+    """The topologies that it had, as JSON: segments by topology key. A registration file may not have them."""
+
+    context: str = "{}"
+    """Its context, as JSON: what the plugin answered when it made the volume."""
+
+    def completed(self, document: registration.VolumeRegistration) -> registration.VolumeRegistration:
+        """Return *document* with the places of the volume, and with its context where it names none."""
+        places = tuple(json.loads(self.places)) or document.required_topologies
+        context = document.context or json.loads(self.context)
+        return dataclasses.replace(document, required_topologies=places, context=context)
 
 
 def note_path(volume_id: str) -> str:
@@ -49,7 +63,11 @@ def read_note(client: nomad.Nomad, namespace: str, volume_id: str) -> RepairNote
         return None
     if found is None:
         return None
-    return RepairNote(**{name: found.items.get(name, "") for name in ("external_id", "plugin_id", "begun")})
+    names = [item.name for item in dataclasses.fields(RepairNote)]
+    return RepairNote(
+        **{"external_id": "", "plugin_id": "", "begun": ""}
+        | {name: found.items[name] for name in names if name in found.items}
+    )
 
 
 def write_note(client: nomad.Nomad, namespace: str, volume_id: str, note: RepairNote) -> bool:
@@ -59,7 +77,7 @@ def write_note(client: nomad.Nomad, namespace: str, volume_id: str, note: Repair
     Raises `errors.RefusedError` where another repair writes at the same moment, `errors.NomadApiError`.
     """
     path = note_path(volume_id)
-    items = {"volume_id": volume_id, "external_id": note.external_id, "plugin_id": note.plugin_id, "begun": note.begun}
+    items = {"volume_id": volume_id} | dataclasses.asdict(note)
     try:
         left = variables.get(client, namespace, path)
         is_written = variables.put(client, namespace, path, items, index=left.modify_index if left else variables.NEW)
@@ -127,7 +145,7 @@ class Replacement:
             reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
             raise repair_steps.EndError("refused", reason)
         self._refuse_unasked(document)
-        return document
+        return note.completed(document)
 
     def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
         if ebs_volumes.is_ebs(document.external_id) and not self._order.aws_region:
@@ -163,12 +181,19 @@ class Replacement:
             begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage
         )
 
-    def note(self) -> bool:
-        """Note what is about to be deregistered; false where the token may not. Ends the repair where that fails."""
-        document = self._order.document
-        assert document is not None  # noqa: S101  # `checked` came before
-        begun = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-        noted = RepairNote(external_id=document.external_id, plugin_id=document.plugin_id, begun=begun)
+    def note(self, document: registration.VolumeRegistration) -> bool:
+        """
+        Note what is about to be deregistered, and registered again as *document*; false where the token may not.
+
+        Ends the repair where that fails.
+        """
+        noted = RepairNote(
+            external_id=document.external_id,
+            plugin_id=document.plugin_id,
+            begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
+            places=json.dumps([dict(place) for place in document.required_topologies]),
+            context=json.dumps(dict(document.context)),
+        )
         try:
             is_noted = write_note(self._client, self._order.namespace, self._order.volume_id, noted)
         except (errors.NomadApiError, errors.RefusedError) as error:
@@ -221,8 +246,9 @@ class Replacement:
                 raise self._left(str(error)) from error
 
     def _is_there(self) -> bool:
+        """Return whether a registration whose answer was lost took place, by the list: a read can erase secrets."""
         try:
-            return volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None
+            return secret_safety.listed(self._client, self._order.namespace, self._order.volume_id) is not None
         except errors.NomadApiError:
             return False
 

@@ -245,7 +245,8 @@ def _refuse_templates(text: str) -> None:
 
 def _refuse_unnormalised(text: str) -> None:
     if not normal_form.is_normalised(text):
-        raise _refusal("text in Unicode's NFC form, as Nomad makes it of a job file", "another form", "normalise it")
+        allowed = "text in Unicode's NFC form, as Nomad makes it of a job file"
+        raise _refusal(allowed, "another form", normal_form.FIX)
 
 
 def _refusal(allowed: str, got: str, fix: str = "") -> errors.SpecError:

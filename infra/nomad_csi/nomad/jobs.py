@@ -6,8 +6,10 @@ Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Literal
 
+from nomad_csi import errors
 from nomad_csi.nomad import job_plan
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import jobs as records
@@ -130,7 +132,12 @@ def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) 
     """Return how *version* of the job was submitted, with its variables; ``None`` where Nomad holds no HCL2 of it."""
     path = request.path_of("job", job_id, "submission")
     query = {"namespace": namespace, "version": str(version)}
-    item = replies.one(nomad, path, absent="job source not found", query=query)
+    try:
+        item = replies.one(nomad, path, absent="job source not found", query=query)
+    except errors.NomadApiError as error:
+        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` asks them, too
+            return None
+        raise
     return item if item is not None and item.get("Format") == "hcl2" else None
 
 

@@ -13,4 +13,5 @@ def job_text(value: str, path: str, *, shown: bool = True) -> Iterator[Problem]:
         allowed = "text without ${ or %{: Nomad would evaluate it, twice"
         yield Problem(path=path, got=got, allowed=allowed, fix="write the value itself")
     if not normal_form.is_normalised(value):
-        yield Problem(path=path, got=got, allowed="text in Unicode's NFC form, because job files are normalised to it")
+        allowed = "text in Unicode's NFC form, because job files are normalised to it"
+        yield Problem(path=path, got=got, allowed=allowed, fix=normal_form.FIX)

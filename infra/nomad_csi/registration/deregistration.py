@@ -180,7 +180,10 @@ class _Run:
                 self._note(key, "gone", f"not registered in namespace {key[0]}")
             elif another := self._another(key, volume):
                 self._note(
-                    key, "refused", f"{another}; nothing was sent: check it, and run again if it is to go", volume
+                    key,
+                    "refused",
+                    f"{another}; it was not deregistered: check it, and run again if it is to go",
+                    volume,
                 )
             else:
                 held.append(volume)

@@ -229,11 +229,20 @@ class _Sender:
                 if error is None or error.kind == "refused" or (is_part and batching.is_of_one(error)):
                     return error, took_s
                 is_ambiguous = error.kind == "ambiguous" and self._timeouts.attempts > 1
+                if is_ambiguous and self._is_hidden(documents):
+                    return error, took_s
                 has_arrived = self._has_arrived(documents) if is_ambiguous else False
             if has_arrived:
                 return None, took_s
             is_unseen = has_arrived is None
         return error, took_s
+
+    def _is_hidden(self, documents: Documents) -> bool:
+        """Return whether what was sent must not be read back, and say why: then nobody knows whether it arrived."""
+        why = secret_safety.risk(self._client) if any(item.secrets for item in documents) else ""
+        if why:
+            self._timeouts.tell(f"what was sent is not read back: {why}")
+        return bool(why)
 
     def _once(self, documents: Documents) -> tuple[errors.NomadApiError | None, float]:
         """Send once; return why it failed, and after how many seconds."""
@@ -259,10 +268,7 @@ class _Sender:
         return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
 
     def _has_arrived(self, documents: Documents) -> bool | None:
-        """Return whether a batch that was not answered is in force; ``None`` where that cannot or must not be read."""
-        if any(item.secrets for item in documents) and (why := secret_safety.risk(self._client)):
-            self._timeouts.tell(f"what was sent is not read back: {why}")
-            return None
+        """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
         wanted: Mapping[volumes.Key, registration.VolumeRegistration] = {
             volumes.key_of(document): document for document in documents
         }

@@ -1,15 +1,21 @@
 """
 Unicode's NFC form as Nomad makes it of every text in a job file.
 
-Go's package keeps the low 16 bits of two characters to find what they compose to. So U+1006F, a letter of Linear B,
+To find what two characters compose to, Go's package keeps the low 16 bits of each. So U+1006F, a letter of Linear B,
 and the combining macron become U+014D, which is ``o`` with a macron: another text.
 Source: golang.org/x/text v0.41.0, ``unicode/norm/forminfo.go`` (``combine``) and ``composition.go`` (``compose``);
 tried on Nomad 2.0.6-dev, 2026-11.
 """
 
+import functools
 import unicodedata
+from collections.abc import Mapping
+
+FIX = "normalise it, and leave out a combining mark after a character beyond U+FFFF"
 
 _LOW = 0xFFFF
+_END = 0x30000
+"""Beyond it nothing is composed."""
 
 
 def normalised(text: str) -> str:
@@ -25,14 +31,17 @@ def is_normalised(text: str) -> bool:
 
 def _composed(text: str) -> str:
     """Return *text*, which is in NFC form, with what Go composes besides."""
+    table, seconds = _compositions()
     made: list[str] = []
     starter, last = -1, 0
     for character in text:
         order = unicodedata.combining(character)
         is_blocked = starter < 0 or (starter != len(made) - 1 and last >= order)
-        if not is_blocked and (composed := _composition(made[starter], character)):
-            made[starter] = composed
-            continue
+        if character in seconds and not is_blocked:
+            composed = table.get((ord(made[starter]) & _LOW, ord(character) & _LOW))
+            if composed:
+                made[starter] = composed
+                continue
         made.append(character)
         last = order
         if order == 0:
@@ -40,9 +49,15 @@ def _composed(text: str) -> str:
     return "".join(made)
 
 
-def _composition(first: str, second: str) -> str:
-    """Return the one character that Go takes for both; empty where it takes none."""
-    low = ord(first) & _LOW
-    found = unicodedata.normalize("NFC", chr(low) + second)
-    parts = [f"{low:04X}", f"{ord(second):04X}"]
-    return found if len(found) == 1 and unicodedata.decomposition(found).split() == parts else ""
+@functools.cache
+def _compositions() -> tuple[Mapping[tuple[int, int], str], frozenset[str]]:
+    """Return what pairs compose to, by the low bits of both, and what may be second in a pair."""
+    table, seconds = {}, set()
+    for character in map(chr, range(0x80, _END)):
+        decomposition = unicodedata.decomposition(character)
+        parts = [] if decomposition.startswith("<") else decomposition.split()
+        if len(parts) == 2 and unicodedata.normalize("NFC", character) == character:  # noqa: PLR2004
+            first, second = (int(part, 16) for part in parts)
+            table[first & _LOW, second & _LOW] = character
+            seconds.add(chr(second))
+    return table, frozenset(seconds)

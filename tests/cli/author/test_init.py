@@ -193,6 +193,18 @@ def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
     assert "      - run: pip install .\n" in after[project.PIPELINE]
 
 
+def test_a_pyproject_with_settings_of_tools_alone_installs_nothing(folder):
+    """What the program needs goes into requirements.txt then."""
+    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: {name: python}\n")
+    (folder / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
+
+    assert cli.main(["init", "--pulumi", "python", *EBS]) == 0
+
+    after = written(folder)
+    assert "nomad-csi" in after["requirements.txt"]
+    assert "      - run: pip install -r requirements.txt\n" in after[project.PIPELINE]
+
+
 @pytest.mark.parametrize(
     ("program", "is_of_components"),
     [

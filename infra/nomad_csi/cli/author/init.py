@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -200,7 +201,6 @@ def _ask(name: str, found: dict[str, Any]) -> None:
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
     main = project_file.read(existing).get("main") if existing else None
-    has_pyproject = (folder / "pyproject.toml").is_file()
     program = _program(answers["form"], main if isinstance(main, str) else "")
     return project.Wanted(
         **answers,
@@ -211,8 +211,17 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
         stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
         program=program,
         declares_components=answers["form"] == "python" and _declares_components(folder / program),
-        requirements="pyproject.toml" if has_pyproject else project.REQUIREMENTS,
+        requirements="pyproject.toml" if _is_package(folder / "pyproject.toml") else project.REQUIREMENTS,
     )
+
+
+def _is_package(path: Path) -> bool:
+    """Return whether the ``pyproject.toml`` at *path* is of a package, and not only the settings of tools."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return "project" in document or "poetry" in document.get("tool", {})
 
 
 def _program(form: str, main: str) -> str:

@@ -204,8 +204,8 @@ def changed_properties(
 
 def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:
     """Return the volume that was made although nobody said so; raise *error*, with what it may mean, where none is."""
+    is_hidden = secret_safety.is_at_risk(client, news)
     try:
-        is_hidden = secret_safety.is_at_risk(client, news)
         found = None if is_hidden else volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         found = None
@@ -214,6 +214,8 @@ def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadAp
             f"the plugin may have made the storage all the same; it finds it by the name {news['name']} when this runs "
             "again, and makes no second one"
         )
+        if is_hidden:
+            advice += f"; the volume was not looked for: {secret_safety.risk(client)}"
         message, status = error.message, error.status
         raise errors.NomadApiError(
             error.method, error.path, message, status=status, kind="ambiguous", advice=advice
