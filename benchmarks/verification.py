@@ -145,7 +145,7 @@ def _asked(tests: ModuleType, fleet: Any, expected: dict[str, str]) -> Iterator[
 
 def _fleets() -> ModuleType:
     """Return the module of the tests that serves many sockets."""
-    path = Path(__file__).parents[1] / "tests" / "deploy" / "test_many_sockets.py"
+    path = Path(__file__).parents[1] / "tests" / "health" / "test_many_sockets.py"
     spec = importlib.util.spec_from_file_location("fleets", path)
     if spec is None or spec.loader is None:
         raise RuntimeError(f"{path}: no module")
