@@ -30,9 +30,9 @@ NOTES_FOLDER = "nomad-csi/repairs"
 class RepairNote:
     """Which registration a repair took out of Nomad."""
 
-    external_id: str
-    plugin_id: str
-    begun: str
+    external_id: str = ""
+    plugin_id: str = ""
+    begun: str = ""
     """When, in UTC: ``2026-11-22 08:11``."""
 
     places: str = "[]"
@@ -63,11 +63,8 @@ def read_note(client: nomad.Nomad, namespace: str, volume_id: str) -> RepairNote
         return None
     if found is None:
         return None
-    names = [item.name for item in dataclasses.fields(RepairNote)]
-    return RepairNote(
-        **{"external_id": "", "plugin_id": "", "begun": ""}
-        | {name: found.items[name] for name in names if name in found.items}
-    )
+    names = {item.name for item in dataclasses.fields(RepairNote)}
+    return RepairNote(**{name: value for name, value in found.items.items() if name in names})
 
 
 def write_note(client: nomad.Nomad, namespace: str, volume_id: str, note: RepairNote) -> bool:

@@ -15,9 +15,8 @@ from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.resources import volume_document
+from nomad_csi.spec import names
 
 PACKAGE = "nomad-csi"
 _PROVIDERS = "pulumi:providers:"
@@ -164,9 +163,9 @@ def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
 # The paths are those that ``nomad-csi render`` writes to.
 
 
-JOB = plugin_job.PluginJobResource.token
-REGISTERED = volume_registration.VolumeRegistrationResource.token
-CREATED = created_volume.CreatedVolumeResource.token
+JOB = names.PLUGIN_JOB_TYPE
+REGISTERED = names.VOLUME_REGISTRATION_TYPE
+CREATED = names.CREATED_VOLUME_TYPE
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 """Key of a secret in a state. Source: pulumi/pulumi, ``sdk/go/common/resource/sig/sig.go`` (``Key``), 2026-08."""

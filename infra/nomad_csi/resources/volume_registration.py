@@ -21,12 +21,13 @@ from nomad_csi.resources import (
     volume_removal,
 )
 from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.spec import names
 
 
 class VolumeRegistrationResource:
     """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
 
-    token = "nomad-csi:index:VolumeRegistration"  # noqa: S105  # Pulumi's word for a type's name
+    token = names.VOLUME_REGISTRATION_TYPE
     description = "A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."
     inputs = volume_properties.INPUTS
     outputs = volume_properties.OUTPUTS

@@ -81,6 +81,11 @@ def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
     return frozenset(map(region_of_zone, zones)) - {""}
 
 
+PLUGIN_JOB_TYPE = "nomad-csi:index:PluginJob"
+VOLUME_REGISTRATION_TYPE = "nomad-csi:index:VolumeRegistration"
+CREATED_VOLUME_TYPE = "nomad-csi:index:CreatedVolume"
+"""Pulumi types of resources, by which a state is read without the classes of `resources`, which ask Nomad and AWS."""
+
 _REGIONS = {
     "topology.ebs.csi.aws.com/zone": AWS_REGION,
     "topology.kubernetes.io/zone": AWS_REGION,

@@ -18,6 +18,7 @@ from nomad_csi.resources import (
 )
 from nomad_csi.resources.created import created_changes, created_deletion, created_document, created_properties
 from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.spec import names
 
 # What an operator is told of a volume that a plugin makes, before it changes and when it is checked.
 
@@ -71,7 +72,7 @@ def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> st
 class CreatedVolumeResource:
     """A CSI volume that its plugin makes. Deleting it deregisters it; its storage stays unless told otherwise."""
 
-    token = "nomad-csi:index:CreatedVolume"  # noqa: S105  # Pulumi's word for a type's name
+    token = names.CREATED_VOLUME_TYPE
     description = (
         "A CSI volume that its plugin makes. Deleting it deregisters the volume; its storage stays, with its data, "
         "unless `onDestroy` is `delete`."

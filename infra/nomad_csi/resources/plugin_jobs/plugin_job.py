@@ -18,6 +18,7 @@ from nomad_csi.resources import stack_identity, volume_ownership
 from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal
 from nomad_csi.resources.plugin_jobs import plugin_job_properties as declared
+from nomad_csi.spec import names
 
 EQUAL = job_ownership.EQUAL
 
@@ -28,7 +29,7 @@ STOPPED = "Stopped"
 class PluginJobResource:
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
 
-    token = "nomad-csi:index:PluginJob"  # noqa: S105  # Pulumi's word for a type's name
+    token = names.PLUGIN_JOB_TYPE
     description = "A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."
     inputs = declared.INPUTS
     outputs = declared.OUTPUTS
