@@ -21,7 +21,7 @@ def hurt_report():
 @pytest.fixture(scope="session")
 def rendered():
     """Return the page of a report as text."""
-    return lambda report: html.html(page.of(report, "1.2.3"), shown_rows=page.ROWS)
+    return lambda report: html.html(page.of(report), shown_rows=page.ROWS, tool_version="1.2.3")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ policy forbids scripts, frames, forms and the network.
 import base64
 import functools
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 import jinja2
@@ -19,43 +18,18 @@ from nomad_csi.text import listing
 NAME = "report.html.j2"
 STYLE = "_report.css"
 
-HEADS: Mapping[str, tuple[str, ...]] = {
-    "instance_heads": ("Client", "Role", "Zone", "Status", "Evidence", "Detail"),
-    "client_heads": ("Client", "State", "Zone", "Node pool", "Datacenter", "Nomad", "What is not well"),
-    "volume_heads": ("Volume", "Status", "Plugin", "Zone", "External id", "Claims", "Evidence"),
-    "claim_heads": ("Volume", "Status", "Mode", "Job", "Client", "Since", "Allocation"),
-    "evidence_heads": ("Evidence", "What", "What that means"),
-}
-
-TIERS: Mapping[str, str] = {
-    "smoke": "a job wrote through the volume, and another one read the data back",
-    "csi": "it answered over its own CSI socket",
-    "nomad": "Nomad says so. It hears of a plugin that hangs after 46 s, and of one that restarts in place never",
-    "-": "it is missing, not healthy, or was not checked",
-}
-
-SMOKE_KINDS: Mapping[str, str] = {"verified": "good", "failed": "bad", "not verified": "unsure"}
 _REPLACED = "\\u{{{:x}}}"
 
 
-def html(page: Any, *, shown_rows: int) -> str:
-    """Return *page* (`report.page.Page`) as HTML, with so many rows of a table shown; the rest can be opened."""
+def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
+    """
+    Return *page* (`report.page.Page`) as HTML, with so many rows of a table shown; the rest can be opened.
+
+    *tool_version* is that of this package.
+    """
     style = _style()
-    plugins = tuple(item.plugin.plugin_id for item in page.plugins)
-    return (
-        _environment()
-        .get_template(NAME)
-        .render(
-            page=page,
-            policy=_policy(style),
-            style=style,
-            shown_rows=shown_rows,
-            zone_heads=("Zone", "Clients", *plugins, "Volumes", "Claimed"),
-            tiers=TIERS,
-            smoke_kinds=SMOKE_KINDS,
-            **HEADS,
-        )
-    )
+    values = {"style": style, "policy": _policy(style), "shown_rows": shown_rows, "tool_version": tool_version}
+    return _environment().get_template(NAME).render(values, page=page)
 
 
 def visible(text: str) -> str:

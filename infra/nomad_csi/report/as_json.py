@@ -22,7 +22,7 @@ def of(report: model.ClusterReport) -> dict[str, Any]:
     claims = claims_report.ClaimsReport(volumes=report.claims, asked_ec2=report.asked_ec2).as_json()
     return {
         "ok": not report.errors and not report.unexpected,
-        "cluster": _cluster(report.cluster),
+        "cluster": dataclasses.asdict(report.cluster),
         "spec": report.spec,
         "totals": {
             "clients": len(report.clients),
@@ -42,17 +42,6 @@ def of(report: model.ClusterReport) -> dict[str, Any]:
         "findings": printing.as_json(report.findings, printing.REPORTED),
         "not_checked": [dataclasses.asdict(item) for item in report.unchecked],
         "smoke": [dataclasses.asdict(item) for item in report.smoke],
-    }
-
-
-def _cluster(cluster: model.Cluster) -> dict[str, Any]:
-    return {
-        "address": cluster.address,
-        "region": cluster.region,
-        "identity": cluster.identity,
-        "servers": [dataclasses.asdict(server) for server in cluster.servers],
-        "asked_at": claims_report.time_text(cluster.asked_ns),
-        "sandbox": cluster.sandbox,
     }
 
 

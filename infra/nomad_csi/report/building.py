@@ -10,7 +10,9 @@ from nomad_csi.doctor import model as doctor_model
 from nomad_csi.doctor import report as doctor_report
 from nomad_csi.findings import Finding, finding
 from nomad_csi.health import drain_findings, eligibility, plugins, policy
-from nomad_csi.nomad.records import nodes
+from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.plan import model as plans
 from nomad_csi.report import model
 from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verification import report
@@ -22,8 +24,6 @@ from nomad_csi.verification import report
 class Parts:
     """Each as the command tells it that asks for it."""
 
-    cluster: model.Cluster
-    spec: str
     found: doctor_model.ObservedCluster
     """What the doctor read: clients, plugins, volumes."""
 
@@ -35,12 +35,41 @@ class Parts:
     """Status of plugins that are in no spec, against what their own jobs ask for, by id."""
 
     claims: tuple[claim_model.VolumeClaims, ...]
-    claims_unread: int
-    asked_ec2: bool
-    unchecked: tuple[doctor_model.Unchecked, ...]
-    """Beside what the doctor could not check."""
-
     smoke: tuple[SmokeResult, ...]
+
+
+# What a plugin that is in no spec is expected to be: what its own jobs ask for.
+
+
+_NODE_ROLES = frozenset({"node", "monolith"})
+
+
+def expectation_of(plugin: plugin_records.Plugin, tasks: Sequence[jobs.PluginTask]) -> plans.PluginExpectation:
+    """
+    Return what *plugin* is to be by its *tasks*: a node instance on each client that its one system job may run on.
+
+    Where several jobs, or a service job, run node instances, Nomad's own count is taken, and that of what runs where it
+    is less: Nomad counts 0 right after a job is registered. So it is for controllers.
+    """
+    on_nodes = [task for task in tasks if task.role in _NODE_ROLES]
+    counted = on_nodes[0] if len(on_nodes) == 1 and on_nodes[0].job_type == "system" else None
+    is_monolith = any(task.role == "monolith" for task in tasks)
+    first = next(iter(on_nodes or tasks), None)
+    return plans.PluginExpectation(
+        plugin_id=plugin.plugin_id,
+        provider=plugin.provider,
+        namespace=first.namespace if first else "default",
+        controllers=0 if is_monolith else max(plugin.controllers_expected, len(plugin.controllers)),
+        monolith=is_monolith,
+        nodes=None if counted else max(plugin.nodes_expected, len(plugin.nodes)),
+        datacenters=counted.datacenters if counted else ("*",),
+        node_pool=counted.node_pool if counted else "all",
+        constraints=counted.constraints if counted else (),
+        task_driver=first.task_driver if first else "",
+        evidence="nomad",
+        timeout_s=0,
+        stable_s=0,
+    )
 
 
 # What there is in each zone, and what is verified by what.
@@ -53,12 +82,6 @@ def zones_of(
 ) -> tuple[model.Zone, ...]:
     """Return all zones that a client or a volume is in, by name; clients of which none is known come last."""
     zone_of = {client.node_id: client.zone for client in clients}
-    bound = [volume for volume in volumes if len(volume.zones) == 1]
-    of_clients = Counter(client.zone for client in clients)
-    ready = Counter(client.zone for client in clients if client.state == "ready")
-    of_volumes = Counter(volume.zones[0] for volume in bound)
-    claimed = Counter(volume.zones[0] for volume in bound if volume.claims)
-    wrong = Counter(volume.zones[0] for volume in bound if volume.status != "ok")
     healthy: Counter[tuple[str, str]] = Counter()
     wanted: Counter[tuple[str, str]] = Counter()
     for plugin in of_plugins:
@@ -66,19 +89,22 @@ def zones_of(
             place = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
             wanted[place] += 1
             healthy[place] += row.status == plugins.HEALTHY
-    names = set(of_clients) | set(of_volumes) | {zone for _, zone in wanted}
+    here = model.grouped(clients, lambda client: client.zone)
+    of_one_zone = (volume for volume in volumes if len(volume.zones) == 1)
+    bound = model.grouped(of_one_zone, lambda volume: volume.zones[0])
+    names = {*here, *bound, *(zone for _, zone in wanted)}
     return tuple(
         model.Zone(
             name=name,
-            clients=of_clients[name],
-            ready=ready[name],
+            clients=len(here[name]),
+            ready=sum(client.state == "ready" for client in here[name]),
             plugins={
                 plugin.plugin_id: (healthy[plugin.plugin_id, name], wanted[plugin.plugin_id, name])
                 for plugin in of_plugins
             },
-            volumes=of_volumes[name],
-            claimed=claimed[name],
-            wrong_volumes=wrong[name],
+            volumes=len(bound[name]),
+            claimed=sum(volume.claims > 0 for volume in bound[name]),
+            wrong_volumes=sum(volume.status != "ok" for volume in bound[name]),
         )
         for name in sorted(names, key=lambda name: (not name, name))
     )
@@ -105,46 +131,22 @@ def _evidence(
     yield model.EvidenceCount(tier="-", what="volumes", verified=by_volume["-"], of=len(volumes))
 
 
-# The report.
+# The parts of the report. What is in the spec and what is only there are in it together.
 
 
-def build(parts: Parts) -> model.ClusterReport:
-    """Return the report. What is in the spec and what is only there are in it together."""
-    of_plugins = tuple(_plugins(parts))
-    clients = tuple(_clients(parts, of_plugins))
-    volumes = tuple(sorted(_volumes(parts), key=lambda item: (item.namespace, item.volume_id)))
-    return model.ClusterReport(
-        cluster=parts.cluster,
-        spec=parts.spec,
-        clients=clients,
-        plugins=of_plugins,
-        volumes=volumes,
-        claims=parts.claims,
-        claims_unread=parts.claims_unread,
-        asked_ec2=parts.asked_ec2,
-        findings=tuple(sorted(_findings(parts, volumes), key=_is_warning)),
-        unchecked=(*parts.unchecked, *parts.doctor.unchecked),
-        smoke=parts.smoke,
-        zones=zones_of(clients, of_plugins, volumes),
-        evidence=evidence_of(of_plugins, volumes),
-    )
-
-
-def _plugins(parts: Parts) -> Iterator[model.ReportedPlugin]:
+def plugins_of(parts: Parts) -> Iterator[model.ReportedPlugin]:
     """Yield plugins of the spec, then others, each by id."""
     expected = {item.plugin_id: item for item in (parts.verified.plugins if parts.verified else ())}
     planned = {item.plugin_id for item in (parts.found.plan.plugins if parts.found.plan else ())}
-    there = set() if isinstance(parts.found.plugins, doctor_model.Unknown) else set(parts.found.plugins)
     for plugin_id in sorted(planned):
         yield model.ReportedPlugin(plugin_id=plugin_id, status=expected.get(plugin_id), is_expected=True)
-    for plugin_id in sorted(there - planned):
+    for plugin_id in sorted(parts.found.known_plugins.keys() - planned):
         status = parts.running.get(plugin_id)
         yield model.ReportedPlugin(plugin_id=plugin_id, status=status, is_expected=not parts.found.plan)
 
 
-def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterator[model.ReportedClient]:
-    if isinstance(parts.found.clients, doctor_model.Unknown):
-        return
+def clients_of(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterator[model.ReportedClient]:
+    """Yield the clients by name, with the statuses of what runs there."""
     statuses: dict[str, dict[str, str]] = {}
     reported: dict[str, str] = {}
     for plugin in of_plugins:
@@ -152,7 +154,7 @@ def _clients(parts: Parts, of_plugins: Iterable[model.ReportedPlugin]) -> Iterat
             statuses.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.status
             if row.zone:
                 reported.setdefault(row.node_id, row.zone)
-    for node in sorted(parts.found.clients, key=lambda item: (item.name, item.node_id)):
+    for node in sorted(parts.found.known_clients, key=lambda item: (item.name, item.node_id)):
         yield model.ReportedClient(
             node_id=node.node_id,
             name=node.name,
@@ -173,11 +175,12 @@ def _state(node: nodes.Node) -> str:
     return "ready" if node.eligible else "ineligible"
 
 
-def _volumes(parts: Parts) -> Iterator[model.ReportedVolume]:
+def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
+    """Yield the volumes by namespace and id."""
     statuses = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
     smoked = {item.key for item in parts.smoke if item.status == "verified"}
     planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
-    for item in () if isinstance(parts.found.volumes, doctor_model.Unknown) else parts.found.volumes:
+    for item in sorted(parts.found.known_volumes, key=lambda item: item.key.partition("/")):
         namespace, _, volume_id = item.key.partition("/")
         status = statuses.get(item.key)
         word: model.VolumeStatus = status.status if status else _of_list(item)
@@ -201,13 +204,14 @@ def _of_list(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
     return "ok" if item.schedulable else "unschedulable"
 
 
-def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
-    """Yield what each command would report, once."""
+def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[Finding, ...]:
+    """Return what each command would report, once; errors first."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for status in parts.running.values() for item in status.findings)
     of_claims = [item for volume in parts.claims for item in volume.findings]
-    of_claims += _of_drains(parts)
-    yield from _once(
+    held = (item.volume for item in parts.claims)
+    of_claims += drain_findings.check(held, parts.found.known_plugins, parts.found.known_clients)
+    found = _once(
         {
             "verify": (*verified, *of_others, *_unschedulable(parts, volumes)),
             "claims": of_claims,
@@ -215,13 +219,7 @@ def _findings(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator
             "smoke": _of_smoke(parts),
         }
     )
-
-
-def _of_drains(parts: Parts) -> Iterator[Finding]:
-    if isinstance(parts.found.plugins, doctor_model.Unknown) or isinstance(parts.found.clients, doctor_model.Unknown):
-        return
-    held = (item.volume for item in parts.claims)
-    yield from drain_findings.check(held, parts.found.plugins, parts.found.clients)
+    return tuple(sorted(found, key=_is_warning))
 
 
 def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:

@@ -5,20 +5,20 @@ The number of calls does not grow with clients. It grows with the volumes of a s
 claimed volumes up to a bound. What cannot be read is said, and keeps nothing else from being told.
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_model, claim_status, reading
+from nomad_csi.claims import claim_model, claim_status, claims_report, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
 from nomad_csi.health import explaining, plugins
-from nomad_csi.nomad import plugin_jobs, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import model as plans
 from nomad_csi.report import building, model
-from nomad_csi.report.expecting import expectation_of
 from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verification import looking, report, verification
 
@@ -59,146 +59,137 @@ def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
     asks_aws = bool(question.aws_region)
     found = doctor_cluster.look(client, question.plan, question.external_ids, names_instances=asks_aws)
     complete = doctor_aws.with_account(found, question.aws_region or _NOT_ASKED, asks_aws=True)
-    unchecked: list[doctor.Unchecked] = []
-    verified = _verified(client, question, unchecked)
-    held, unread = _claims(client, found, question, unchecked)
-    return building.build(
-        building.Parts(
-            cluster=_cluster(client, found, question, unchecked),
-            spec=question.spec,
-            found=complete,
-            doctor=judge.judge(complete),
-            verified=verified,
-            running=dict(_running(client, found, unchecked)),
-            claims=held,
-            claims_unread=unread,
-            asked_ec2=any(item.ebs for item in held),
-            unchecked=tuple(unchecked),
-            smoke=question.smoke,
+    reader = _Reader(client=client, question=question, found=found)
+    verified = reader.verified()
+    held, unread = reader.claims()
+    cluster = reader.cluster()
+    parts = building.Parts(
+        found=complete,
+        doctor=judge.judge(complete),
+        verified=verified,
+        running=dict(reader.running()),
+        claims=held,
+        smoke=question.smoke,
+    )
+    of_plugins = tuple(building.plugins_of(parts))
+    clients = tuple(building.clients_of(parts, of_plugins))
+    of_volumes = tuple(building.volumes_of(parts))
+    return model.ClusterReport(
+        cluster=cluster,
+        spec=question.spec,
+        clients=clients,
+        plugins=of_plugins,
+        volumes=of_volumes,
+        claims=held,
+        claims_unread=unread,
+        asked_ec2=any(item.ebs for item in held),
+        findings=building.findings_of(parts, of_volumes),
+        unchecked=(*reader.unchecked, *parts.doctor.unchecked),
+        smoke=question.smoke,
+        zones=building.zones_of(clients, of_plugins, of_volumes),
+        evidence=building.evidence_of(of_plugins, of_volumes),
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """What is asked besides what the doctor *found*, and what of it could not be checked."""
+
+    client: nomad.Nomad
+    question: ReportOptions
+    found: doctor.ObservedCluster
+    unchecked: list[doctor.Unchecked] = dataclasses.field(default_factory=list)
+
+    @contextlib.contextmanager
+    def _noting(self, check: str, kind: type[errors.NomadCsiError] = errors.NomadApiError) -> Iterator[None]:
+        """Note that *check* could not be made where the block raises an error of *kind*."""
+        try:
+            yield
+        except kind as error:
+            self.unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
+
+    def cluster(self) -> model.Cluster:
+        """Return which cluster it is: without its identity where it has none, or the token may not read it."""
+        known = () if isinstance(self.found.servers, doctor.Unknown) else self.found.servers
+        of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
+        identity = ""
+        with self._noting("the cluster's identity"):
+            identity = cluster_identity.of(self.client)
+        return model.Cluster(
+            address=self.client.connection.address,
+            region=self.client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
+            identity=identity,
+            servers=known,
+            asked_at=claims_report.time_text(self.client.now_ns),
+            sandbox=self.question.sandbox,
         )
-    )
 
-
-def _cluster(
-    client: nomad.Nomad, found: doctor.ObservedCluster, question: ReportOptions, unchecked: list[doctor.Unchecked]
-) -> model.Cluster:
-    known = () if isinstance(found.servers, doctor.Unknown) else found.servers
-    of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
-    return model.Cluster(
-        address=client.connection.address,
-        region=client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-        identity=_identity(client, unchecked),
-        servers=known,
-        asked_ns=client.now_ns,
-        sandbox=question.sandbox,
-    )
-
-
-def _identity(client: nomad.Nomad, unchecked: list[doctor.Unchecked]) -> str:
-    """Return the cluster's identity; empty where it has none, or the token may not read it, which is no fault."""
-    try:
-        return cluster_identity.of(client)
-    except errors.NomadApiError as error:
-        unchecked.append(doctor.Unchecked(check="the cluster's identity", reason=str(error)))
-        return ""
-
-
-def _verified(
-    client: nomad.Nomad, question: ReportOptions, unchecked: list[doctor.Unchecked]
-) -> report.VerificationReport | None:
-    if question.plan is None:
-        return None
-    try:
-        return verification.verify(client, question.plan, question.external_ids)
-    except errors.NomadApiError as error:
-        unchecked.append(doctor.Unchecked(check="what the spec expects", reason=str(error)))
+    def verified(self) -> report.VerificationReport | None:
+        """Return the verification of the spec, if there is one."""
+        if self.question.plan is not None:
+            with self._noting("what the spec expects"):
+                return verification.verify(self.client, self.question.plan, self.question.external_ids)
         return None
 
+    def running(self) -> Iterator[tuple[str, plugins.PluginStatus]]:
+        """Yield statuses of plugins that run and are in no spec."""
+        planned = {item.plugin_id for item in (self.found.plan.plugins if self.found.plan else ())}
+        wanted = [
+            self._wanted(plugin)
+            for plugin_id, plugin in sorted(self.found.known_plugins.items())
+            if plugin_id not in planned
+        ]
+        named = doctor.named([item.expectation.plugin_id for item in wanted])
+        with self._noting(f"plugins that are in no spec: {named}"):
+            for seen in looking.Looker(self.client, wanted).look():
+                yield seen.wanted.expectation.plugin_id, self._explained(seen)
 
-def _running(
-    client: nomad.Nomad, found: doctor.ObservedCluster, unchecked: list[doctor.Unchecked]
-) -> Iterator[tuple[str, plugins.PluginStatus]]:
-    """Yield statuses of plugins that run and are in no spec."""
-    if isinstance(found.plugins, doctor.Unknown):
-        return
-    planned = {item.plugin_id for item in (found.plan.plugins if found.plan else ())}
-    tasks = () if isinstance(found.tasks, doctor.Unknown) else found.tasks
-    wanted = [
-        _wanted(plugin, [task for task in tasks if task.plugin_id == plugin_id])
-        for plugin_id, plugin in sorted(found.plugins.items())
-        if plugin_id not in planned
-    ]
-    try:
-        for seen in looking.Looker(client, wanted).look():
-            yield seen.wanted.expectation.plugin_id, _explained(client, seen)
-    except errors.NomadApiError as error:
-        check = f"plugins that are in no spec: {doctor.named([item.expectation.plugin_id for item in wanted])}"
-        unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
+    def _wanted(self, plugin: nomad_plugins.Plugin) -> looking.WatchedPlugin:
+        tasks = [task for task in self.found.known_tasks if task.plugin_id == plugin.plugin_id]
+        expectation = building.expectation_of(plugin, tasks)
+        own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
+        return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
 
+    def _explained(self, seen: looking.Look) -> plugins.PluginStatus:
+        if seen.status.status == plugins.HEALTHY:
+            return seen.status
+        fetched = explaining.explain(self.client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
+        return dataclasses.replace(seen.status, causes=fetched)
 
-def _wanted(plugin: nomad_plugins.Plugin, tasks: Sequence[plugin_jobs.PluginTask]) -> looking.WatchedPlugin:
-    expectation = expectation_of(plugin, tasks)
-    own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
-    return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
+    def claims(self) -> tuple[tuple[claim_model.VolumeClaims, ...], int]:
+        """Return who holds volumes, and of how many claimed ones that was not read."""
+        claimed = [volume.key for volume in self.found.known_volumes if volume.claims]
+        unknown = [part for part in (self.found.clients, self.found.plugins) if isinstance(part, doctor.Unknown)]
+        if unknown and claimed:
+            self.unchecked.append(doctor.Unchecked(check="who claims volumes", reason=unknown[0].reason))
+            return (), len(claimed)
+        wanted = claimed[: self.question.claimed_max]
+        judged: tuple[claim_model.VolumeClaims, ...] = ()
+        unread = len(claimed)
+        with self._noting("who claims volumes"):
+            seen = volumes.read_each(self.client, (_key(volume) for volume in wanted))
+            judged = claim_status.judge(self._of_ec2(seen.volumes) or self._of_nomad(seen.volumes))
+            unread -= len(wanted) - sum(len(item.volume_ids) for item in seen.unread)
+            for item in seen.unread:
+                self.unchecked.append(doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason))
+        return judged, unread
 
-
-def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
-    if seen.status.status == plugins.HEALTHY:
-        return seen.status
-    fetched = explaining.explain(client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
-    return dataclasses.replace(seen.status, causes=fetched)
-
-
-def _claims(
-    client: nomad.Nomad, found: doctor.ObservedCluster, question: ReportOptions, unchecked: list[doctor.Unchecked]
-) -> tuple[tuple[claim_model.VolumeClaims, ...], int]:
-    """Return who holds volumes, and of how many claimed ones that was not read."""
-    known = [found.volumes, found.clients, found.plugins]
-    if isinstance(found.volumes, doctor.Unknown):
-        return (), 0
-    claimed = [volume.key for volume in found.volumes if volume.claims]
-    reasons = [part.reason for part in known if isinstance(part, doctor.Unknown)]
-    if reasons and claimed:
-        unchecked.append(doctor.Unchecked(check="who claims volumes", reason=reasons[0]))
-        return (), len(claimed)
-    wanted = claimed[: question.claimed_max]
-    try:
-        seen = volumes.read_each(client, (_key(volume) for volume in wanted))
-        held = seen.volumes
-        told = _of_ec2(client, held, question.aws_region, unchecked) or _of_nomad(client, found, held)
-    except errors.NomadApiError as error:
-        unchecked.append(doctor.Unchecked(check="who claims volumes", reason=str(error)))
-        return (), len(claimed)
-    unchecked += (doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason) for item in seen.unread)
-    hidden = sum(len(item.volume_ids) for item in seen.unread)
-    return claim_status.judge(told), len(claimed) - len(wanted) + hidden
-
-
-def _of_ec2(
-    client: nomad.Nomad, seen: Sequence[volumes.Volume], aws_region: str, unchecked: list[doctor.Unchecked]
-) -> claim_model.ObservedClaims | None:
-    """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
-    if not aws_region:
-        return None
-    try:
-        return reading.look(client, seen, aws_region=aws_region)
-    except errors.AwsError as error:
-        unchecked.append(doctor.Unchecked(check="where EC2 has claimed volumes attached", reason=str(error)))
+    def _of_ec2(self, seen: Sequence[volumes.Volume]) -> claim_model.ObservedClaims | None:
+        """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
+        if self.question.aws_region:
+            with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
+                return reading.look(self.client, seen, aws_region=self.question.aws_region)
         return None
 
-
-def _of_nomad(
-    client: nomad.Nomad, found: doctor.ObservedCluster, seen: Sequence[volumes.Volume]
-) -> claim_model.ObservedClaims:
-    """Return what is known of the claims of *seen*, without asking anything again."""
-    clients = () if isinstance(found.clients, doctor.Unknown) else found.clients
-    return claim_model.ObservedClaims(
-        volumes=tuple(seen),
-        nodes={node.node_id: node for node in clients},
-        plugins={} if isinstance(found.plugins, doctor.Unknown) else found.plugins,
-        ec2=None,
-        now_ns=client.now_ns,
-    )
+    def _of_nomad(self, seen: Sequence[volumes.Volume]) -> claim_model.ObservedClaims:
+        """Return what is known of the claims of *seen*, without asking anything again."""
+        return claim_model.ObservedClaims(
+            volumes=tuple(seen),
+            nodes={node.node_id: node for node in self.found.known_clients},
+            plugins=self.found.known_plugins,
+            ec2=None,
+            now_ns=self.client.now_ns,
+        )
 
 
 def _key(shown: str) -> tuple[str, str]:

@@ -1,8 +1,9 @@
-"""What a report holds. Plain data."""
+"""What a report holds, and how grave each part of it is. Plain data."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nomad_csi.claims import claim_model
 from nomad_csi.doctor import model as doctor
@@ -11,9 +12,46 @@ from nomad_csi.health import plugins
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import registration
 from nomad_csi.report.smoke_results import SmokeResult
+from nomad_csi.text import listing
 
 VolumeStatus = Literal["ok", "missing", "differs", "unschedulable"]
 Evidence = Literal["smoke", "nomad", "-"]
+Kind = Literal["good", "warn", "bad", "unsure"]
+"""How grave a word is, for whoever paints it."""
+
+ORDER: tuple[Kind, ...] = ("bad", "unsure", "warn", "good")
+"""The gravest first."""
+
+NOT_JUDGED = "not checked"
+
+_Row = TypeVar("_Row")
+_Name = TypeVar("_Name")
+
+_GOOD = frozenset({"healthy", "ok", "live", "ready", "verified"})
+_WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible", "ended", "warning", "unverified"})
+_UNSURE = frozenset({NOT_JUDGED, "not verified", "initializing"})
+
+
+def kind_of(word: str) -> Kind:
+    """Return how grave *word* is: a status, the state of a client or of a claim, a severity."""
+    if word in _GOOD:
+        return "good"
+    if word in _UNSURE:
+        return "unsure"
+    return "warn" if word in _WARN else "bad"
+
+
+def worst(kinds: Iterable[Kind]) -> Kind:
+    """Return the gravest of *kinds*; ``good`` where there is none."""
+    return min(kinds, key=ORDER.index, default="good")
+
+
+def grouped(rows: Iterable[_Row], name_of: Callable[[_Row], _Name]) -> defaultdict[_Name, list[_Row]]:
+    """Return *rows* by what *name_of* returns of each; none where a name has none."""
+    found: defaultdict[_Name, list[_Row]] = defaultdict(list)
+    for row in rows:
+        found[name_of(row)].append(row)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +70,16 @@ class Cluster:
     servers: tuple[nodes.Server, ...]
     """Empty where they could not be read."""
 
-    asked_ns: int
-    """When, in nanoseconds since 1970, by Nomad's own clock."""
+    asked_at: str
+    """When, in UTC, by Nomad's own clock."""
 
     sandbox: str = ""
     """The mark of the sandbox, whose plugins mount nothing; empty: it is none."""
+
+    @property
+    def nomad_versions(self) -> str:
+        """Those of its servers."""
+        return ", ".join(sorted({server.version for server in self.servers}))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +102,21 @@ class ReportedClient:
     statuses: Mapping[str, str]
     """Status of its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
 
+    @property
+    def state_kind(self) -> Kind:
+        """How grave its own state is."""
+        return kind_of(self.state)
+
+    @property
+    def kind(self) -> Kind:
+        """How grave the worst is of its state and of all instances on it."""
+        return worst(map(kind_of, (self.state, *self.statuses.values())))
+
+    @property
+    def remark(self) -> str:
+        """What is not well on it, its own state apart: ``aws-ebs0 node: hung``."""
+        return "; ".join(f"{name}: {word}" for name, word in self.statuses.items() if kind_of(word) != "good")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportedPlugin:
@@ -70,6 +128,18 @@ class ReportedPlugin:
 
     is_expected: bool
     """Whether the spec has it; without a spec, true: what runs is compared with what its own jobs ask for."""
+
+    @property
+    def word(self) -> str:
+        """Its status."""
+        return self.status.status if self.status else NOT_JUDGED
+
+    @property
+    def kind(self) -> Kind:
+        """How grave that is: what its policy allows for is a warning."""
+        if self.status is None or self.status.status == plugins.HEALTHY:
+            return kind_of(self.word)
+        return "warn" if self.status.ok else "bad"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +162,11 @@ class ReportedVolume(registration.NamedVolume):
     evidence: Evidence
     is_expected: bool
     """As `ReportedPlugin.is_expected`."""
+
+    @property
+    def kind(self) -> Kind:
+        """How grave its status is."""
+        return kind_of(self.status)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,3 +245,14 @@ class ClusterReport:
     def left_out(self) -> tuple[doctor.Unchecked, ...]:
         """What was not to be asked, or can be seen from nowhere."""
         return tuple(item for item in self.unchecked if item.is_expected)
+
+    @property
+    def status(self) -> tuple[str, Kind]:
+        """The whole in a few words, and how grave it is."""
+        if self.errors:
+            return listing.grouped(self.errors, "error"), "bad"
+        if self.unexpected:
+            return "not everything could be checked", "unsure"
+        if self.warnings:
+            return f"no errors, {listing.grouped(self.warnings, 'warning')}", "warn"
+        return "no errors", "good"

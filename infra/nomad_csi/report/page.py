@@ -1,13 +1,13 @@
 """A report as a page shows it: grouped, sorted, the worst first. Pure; text and markup are the template's."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any
 
-from nomad_csi.claims import claims_report
+from nomad_csi.claims import claim_model, claims_report
 from nomad_csi.findings import Finding
-from nomad_csi.report import model, tables
+from nomad_csi.health.instances import InstanceRow
+from nomad_csi.report import model
 from nomad_csi.text import listing
 
 SHOWN = 5
@@ -17,79 +17,125 @@ ROWS = 50
 """Rows of one table that are shown at once, of what is not well; the rest can be opened."""
 
 
-class GradedRow(Protocol):
-    """A row of a table."""
-
-    @property
-    def kind(self) -> tables.Kind:
-        """How grave it is."""
-        ...
+# Clients of a zone as small squares, one for each: a picture beside numbers that say the same.
 
 
-_Row = TypeVar("_Row", bound=GradedRow)
+_COLUMNS = {False: 20, True: 40}
+_PITCH = {False: 9, True: 5}
+"""Of a few clients, and of many."""
+
+MANY = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Squares as paths of SVG."""
+
+    width: str
+    height: str
+    paths: tuple[tuple[model.Kind, str], ...]
+    """Kind of the clients and the path of all their squares; what is not well comes first, as lozenges."""
+
+
+def chart_of(kinds: Sequence[model.Kind]) -> Chart:
+    """Return the chart of clients of these *kinds*."""
+    ordered = sorted(kinds, key=model.ORDER.index)
+    columns, pitch = _COLUMNS[len(ordered) > MANY], _PITCH[len(ordered) > MANY]
+    rows = -(-len(ordered) // columns)
+    paths: dict[model.Kind, list[str]] = {}
+    for number, kind in enumerate(ordered):
+        left, top = number % columns * pitch, number // columns * pitch
+        draw = _square if kind == "good" else _lozenge
+        paths.setdefault(kind, []).append(draw(left, top, pitch - 1))
+    return Chart(
+        width=str(min(len(ordered), columns) * pitch),
+        height=str(rows * pitch),
+        paths=tuple((kind, "".join(squares)) for kind, squares in paths.items()),
+    )
+
+
+def _square(left: int, top: int, side: int) -> str:
+    return f"M{left} {top}h{side}v{side}h-{side}z"
+
+
+def _lozenge(left: int, top: int, side: int) -> str:
+    half = side / 2
+    return f"M{left + half:g} {top}l{half:g} {half:g}l-{half:g} {half:g}l-{half:g}-{half:g}z"
+
+
+# The page.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A number at the top of the page."""
+    """A number at the top of the page, and the section of its name."""
 
     label: str
     count: int
     remark: str
-    kind: tables.Kind
-    target: str
-    """Id of the section that tells more."""
+    kind: model.Kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindingGroup:
     """All findings of one code."""
 
-    code: str
-    severity: str
-    kind: tables.Kind
-    found_by: str
+    first: Finding
+    kind: model.Kind
     advice: str
     """Where all of them advise the same; else empty."""
 
-    shown: tuple[Finding, ...]
+    shown: Sequence[Finding]
     """The first; none of warnings, which can all wait."""
 
-    folded: tuple[Finding, ...]
+    folded: Sequence[Finding]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowGroup(Generic[_Row]):
-    """Rows of a table that belong together."""
+class Split:
+    """Rows of a table, each with its `kind`: what is not well, to be shown, and everything in groups, to be opened."""
 
-    name: str
-    rows: tuple[_Row, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Split(Generic[_Row]):
-    """Rows of a table: what is not well, to be shown, and everything in groups, to be opened."""
-
-    wrong: tuple[_Row, ...]
-    groups: tuple[RowGroup[_Row], ...]
+    wrong: Sequence[Any]
+    groups: Mapping[str, Sequence[Any]]
+    """By name; those without one come last."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PluginView:
-    """A plugin and its instances."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PluginInstanceRow:
+    """One instance of a plugin."""
 
-    plugin: model.ReportedPlugin
-    word: str
-    kind: tables.Kind
-    instances: Split[tables.PluginInstanceRow]
+    row: InstanceRow
+    zone: str
+    """Of the client, where the instance itself reports none: so for controllers."""
+
+    @property
+    def kind(self) -> model.Kind:
+        """How grave its status is: one that nobody asked for is worth knowing, and no more."""
+        return "warn" if self.row.is_extra else model.kind_of(self.row.status)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ZoneView:
-    """A zone, and its clients as a picture."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimRow:
+    """One claim on a volume."""
 
-    zone: model.Zone
-    chart: tables.Chart
+    held: claim_model.VolumeClaims
+    item: claim_model.ClaimStatus
+
+    @property
+    def kind(self) -> model.Kind:
+        """How grave its status is."""
+        return model.kind_of(self.item.status)
+
+    @property
+    def client(self) -> str:
+        """The name of its client, with its status where that is not ``ready``."""
+        name = self.item.claim.node_name or self.item.claim.node_id or "-"
+        return name if self.item.node_status in {"ready", ""} else f"{name} ({self.item.node_status})"
+
+    @property
+    def since(self) -> str:
+        """When its allocation was made."""
+        return claims_report.time_text(self.item.claim.since_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,107 +143,77 @@ class Page:
     """All that the template needs."""
 
     report: model.ClusterReport
-    status: str
-    kind: tables.Kind
-    asked_at: str
-    nomad_versions: str
-    tool_version: str
-    tiles: tuple[Tile, ...]
-    problems: tuple[FindingGroup, ...]
-    zones: tuple[ZoneView, ...]
-    plugins: tuple[PluginView, ...]
-    clients: Split[tables.ClientRow]
-    volumes: Split[tables.VolumeRow]
-    claims: Split[tables.ClaimRow]
+    tiles: Iterable[Tile]
+    problems: Sequence[FindingGroup]
+    zones: Sequence[tuple[model.Zone, Chart]]
+    plugins: Sequence[tuple[model.ReportedPlugin, Split]]
+    clients: Split
+    volumes: Split
+    claims: Split
 
 
-def of(report: model.ClusterReport, tool_version: str) -> Page:
-    """Return the page of *report*, made by *tool_version* of this package."""
-    status, kind = tables.of_report(report)
-    of_clients, of_claims = tables.clients(report), tables.claims(report)
-    of_volumes = tables.volumes(report)
+def of(report: model.ClusterReport) -> Page:
+    """Return the page of *report*."""
+    zone_of = {client.node_id: client.zone for client in report.clients}
+    claims = [ClaimRow(held=held, item=item) for held in report.claims for item in held.claims]
     return Page(
         report=report,
-        status=status,
-        kind=kind,
-        asked_at=claims_report.time_text(report.cluster.asked_ns),
-        nomad_versions=", ".join(sorted({server.version for server in report.cluster.servers})),
-        tool_version=tool_version,
-        tiles=tuple(_tiles(report, of_clients, of_volumes, of_claims)),
+        tiles=_tiles(report, claims),
         problems=tuple(_problems(report.findings)),
-        zones=tuple(_zones(report, of_clients)),
-        plugins=tuple(_plugin(report, plugin) for plugin in report.plugins),
-        clients=_split(of_clients, lambda row: row.client.zone),
-        volumes=_split(of_volumes, lambda row: ", ".join(row.volume.zones)),
-        claims=_split(of_claims, lambda row: row.namespace),
+        zones=tuple(_zones(report)),
+        plugins=tuple((plugin, _instances(plugin, zone_of)) for plugin in report.plugins),
+        clients=_split(report.clients, lambda client: client.zone),
+        volumes=_split(report.volumes, lambda volume: ", ".join(volume.zones)),
+        claims=_split(claims, lambda row: row.held.volume.namespace),
     )
 
 
-def _tiles(
-    report: model.ClusterReport,
-    clients: Sequence[tables.ClientRow],
-    volumes: Sequence[tables.VolumeRow],
-    claims: Sequence[tables.ClaimRow],
-) -> Iterable[Tile]:
-    kinds = [tables.of_plugin(plugin)[1] for plugin in report.plugins]
-    yield _tile("plugins", kinds, "healthy")
-    yield _tile("clients", [row.kind for row in clients], "well")
-    yield _tile("volumes", [row.kind for row in volumes], "in order")
+def _tiles(report: model.ClusterReport, claims: Sequence[ClaimRow]) -> Iterator[Tile]:
+    yield _tile("plugins", report.plugins, "healthy")
+    yield _tile("clients", report.clients, "well")
+    yield _tile("volumes", report.volumes, "in order")
     held = sum(volume.claims for volume in report.volumes)
-    seen = [row.kind for row in claims]
-    yield _tile("claims", seen, "live", count=held, unread=report.claims_unread)
+    yield _tile("claims", claims, "live", count=held, unread=report.claims_unread)
 
 
-def _tile(label: str, kinds: Sequence[tables.Kind], fine: str, *, count: int | None = None, unread: int = 0) -> Tile:
+def _tile(label: str, rows: Sequence[Any], fine: str, *, count: int | None = None, unread: int = 0) -> Tile:
+    kinds = [row.kind for row in rows]
     wrong = sum(kind != "good" for kind in kinds)
     remark = f"{wrong:,} not {fine}" if wrong else f"all {fine}"
     if unread:
         remark += f"; holders of {listing.grouped(unread, 'volume')} not read"
-    total = len(kinds) if count is None else count
-    kind = tables.worst((*kinds, "unsure") if unread else kinds)
-    return Tile(label=label, count=total, remark=remark if total else "none", kind=kind, target=label)
+        kinds.append("unsure")
+    total = len(rows) if count is None else count
+    return Tile(label=label, count=total, remark=remark if total else "none", kind=model.worst(kinds))
 
 
-def _problems(found: Iterable[Finding]) -> Iterable[FindingGroup]:
-    by_code: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
-    for item in found:
-        by_code[item.severity, item.code, item.found_by].append(item)
-    for (severity, code, found_by), items in by_code.items():
+def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
+    by_code = model.grouped(found, lambda item: (item.severity, item.code, item.found_by))
+    for (severity, *_), items in by_code.items():
         hints = {item.advice for item in items}
-        advice = hints.pop() if len(hints) == 1 else ""
         shown = SHOWN if severity == "error" else 0
         yield FindingGroup(
-            code=code,
-            severity=severity,
-            kind="bad" if severity == "error" else "warn",
-            found_by=found_by,
-            advice=advice,
-            shown=tuple(items[:shown]),
-            folded=tuple(items[shown:]),
+            first=items[0],
+            kind=model.kind_of(severity),
+            advice=hints.pop() if len(hints) == 1 else "",
+            shown=items[:shown],
+            folded=items[shown:],
         )
 
 
-def _zones(report: model.ClusterReport, rows: Iterable[tables.ClientRow]) -> Iterable[ZoneView]:
-    kinds: dict[str, list[tables.Kind]] = defaultdict(list)
-    for row in rows:
-        kinds[row.client.zone].append(row.kind)
+def _zones(report: model.ClusterReport) -> Iterator[tuple[model.Zone, Chart]]:
+    by_zone = model.grouped(report.clients, lambda client: client.zone)
     for zone in report.zones:
-        yield ZoneView(zone=zone, chart=tables.chart_of(kinds[zone.name]))
+        yield zone, chart_of([client.kind for client in by_zone[zone.name]])
 
 
-def _plugin(report: model.ClusterReport, plugin: model.ReportedPlugin) -> PluginView:
-    word, kind = tables.of_plugin(plugin)
-    rows = tables.instances(plugin, {client.node_id: client.zone for client in report.clients})
-    return PluginView(plugin=plugin, word=word, kind=kind, instances=_split(rows, lambda row: row.zone))
+def _instances(plugin: model.ReportedPlugin, zone_of: Mapping[str, str]) -> Split:
+    found = plugin.status.instances if plugin.status else ()
+    rows = [PluginInstanceRow(row=row, zone=row.zone or zone_of.get(row.node_id, "")) for row in found]
+    return _split(rows, lambda row: row.zone)
 
 
-def _split(rows: Sequence[_Row], group_of: Callable[[_Row], str]) -> Split[_Row]:
-    groups: dict[str, list[_Row]] = defaultdict(list)
-    for row in rows:
-        groups[group_of(row)].append(row)
-    return Split(
-        wrong=tuple(row for row in rows if row.kind != "good"),
-        groups=tuple(
-            RowGroup(name=name, rows=tuple(groups[name])) for name in sorted(groups, key=lambda name: (not name, name))
-        ),
-    )
+def _split(rows: Sequence[Any], group_of: Callable[[Any], str]) -> Split:
+    groups = model.grouped(rows, group_of)
+    names = sorted(groups, key=lambda name: (not name, name))
+    return Split(wrong=[row for row in rows if row.kind != "good"], groups={name: groups[name] for name in names})

@@ -10,7 +10,7 @@ from nomad_csi.cli.common import command, erasing, inputs, options, output, usag
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
-from nomad_csi.report import as_json, cluster_report, model, page, smoke_results, tables
+from nomad_csi.report import as_json, cluster_report, model, page, smoke_results
 
 
 @command.Typed
@@ -55,7 +55,7 @@ def run(arguments: command.Arguments) -> int:
     ):
         erasing.warn(nomad)
         found = cluster_report.look(nomad, question)
-    _write(_text(found, as_data=arguments.json), arguments.out, tables.of_report(found)[0])
+    _write(_text(found, as_data=arguments.json), arguments.out, found.status[0])
     code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
     return options.exit_code(arguments, code, found.findings)
 
@@ -63,8 +63,7 @@ def run(arguments: command.Arguments) -> int:
 def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     if as_data:
         return output.as_json(as_json.of(found)) + "\n"
-    shown = page.of(found, metadata.version("nomad-csi"))
-    return html.html(shown, shown_rows=page.ROWS)
+    return html.html(page.of(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
 
 
 def _write(text: str, path: Path | None, status: str) -> None:
