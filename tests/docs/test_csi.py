@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.cli.observe.csi_calls import csi_commands
+from nomad_csi.cli.observe import csi_commands
 from nomad_csi.csi import report
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.probing import probed

@@ -38,9 +38,15 @@ class Rpc:
     """The generated class of its request."""
 
     @property
+    def fields(self) -> Mapping[str, Any]:
+        """Those of its request, as protobuf describes them, by name."""
+        found: Mapping[str, Any] = self.request_type.DESCRIPTOR.fields_by_name  # type: ignore[attr-defined]
+        return found
+
+    @property
     def takes_secrets(self) -> bool:
         """Whether a request can carry secrets."""
-        return any(_is_secret(field) for field in self.request_type.DESCRIPTOR.fields)  # type: ignore[attr-defined]
+        return any(map(_is_secret, self.fields.values()))
 
 
 RPCS: Mapping[str, Rpc] = {

@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.observe.csi_calls import csi_commands
+from nomad_csi.cli.observe import csi_commands
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
@@ -65,7 +65,7 @@ def test_every_rpc_is_a_command_or_left_out_on_purpose():
     """A new RPC in `proto/csi.proto` needs a decision."""
     from nomad_csi.csi import rpc  # noqa: PLC0415
 
-    commands = {command.rpc.name for group in csi_commands.SERVICES.values() for command in group.values()}
+    commands = {command.name for group in csi_commands.SERVICES.values() for command in group.values()}
 
     assert commands | WITHOUT_COMMAND == set(rpc.RPCS)
     assert not commands & WITHOUT_COMMAND

@@ -48,7 +48,7 @@ class Option(click.Option):
         self.job: str = settings.pop("job", "")
         """How it gets into the job of ``verify --print-job``: see `cli.observe.verify_job`."""
         self.field: str = settings.pop("field", "")
-        """The field of a request of ``csi`` that it fills: see `cli.observe.csi_calls.csi_options`."""
+        """The field of a request of ``csi`` that it fills: see `cli.observe.csi_commands`."""
         super().__init__(names, **settings)
 
 

@@ -2,17 +2,22 @@
 
 import contextlib
 import functools
+import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TextIO
 
 import click
+import yaml
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, options, usage
-from nomad_csi.cli.observe.csi_calls import csi_commands, csi_options, csi_output, csi_secrets
+from nomad_csi.cli.common import argument_secrets, command, inputs, options, output, usage
+from nomad_csi.cli.observe import csi_commands
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
+from nomad_csi.spec import draft
+from nomad_csi.text import redaction
 
 ENDPOINT = "CSI_ENDPOINT"
 """Environment variable with the endpoint: the one that CSI itself names, and that Nomad gives to plugins."""
@@ -21,6 +26,93 @@ TIMEOUT_S = 60.0
 
 LEAST_S = 0.05
 """For a call that begins when hardly any time is left."""
+
+
+# The secrets of one request: from a file or the environment, never from arguments, which everybody can read.
+
+
+SECRETS = "X_CSI_SECRETS"
+"""As csc has it: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
+
+INSTEAD = (
+    f"secrets are not taken as arguments, which every user of this machine can read: write them to a file "
+    f"(--secrets FILE, JSON or YAML of names and texts) or into the variable {SECRETS}"
+)
+
+
+secrets_options = argument_secrets.options(
+    f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD
+)
+
+
+def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
+    """Return the secrets of the environment, and of the file, which goes before it. Raises `errors.SpecError`."""
+    found = _of_variable(os.environ.get(SECRETS, ""))
+    if arguments.secrets is not None:
+        source = str(arguments.secrets)
+        found |= _checked(draft.read_yaml(inputs.text(arguments.secrets), source), source)
+    return found
+
+
+def _of_variable(text: str) -> dict[str, str]:
+    if not text.strip():
+        return {}
+    if text.lstrip().startswith("{"):
+        return _checked(draft.read_yaml(text, SECRETS), SECRETS)
+    pairs: Sequence[tuple[str, str, str]] = [part.partition("=") for part in text.split(",")]
+    return _checked({name: value if equals else None for name, equals, value in pairs}, SECRETS)
+
+
+def _checked(document: Any, source: str) -> dict[str, str]:
+    is_table = isinstance(document, Mapping) and all(
+        isinstance(part, str) for pair in document.items() for part in pair
+    )
+    if not is_table or not all(document):
+        allowed = "names and texts" if source != SECRETS else "name=text pairs with commas between, or JSON"
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
+    return dict(document)
+
+
+# How answers print: as YAML for people or JSON for programs, and never a secret of the request.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Output:
+    """One command's output."""
+
+    as_json: bool
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values that a plugin may repeat, in an answer or in an error; short ones are hidden where they are words."""
+
+    def show(self, document: Mapping[str, Any], stream: TextIO) -> None:
+        """Print *document*."""
+        hidden = self._hidden(document)
+        if self.as_json:
+            print(output.as_json(hidden), file=stream)
+        elif not hidden:
+            print("done", file=stream)
+        else:
+            print(yaml.safe_dump(hidden, sort_keys=False, allow_unicode=True, width=120).rstrip(), file=stream)
+
+    def fail(self, error: errors.CsiError) -> None:
+        """Print *error* to standard error; as JSON besides, where a program reads."""
+        text = redaction.mask(str(error), self.secrets, short_words=True)
+        if self.as_json:
+            message = redaction.mask(error.message, self.secrets, short_words=True)
+            shown = {"endpoint": error.endpoint, "code": error.code, "message": message, "advice": error.advice}
+            output.print_json({"error": shown})
+        print(f"error: {text}", file=sys.stderr)
+
+    def _hidden(self, value: Any) -> Any:
+        """Return *value* with no secret in any of its texts."""
+        if isinstance(value, str):
+            return redaction.mask(value, self.secrets, short_words=True)
+        if isinstance(value, Mapping):
+            return {self._hidden(key): self._hidden(item) for key, item in value.items()}
+        return [self._hidden(item) for item in value] if isinstance(value, list) else value
+
+
+# The commands.
 
 
 COMMON = (
@@ -41,9 +133,9 @@ COMMON = (
 
 
 def _made(name: str, of: csi_commands.RpcCommand) -> command.Command:
-    secrets = (csi_secrets.options, inputs.insecure) if of.rpc.takes_secrets else ()
+    secrets = (secrets_options, inputs.insecure) if of.called.takes_secrets else ()
     asks = (options.yes,) if of.question else ()
-    add = command.together(*of.arguments, *COMMON, *secrets, *asks)
+    add = command.together(csi_commands.options_of(of.called.fields), *COMMON, *secrets, *asks)
     return command.command(name=name, help=f"{of.summary}.")(add(functools.partial(_call, of)))
 
 
@@ -56,25 +148,25 @@ def _service(name: str) -> command.Group:
 def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
     """Call the RPC, print the answer, and return 0, 2 where no plugin answered, or 100 and the gRPC code of a no."""
     if of.instead:
-        raise errors.RefusedError(f"{of.rpc.name} is not called: {of.instead}")
-    given = csi_secrets.read(arguments) if of.rpc.takes_secrets else {}
-    document = csi_options.document(arguments, csi_options.fields(arguments), given)
-    request = rpc.request_of(of.rpc, document, str(arguments.request or ""))
-    output = csi_output.Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
+        raise errors.RefusedError(f"{of.called.name} is not called: {of.instead}")
+    given = _read_secrets(arguments) if of.called.takes_secrets else {}
+    document = csi_commands.document(arguments, csi_commands.fields(arguments), given)
+    request = rpc.request_of(of.called, document, str(arguments.request or ""))
+    shown = _Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
     if not arguments.endpoint:
         fix = f"or set {ENDPOINT}"
         usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)])
     is_insecure = _refuse_readable_secrets(arguments, document)
     if arguments.show_request:
-        output.show(rpc.document_of(request), sys.stderr)
+        shown.show(rpc.document_of(request), sys.stderr)
     if of.question and not options.agreed(of.question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
         reply = of.shown(_answer(arguments, of, request, is_insecure=is_insecure))
     except errors.CsiError as error:
-        output.fail(explain.explained(error, of.rpc.name) if error.code else error)
+        shown.fail(explain.explained(error, of.called.name) if error.code else error)
         return explain.exit_code(error)
-    output.show(reply, sys.stdout)
+    shown.show(reply, sys.stdout)
     return 0 if of.is_good(reply) else errors.EXIT_CHANGES
 
 
@@ -118,10 +210,10 @@ def _replies(
     timeout_s: float,
 ) -> Iterator[rpc.Document]:
     if of.is_list and not arguments.one_page:
-        for page in rpc.pages(connection, of.rpc, request, timeout_s=timeout_s):
+        for page in rpc.pages(connection, of.called, request, timeout_s=timeout_s):
             yield rpc.document_of(page)
     else:
-        yield rpc.document_of(rpc.call(connection, of.rpc, request, timeout_s=timeout_s))
+        yield rpc.document_of(rpc.call(connection, of.called, request, timeout_s=timeout_s))
 
 
 run = command.Group(commands={name: _service(name) for name in csi_commands.SERVICES})
