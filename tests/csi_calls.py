@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.csi import capability, channel
-from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.csi.v1 import csi_pb2
 
 _NONE: Mapping[str, str] = {}
 
@@ -109,8 +109,7 @@ def controller_publish_volume(
         secrets=secrets,
         volume_context=context,
     )
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    reply = channel.call(connection, stub.ControllerPublishVolume.future, request, timeout_s=timeout_s)
+    reply = channel.call(connection, request, timeout_s=timeout_s)
     return PublishedVolume(publish_context=dict(reply.publish_context))
 
 
@@ -124,8 +123,7 @@ def controller_unpublish_volume(
 ) -> None:
     """Detach the volume from the node. May be repeated."""
     request = csi_pb2.ControllerUnpublishVolumeRequest(volume_id=volume_id, node_id=node_id, secrets=secrets)
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    channel.call(connection, stub.ControllerUnpublishVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, request, timeout_s=timeout_s)
 
 
 def create_volume(connection: channel.CsiConnection, wanted: NewVolume, *, timeout_s: float) -> CreatedVolume:
@@ -142,8 +140,7 @@ def create_volume(connection: channel.CsiConnection, wanted: NewVolume, *, timeo
             preferred=[csi_pb2.Topology(segments=segments) for segments in wanted.preferred_topologies],
         ),
     )
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    volume = channel.call(connection, stub.CreateVolume.future, request, timeout_s=timeout_s).volume
+    volume = channel.call(connection, request, timeout_s=timeout_s).volume
     return CreatedVolume(
         volume_id=volume.volume_id,
         capacity_bytes=volume.capacity_bytes,
@@ -169,6 +166,20 @@ def _source(wanted: NewVolume) -> Any:
     return None
 
 
+def delete_snapshot(
+    connection: channel.CsiConnection, *, snapshot_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
+) -> None:
+    """Have the plugin delete the snapshot *and what only it holds*. One that is gone is no error."""
+    request = csi_pb2.DeleteSnapshotRequest(snapshot_id=snapshot_id, secrets=secrets)
+    channel.call(connection, request, timeout_s=timeout_s)
+
+
+def node_get_info(connection: channel.CsiConnection, *, timeout_s: float) -> csi_pb2.NodeGetInfoResponse:
+    """Ask for the machine's id, limit and place. ``UNIMPLEMENTED``: this process is no node plugin."""
+    reply: csi_pb2.NodeGetInfoResponse = channel.call(connection, csi_pb2.NodeGetInfoRequest(), timeout_s=timeout_s)
+    return reply
+
+
 def node_stage_volume(
     connection: channel.CsiConnection, volume: VolumeUse, *, staging_target_path: str, timeout_s: float
 ) -> None:
@@ -181,8 +192,7 @@ def node_stage_volume(
         secrets=volume.secrets,
         volume_context=volume.context,
     )
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    channel.call(connection, stub.NodeStageVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, request, timeout_s=timeout_s)
 
 
 def node_unstage_volume(
@@ -190,8 +200,7 @@ def node_unstage_volume(
 ) -> None:
     """Undo `node_stage_volume`. May be repeated."""
     request = csi_pb2.NodeUnstageVolumeRequest(volume_id=volume_id, staging_target_path=staging_target_path)
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    channel.call(connection, stub.NodeUnstageVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, request, timeout_s=timeout_s)
 
 
 def node_publish_volume(
@@ -214,8 +223,7 @@ def node_publish_volume(
         secrets=volume.secrets,
         volume_context=volume.context,
     )
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    channel.call(connection, stub.NodePublishVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, request, timeout_s=timeout_s)
 
 
 def node_unpublish_volume(
@@ -223,8 +231,7 @@ def node_unpublish_volume(
 ) -> None:
     """Undo `node_publish_volume`. May be repeated."""
     request = csi_pb2.NodeUnpublishVolumeRequest(volume_id=volume_id, target_path=target_path)
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    channel.call(connection, stub.NodeUnpublishVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, request, timeout_s=timeout_s)
 
 
 def node_get_volume_stats(
@@ -232,8 +239,7 @@ def node_get_volume_stats(
 ) -> VolumeUsage:
     """Ask how full the volume at *volume_path* is. Wanted when ``GET_VOLUME_STATS`` is there."""
     request = csi_pb2.NodeGetVolumeStatsRequest(volume_id=volume_id, volume_path=volume_path)
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    reply = channel.call(connection, stub.NodeGetVolumeStats.future, request, timeout_s=timeout_s)
+    reply = channel.call(connection, request, timeout_s=timeout_s)
     found = [entry for entry in reply.usage if entry.unit == csi_pb2.VolumeUsage.BYTES]
     usage = found[0] if found else csi_pb2.VolumeUsage()
     return VolumeUsage(total_bytes=usage.total, used_bytes=usage.used, available_bytes=usage.available)
@@ -256,8 +262,7 @@ def controller_expand_volume(
         secrets=secrets,
         volume_capability=None if use is None else capability.message(use),
     )
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    reply = channel.call(connection, stub.ControllerExpandVolume.future, request, timeout_s=timeout_s)
+    reply = channel.call(connection, request, timeout_s=timeout_s)
     return ExpandedVolume(capacity_bytes=reply.capacity_bytes, node_expansion_required=reply.node_expansion_required)
 
 
@@ -280,6 +285,5 @@ def node_expand_volume(
         staging_target_path=staging_target_path,
         volume_capability=None if use is None else capability.message(use),
     )
-    stub = csi_pb2_grpc.NodeStub(connection.channel)
-    reply = channel.call(connection, stub.NodeExpandVolume.future, request, timeout_s=timeout_s)
+    reply = channel.call(connection, request, timeout_s=timeout_s)
     return int(reply.capacity_bytes)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import nomad
-from nomad_csi.csi import channel, endpoint, snapshots
+from nomad_csi.csi import channel, endpoint
 from nomad_csi.deletion import deletion
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
@@ -27,6 +27,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
+from tests import csi_calls
 
 OWNER = "shop/prod"
 PLUGIN_ID = "storage"
@@ -145,7 +146,7 @@ class World:
     def delete_snapshot(self, snapshot_id):
         """Have the driver delete a snapshot."""
         with self.connected() as connection:
-            snapshots.delete_snapshot(connection, snapshot_id=snapshot_id, timeout_s=60)
+            csi_calls.delete_snapshot(connection, snapshot_id=snapshot_id, timeout_s=60)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, controller, endpoint, identity, snapshots
+from nomad_csi.csi import channel, controller, endpoint, identity
 
 
 def test_call_carries_status_sentence_and_advice(start_plugin):
@@ -63,7 +63,7 @@ def test_call_with_a_quiet_event_is_answered(start_plugin):
     """An event that nobody sets changes nothing."""
     plugin = start_plugin()
     with channel.connect(endpoint.parse(plugin.socket), cancelled=threading.Event()) as connection:
-        assert identity.probe(connection, timeout_s=30).ready
+        assert identity.probe(connection, timeout_s=30)
 
 
 def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
@@ -75,14 +75,14 @@ def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
     start_plugin()
 
     with channel.connect(where) as connection:
-        assert identity.probe(connection, timeout_s=30).ready
+        assert identity.probe(connection, timeout_s=30)
 
 
 def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
     """HTTP_PROXY does not come between us and a plugin."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
-        assert identity.probe(connection, timeout_s=30).ready
+        assert identity.probe(connection, timeout_s=30)
 
 
 def test_host_without_an_address_is_called_so():
@@ -99,7 +99,7 @@ def test_host_without_an_address_is_called_so():
 SECRET = "hunter2-S3cret-Pw"
 CALLS = {
     "DeleteVolume": lambda connection, **secrets: controller.delete_volume(connection, volume_id="vol-1", **secrets),
-    "CreateSnapshot": lambda connection, **secrets: snapshots.create_snapshot(
+    "CreateSnapshot": lambda connection, **secrets: controller.create_snapshot(
         connection, source_volume_id="vol-1", name="last", **secrets
     ),
 }

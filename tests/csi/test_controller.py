@@ -1,6 +1,13 @@
-from nomad_csi.csi import capability, controller
+from nomad_csi.csi import capability, controller, records
 from nomad_csi.csi.v1 import csi_pb2
 
+SNAPSHOT = csi_pb2.Snapshot(
+    snapshot_id="snap-1",
+    source_volume_id="vol-1",
+    size_bytes=1 << 30,
+    creation_time={"seconds": 1_700_000_000},
+    ready_to_use=True,
+)
 WRITER = capability.VolumeCapability(
     access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4", mount_flags=("noatime",)
 )
@@ -13,7 +20,7 @@ def test_controller_capabilities_are_named_and_sorted(connected):
     """They are names, not numbers."""
     found = controller.controller_get_capabilities(connected[1], timeout_s=30)
 
-    assert found.rpcs == ("CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME")
+    assert found == ("CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME")
 
 
 def test_validation_sends_all_and_tells_confirmed(connected):
@@ -30,7 +37,7 @@ def test_validation_sends_all_and_tells_confirmed(connected):
         timeout_s=30,
     )
 
-    assert found == controller.ValidateVolumeAnswer(confirmed=True, message="as asked")
+    assert found == records.Validated(confirmed=True, message="as asked")
     assert plugin.requests == [
         csi_pb2.ValidateVolumeCapabilitiesRequest(
             volume_id="vol-1",
@@ -58,3 +65,29 @@ def test_delete_names_the_volume(connected):
     controller.delete_volume(connection, volume_id="vol-1", timeout_s=30)
 
     assert plugin.requests == [csi_pb2.DeleteVolumeRequest(volume_id="vol-1")]
+
+
+def test_create_sends_all_and_returns_the_snapshot(connected):
+    """Name and source go out; id, size and time come back."""
+    plugin, connection = connected
+
+    found = controller.create_snapshot(
+        connection, source_volume_id="vol-1", name="nightly", parameters={"a": "b"}, secrets={"k": "s"}, timeout_s=30
+    )
+
+    assert found == SNAPSHOT
+    assert plugin.requests == [
+        csi_pb2.CreateSnapshotRequest(
+            source_volume_id="vol-1", name="nightly", parameters={"a": "b"}, secrets={"k": "s"}
+        )
+    ]
+
+
+def test_list_names_the_snapshots_of_a_volume(connected):
+    """The filter goes out."""
+    plugin, connection = connected
+
+    found = controller.list_snapshots(connection, source_volume_id="vol-1", timeout_s=30)
+
+    assert found == (SNAPSHOT,)
+    assert plugin.requests == [csi_pb2.ListSnapshotsRequest(source_volume_id="vol-1")]

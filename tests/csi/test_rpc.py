@@ -5,7 +5,7 @@ import types
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import rpc
+from nomad_csi.csi import channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
 
 
@@ -76,9 +76,8 @@ def test_rejects_what_is_no_request(document, said):
 def test_call_asks_the_plugin(connected):
     """The reply message comes back as it is."""
     _, connection = connected
-    asked = rpc.RPCS["GetPluginInfo"]
 
-    reply = rpc.call(connection, asked, rpc.request_of(asked, {}), timeout_s=30)
+    reply = channel.call(connection, rpc.request_of(rpc.RPCS["GetPluginInfo"], {}), timeout_s=30)
 
     assert (reply.name, reply.vendor_version) == ("ebs.csi.aws.com", "v1.64.0")
 
@@ -89,7 +88,7 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
     asked = rpc.RPCS["ListSnapshots"]
 
     with pytest.raises(errors.CsiError, match="ListSnapshots: the pages never end: a token came twice"):
-        list(rpc.pages(connection, asked, rpc.request_of(asked, {"max_entries": 1}), timeout_s=30))
+        list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=30))
 
     assert [request.starting_token for request in plugin.requests] == ["", "more"]
 
@@ -100,12 +99,12 @@ def test_pages_of_a_list_share_one_deadline(monkeypatch):
     asked = rpc.RPCS["ListSnapshots"]
     tokens = iter(["a", "b", ""])
 
-    def call(_connection, _rpc, request, *, timeout_s):
+    def call(_connection, request, *, timeout_s):
         left.append((request.starting_token, timeout_s))
         return types.SimpleNamespace(next_token=next(tokens))
 
-    monkeypatch.setattr(rpc, "call", call)
+    monkeypatch.setattr(channel, "call", call)
     monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
 
-    assert len(list(rpc.pages(None, asked, rpc.request_of(asked, {}), timeout_s=30))) == 3
+    assert len(list(rpc.pages(None, rpc.request_of(asked, {}), timeout_s=30))) == 3
     assert left == [("", 30.0), ("a", 27.0), ("b", 0.0)]

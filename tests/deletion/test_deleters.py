@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint, snapshots
+from nomad_csi.csi import capability, channel, controller, endpoint
 from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi_sandbox.csi_plugin import arguments, server
@@ -87,9 +87,9 @@ def test_last_snapshot_is_the_plugins(way, made, connection):
     """Ready, of the volume; each has a name of its own."""
     one, other = (way().snapshot(made, {}, timeouts()) for _ in range(2))
 
-    found = snapshots.list_snapshots(connection, source_volume_id=made, timeout_s=60)
+    found = controller.list_snapshots(connection, source_volume_id=made, timeout_s=60)
     assert sorted(item.snapshot_id for item in found) == sorted([one.snapshot_id, other.snapshot_id])
-    assert all(item.ready for item in found)
+    assert all(item.ready_to_use for item in found)
 
 
 def test_rejects_a_plugin_whose_storage_does_not_refuse(way):
@@ -131,7 +131,7 @@ def test_rejects_another_plugin(way, socket):
 )
 def test_rejects_a_plugin_that_cannot(way, monkeypatch, rpcs, with_snapshot, words):
     """Before anything is deregistered."""
-    found = controller.ControllerCapabilities(rpcs=rpcs)
+    found = rpcs
     monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: found)
 
     with pytest.raises(errors.RefusedError, match=words):

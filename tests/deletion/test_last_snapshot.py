@@ -1,6 +1,5 @@
 """The last snapshot of a plugin's volume: a name for every driver, waited for under it, and verified usable."""
 
-import datetime as dt
 import hashlib
 import itertools
 import re
@@ -10,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import snapshots
+from nomad_csi.csi import controller
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
 
@@ -22,12 +22,11 @@ IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zo
 
 
 def snapshot(snapshot_id="snap-1", volume=VOLUME, size=1, *, ready=True):
-    return snapshots.CsiSnapshot(
+    return csi_pb2.Snapshot(
         snapshot_id=snapshot_id,
         source_volume_id=volume,
         size_bytes=size,
-        created=dt.datetime(2026, 11, 22, tzinfo=dt.UTC),
-        ready=ready,
+        ready_to_use=ready,
     )
 
 
@@ -37,8 +36,8 @@ class Driver:
     def __init__(self, monkeypatch, *made, listed=()):
         self.asked, self.answers = [], itertools.chain(made, itertools.repeat(made[-1]))
         self.listed = listed
-        monkeypatch.setattr(snapshots, "create_snapshot", self.create)
-        monkeypatch.setattr(snapshots, "list_snapshots", self.list)
+        monkeypatch.setattr(controller, "create_snapshot", self.create)
+        monkeypatch.setattr(controller, "list_snapshots", self.list)
 
     def create(self, connection, **request):
         assert connection is CONNECTION

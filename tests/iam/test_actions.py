@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, controller, identity, snapshots
+from nomad_csi.csi import capability, controller, identity
 from nomad_csi.plan import iam
 from tests import csi_calls
 
@@ -108,14 +108,14 @@ STEPS = {
         Scene.volume,
     ),
     "snapshot": prepared(
-        lambda on, made, _scene: snapshots.create_snapshot(
+        lambda on, made, _scene: controller.create_snapshot(
             on, source_volume_id=made, name=f"snapshot-{next(NAMES)}", timeout_s=TIMEOUT_S
         ),
         Scene.volume,
     ),
-    "list snapshots": prepared(lambda on, _made, _scene: snapshots.list_snapshots(on, timeout_s=TIMEOUT_S)),
+    "list snapshots": prepared(lambda on, _made, _scene: controller.list_snapshots(on, timeout_s=TIMEOUT_S)),
     "delete snapshot": prepared(
-        lambda on, made, _scene: snapshots.delete_snapshot(on, snapshot_id=made, timeout_s=TIMEOUT_S), Scene.snapshot
+        lambda on, made, _scene: csi_calls.delete_snapshot(on, snapshot_id=made, timeout_s=TIMEOUT_S), Scene.snapshot
     ),
     "delete": prepared(
         lambda on, made, _scene: controller.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume

@@ -48,7 +48,12 @@ def message(capability: VolumeCapability) -> Any:
     return csi_pb2.VolumeCapability(access_mode=mode, mount=mount)
 
 
-def names(enumeration: Any, numbers: Iterable[int]) -> tuple[str, ...]:
-    """Return the names of *numbers* in a generated *enumeration*, sorted; a value newer than ours as its number."""
-    known = {value: name for name, value in enumeration.items()}
-    return tuple(sorted(known.get(number, str(number)) for number in numbers))
+def names(capabilities: Iterable[Any], part: str) -> tuple[str, ...]:
+    """Return the names of *part* of *capabilities*, such as ``rpc``, sorted; a value newer than ours as its number."""
+    found = [getattr(entry, part) for entry in capabilities if entry.HasField(part)]
+    return tuple(sorted(_name(each) for each in found))
+
+
+def _name(capability: Any) -> str:
+    known = capability.DESCRIPTOR.fields_by_name["type"].enum_type.values_by_number
+    return known[capability.type].name if capability.type in known else str(capability.type)

@@ -6,7 +6,7 @@ Channels share nothing with each other and retry nothing: what a call says, the 
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ import grpc
 
 from nomad_csi import errors
 from nomad_csi.csi import endpoint
+from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 
 OPTIONS = (
     ("grpc.default_authority", "localhost"),  # node.js servers refuse a path as authority; Nomad says the same
@@ -26,6 +27,13 @@ OPTIONS = (
 
 SECRETS = "secrets"
 """The one field that CSI marks as secret (``csi_secret``), in every request that has it."""
+
+_METHODS = {
+    method.input_type.full_name: method
+    for service in csi_pb2.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+"""RPCs by the names of their requests."""
 
 CANCEL_POLL_S = 0.05
 """How late a cancellation may be noticed, in seconds."""
@@ -104,9 +112,9 @@ def connect(
         channel.close()
 
 
-def call(connection: CsiConnection, method: Callable[..., Any], request: Any, *, timeout_s: float) -> Any:
+def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
     """
-    Call *method*, a member of a generated stub on the connection's channel, and return the reply message.
+    Send *request* to the RPC that takes such a message, and return the reply message.
 
     Raises `errors.CsiError` with the gRPC status name as its code, ``DEADLINE_EXCEEDED`` after *timeout_s* seconds;
     `errors.CancelledError` soon after the connection's event is set; `errors.RefusedError`, before anything is sent,
@@ -115,7 +123,9 @@ def call(connection: CsiConnection, method: Callable[..., Any], request: Any, *,
     secrets = getattr(request, SECRETS, None) or {}
     if secrets:
         endpoint.refuse_secrets(connection.endpoint, insecure=connection.insecure)
-    future = method(request, timeout=max(timeout_s, 0.0))
+    method = _METHODS[request.DESCRIPTOR.full_name]
+    stub = getattr(csi_pb2_grpc, f"{method.containing_service.name}Stub")(connection.channel)
+    future = getattr(stub, method.name).future(request, timeout=max(timeout_s, 0.0))
     ended = threading.Event()
     future.add_done_callback(lambda _: ended.set())
     try:

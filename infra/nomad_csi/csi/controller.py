@@ -1,62 +1,21 @@
 """
 CSI's Controller service: what is done once for the whole cluster. One function for each RPC.
 
-Errors of all of them are those of `channel.call`. Volume ids here are the storage provider's (Nomad's external ids).
+Errors of all of them are those of `channel.call`. Ids here are the storage provider's (Nomad's external ids).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from nomad_csi.csi import capability, channel
-from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.csi import capability, channel, records, rpc
+from nomad_csi.csi.v1 import csi_pb2
 
 _NONE: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ControllerCapabilities:
-    """Answer to ``ControllerGetCapabilities``."""
-
-    rpcs: tuple[str, ...]
-    """Names such as ``PUBLISH_UNPUBLISH_VOLUME``, sorted."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ValidateVolumeAnswer:
-    """Answer to ``ValidateVolumeCapabilities``."""
-
-    confirmed: bool
-    """False: the volume exists and cannot be used like that. Not an error, and Nomad accepts it."""
-
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class VolumePage:
-    """Answer to ``ListVolumes``."""
-
-    volume_ids: tuple[str, ...]
-    next_token: str
-    """Empty: that was all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VolumeCondition:
-    """Answer to ``ControllerGetVolume``."""
-
-    abnormal: bool
-    """True also of volumes that are gone: drivers answer so in place of ``NOT_FOUND``."""
-
-    message: str
-
-
-def controller_get_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> ControllerCapabilities:
-    """Ask what the controller can do. ``UNIMPLEMENTED``: this process is no controller."""
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    request = csi_pb2.ControllerGetCapabilitiesRequest()
-    reply = channel.call(connection, stub.ControllerGetCapabilities.future, request, timeout_s=timeout_s)
-    numbers = [entry.rpc.type for entry in reply.capabilities if entry.HasField("rpc")]
-    return ControllerCapabilities(rpcs=capability.names(csi_pb2.ControllerServiceCapability.RPC.Type, numbers))
+def controller_get_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> tuple[str, ...]:
+    """Ask what the controller can do, such as ``PUBLISH_UNPUBLISH_VOLUME``. ``UNIMPLEMENTED``: it is no controller."""
+    reply = channel.call(connection, csi_pb2.ControllerGetCapabilitiesRequest(), timeout_s=timeout_s)
+    return capability.names(reply.capabilities, "rpc")
 
 
 def validate_volume_capabilities(
@@ -68,7 +27,7 @@ def validate_volume_capabilities(
     parameters: Mapping[str, str] = _NONE,
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
-) -> ValidateVolumeAnswer:
+) -> records.Validated:
     """Ask whether the volume exists and can be used in these ways."""
     request = csi_pb2.ValidateVolumeCapabilitiesRequest(
         volume_id=volume_id,
@@ -77,33 +36,58 @@ def validate_volume_capabilities(
         parameters=parameters,
         secrets=secrets,
     )
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    reply = channel.call(connection, stub.ValidateVolumeCapabilities.future, request, timeout_s=timeout_s)
-    return ValidateVolumeAnswer(confirmed=reply.HasField("confirmed"), message=reply.message)
+    reply = channel.call(connection, request, timeout_s=timeout_s)
+    return records.Validated(confirmed=reply.HasField("confirmed"), message=reply.message)
 
 
 def delete_volume(
     connection: channel.CsiConnection, *, volume_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
 ) -> None:
     """Have the plugin delete the volume *and its data*. A volume that is gone is no error."""
-    request = csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets)
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    channel.call(connection, stub.DeleteVolume.future, request, timeout_s=timeout_s)
+    channel.call(connection, csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets), timeout_s=timeout_s)
 
 
-def list_volumes(connection: channel.CsiConnection, *, starting_token: str = "", timeout_s: float) -> VolumePage:
-    """Ask for the ids of all volumes, page by page."""
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
-    request = csi_pb2.ListVolumesRequest(starting_token=starting_token)
-    reply = channel.call(connection, stub.ListVolumes.future, request, timeout_s=timeout_s)
-    return VolumePage(volume_ids=tuple(each.volume.volume_id for each in reply.entries), next_token=reply.next_token)
+def list_volumes(connection: channel.CsiConnection, *, timeout_s: float) -> Iterator[str]:
+    """Yield the ids of all volumes; *timeout_s* is for all pages together."""
+    for page in rpc.pages(connection, csi_pb2.ListVolumesRequest(), timeout_s=timeout_s):
+        yield from (entry.volume.volume_id for entry in page.entries)
 
 
-def controller_get_volume(connection: channel.CsiConnection, *, volume_id: str, timeout_s: float) -> VolumeCondition:
-    """Ask for the condition of one volume."""
-    stub = csi_pb2_grpc.ControllerStub(connection.channel)
+def controller_get_volume(
+    connection: channel.CsiConnection, *, volume_id: str, timeout_s: float
+) -> csi_pb2.VolumeCondition:
+    """Ask for the condition of one volume; one that is gone is abnormal to some drivers, in place of ``NOT_FOUND``."""
     request = csi_pb2.ControllerGetVolumeRequest(volume_id=volume_id)
-    condition = channel.call(
-        connection, stub.ControllerGetVolume.future, request, timeout_s=timeout_s
-    ).status.volume_condition
-    return VolumeCondition(abnormal=condition.abnormal, message=condition.message)
+    reply: csi_pb2.ControllerGetVolumeResponse = channel.call(connection, request, timeout_s=timeout_s)
+    return reply.status.volume_condition
+
+
+def create_snapshot(
+    connection: channel.CsiConnection,
+    *,
+    source_volume_id: str,
+    name: str,
+    parameters: Mapping[str, str] = _NONE,
+    secrets: Mapping[str, str] = _NONE,
+    timeout_s: float,
+) -> csi_pb2.Snapshot:
+    """Have the plugin make a snapshot. The same name means the same snapshot: a repeated call makes no second one."""
+    request = csi_pb2.CreateSnapshotRequest(
+        source_volume_id=source_volume_id, name=name, parameters=parameters, secrets=secrets
+    )
+    reply: csi_pb2.CreateSnapshotResponse = channel.call(connection, request, timeout_s=timeout_s)
+    return reply.snapshot
+
+
+def list_snapshots(
+    connection: channel.CsiConnection,
+    *,
+    snapshot_id: str = "",
+    source_volume_id: str = "",
+    secrets: Mapping[str, str] = _NONE,
+    timeout_s: float,
+) -> tuple[csi_pb2.Snapshot, ...]:
+    """Ask for snapshots, all or those of one id or one volume: as many as the plugin likes to name at once."""
+    request = csi_pb2.ListSnapshotsRequest(source_volume_id=source_volume_id, snapshot_id=snapshot_id, secrets=secrets)
+    reply: csi_pb2.ListSnapshotsResponse = channel.call(connection, request, timeout_s=timeout_s)
+    return tuple(entry.snapshot for entry in reply.entries)

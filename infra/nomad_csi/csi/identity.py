@@ -1,75 +1,27 @@
-"""CSI's Identity service: who the plugin is, and whether it is ready. One function for each RPC."""
+"""CSI's Identity service: who the plugin is, and whether it is ready."""
 
 import time
-from dataclasses import dataclass
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, endpoint
-from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.csi import channel, endpoint
+from nomad_csi.csi.v1 import csi_pb2
 
 
-@dataclass(frozen=True, kw_only=True)
-class PluginInfo:
-    """Answer to ``GetPluginInfo``."""
-
-    name: str
-    """Such as ``ebs.csi.aws.com``; Nomad calls it the provider. Empty when the plugin breaks the specification."""
-
-    vendor_version: str
+def get_plugin_info(connection: channel.CsiConnection, *, timeout_s: float) -> csi_pb2.GetPluginInfoResponse:
+    """Ask for name and version; the name, such as ``ebs.csi.aws.com``, is what Nomad calls the provider."""
+    reply: csi_pb2.GetPluginInfoResponse = channel.call(connection, csi_pb2.GetPluginInfoRequest(), timeout_s=timeout_s)
+    return reply
 
 
-@dataclass(frozen=True, kw_only=True)
-class PluginCapabilities:
-    """Answer to ``GetPluginCapabilities``: the same for every instance of a version, so no role can be read from it."""
-
-    services: tuple[str, ...]
-    """Names such as ``CONTROLLER_SERVICE``, sorted."""
-
-    volume_expansion: tuple[str, ...]
-    """``ONLINE`` or ``OFFLINE``, sorted."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Readiness:
-    """Answer to ``Probe``."""
-
-    ready: bool
-    """False: still starting. An absent ``ready`` is true. Source: CSI specification v1.12.0, ``ProbeResponse``."""
-
-    stated: bool
-    """Whether the plugin filled ``ready`` in; the EBS and EFS drivers do not."""
-
-
-def get_plugin_info(connection: channel.CsiConnection, *, timeout_s: float) -> PluginInfo:
-    """Ask for name and version. Errors: those of `channel.call`."""
-    stub = csi_pb2_grpc.IdentityStub(connection.channel)
-    reply = channel.call(connection, stub.GetPluginInfo.future, csi_pb2.GetPluginInfoRequest(), timeout_s=timeout_s)
-    return PluginInfo(name=reply.name, vendor_version=reply.vendor_version)
-
-
-def get_plugin_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> PluginCapabilities:
-    """Ask what the plugin can do as a whole. Errors: those of `channel.call`."""
-    stub = csi_pb2_grpc.IdentityStub(connection.channel)
-    request = csi_pb2.GetPluginCapabilitiesRequest()
-    reply = channel.call(connection, stub.GetPluginCapabilities.future, request, timeout_s=timeout_s)
-    services = [entry.service.type for entry in reply.capabilities if entry.HasField("service")]
-    expansion = [entry.volume_expansion.type for entry in reply.capabilities if entry.HasField("volume_expansion")]
-    return PluginCapabilities(
-        services=capability.names(csi_pb2.PluginCapability.Service.Type, services),
-        volume_expansion=capability.names(csi_pb2.PluginCapability.VolumeExpansion.Type, expansion),
-    )
-
-
-def probe(connection: channel.CsiConnection, *, timeout_s: float) -> Readiness:
+def probe(connection: channel.CsiConnection, *, timeout_s: float) -> bool:
     """
-    Ask whether the plugin is ready. Errors: those of `channel.call`; an error means unhealthy.
+    Return whether the plugin is ready. Errors: those of `channel.call`; an error means unhealthy.
 
-    What an answer verifies differs by driver: an EBS controller has asked EC2, an EFS plugin merely runs.
+    What an answer verifies differs by driver: an EBS controller has asked EC2, an EFS plugin merely runs. An absent
+    ``ready`` is true. Source: CSI specification v1.12.0, ``ProbeResponse``.
     """
-    stub = csi_pb2_grpc.IdentityStub(connection.channel)
-    reply = channel.call(connection, stub.Probe.future, csi_pb2.ProbeRequest(), timeout_s=timeout_s)
-    stated = reply.HasField("ready")
-    return Readiness(ready=reply.ready.value if stated else True, stated=stated)
+    reply: csi_pb2.ProbeResponse = channel.call(connection, csi_pb2.ProbeRequest(), timeout_s=timeout_s)
+    return reply.ready.value if reply.HasField("ready") else True
 
 
 # Waiting until a plugin is ready, as the side-cars of Kubernetes do before their first call.
@@ -121,9 +73,9 @@ def _obstacle(where: endpoint.Endpoint, timeout_s: float) -> tuple[str, bool]:
     try:
         # A channel of its own for each look: one that failed would wait before it connects again.
         with channel.connect(where, attempt_s=timeout_s) as connection:
-            readiness = probe(connection, timeout_s=timeout_s)
+            is_ready = probe(connection, timeout_s=timeout_s)
     except errors.CsiError as error:
         if error.code not in _MAY_PASS:
             raise
         return error.message, error.is_answer
-    return "" if readiness.ready else "the plugin says that it is still starting", True
+    return "" if is_ready else "the plugin says that it is still starting", True

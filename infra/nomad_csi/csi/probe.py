@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, controller, identity, node, report
+from nomad_csi.csi import capability, channel, controller, identity, report
 from nomad_csi.csi import endpoint as endpoints
+from nomad_csi.csi.v1 import csi_pb2
 
 AT_ONCE = 128
 """Plugins that are asked at the same time: those that hang cost one deadline together, not one each."""
@@ -102,6 +103,10 @@ class _Asking:
         """Seconds that are left for the next question."""
         return max(self.deadline - time.monotonic(), 0.0)
 
+    def call(self, request: Any) -> Any:
+        """Return the reply to *request*, which has the time that is left."""
+        return channel.call(self.connection, request, timeout_s=self.timeout_s)
+
 
 class _BadAnswerError(Exception):
     """An answer that ends the probe. Never leaves this module."""
@@ -120,13 +125,12 @@ def _look(where: endpoints.Endpoint) -> None:
 
 
 def _ask(asking: _Asking, expected: _Expected) -> None:
-    readiness = identity.probe(asking.connection, timeout_s=asking.timeout_s)
-    if not readiness.ready:
+    if not identity.probe(asking.connection, timeout_s=asking.timeout_s):
         raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
     _ask_who(asking, expected)
-    capabilities = identity.get_plugin_capabilities(asking.connection, timeout_s=asking.timeout_s)
-    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capabilities.volume_expansion)
-    asking.answers["plugin_capabilities"] = (*capabilities.services, *expansion)
+    found = asking.call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
+    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capability.names(found, "volume_expansion"))
+    asking.answers["plugin_capabilities"] = (*capability.names(found, "service"), *expansion)
     serves_controller = _serves(_ask_controller, asking, expected.role, "controller")
     serves_node = _serves(_ask_node, asking, expected.role, "node")
     if not serves_controller and not serves_node:
@@ -167,16 +171,20 @@ def _serves(question: Any, asking: _Asking, role: report.Role | None, part: repo
 
 def _ask_controller(asking: _Asking) -> None:
     found = controller.controller_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
-    asking.answers["controller_capabilities"] = found.rpcs
+    asking.answers["controller_capabilities"] = found
 
 
 def _ask_node(asking: _Asking) -> None:
-    info = node.node_get_info(asking.connection, timeout_s=asking.timeout_s)
-    asking.answers.update(node_id=info.node_id, segments=info.segments, max_volumes=info.max_volumes)
+    info = asking.call(csi_pb2.NodeGetInfoRequest())
+    asking.answers.update(
+        node_id=info.node_id,
+        segments=dict(info.accessible_topology.segments),
+        max_volumes=info.max_volumes_per_node or None,
+    )
     if not info.node_id:
         raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
-    found = node.node_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
-    asking.answers["node_capabilities"] = found.rpcs
+    found = asking.call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
+    asking.answers["node_capabilities"] = capability.names(found, "rpc")
 
 
 def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:

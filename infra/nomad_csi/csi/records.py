@@ -1,6 +1,6 @@
 """What a controller is asked of registered volumes, and answers. Plain data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Key = tuple[str, str]
@@ -24,7 +24,7 @@ class ValidationQuestion:
 
     key: Key
     external_id: str
-    uses: Sequence[tuple[str, str]]
+    uses: tuple[tuple[str, str], ...]
     """Access mode and attachment mode, in Nomad's words."""
 
     context: Mapping[str, str] = field(default_factory=dict)

@@ -1,9 +1,11 @@
 """What a probe found out, as data, as JSON and as one line."""
 
-import typing
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import pydantic
 
 Role = Literal["controller", "node", "monolith"]
 
@@ -62,21 +64,7 @@ class ProbeReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`, with the keys in the order of reading."""
-        return {
-            "endpoint": self.endpoint,
-            "ready": self.ready,
-            "status": self.status,
-            "detail": self.detail,
-            "latency_ms": self.latency_ms,
-            "name": self.name,
-            "vendor_version": self.vendor_version,
-            "plugin_capabilities": list(self.plugin_capabilities),
-            "controller_capabilities": _list(self.controller_capabilities),
-            "node_capabilities": _list(self.node_capabilities),
-            "node_id": self.node_id,
-            "segments": dict(self.segments),
-            "max_volumes": self.max_volumes,
-        }
+        return {"endpoint": self.endpoint, "ready": self.ready} | _FORM.dump_python(self, mode="json")
 
     def as_line(self) -> str:
         """Return ``/run/csi.sock ready ebs.csi.aws.com v1.64.0 (12 ms): <detail>``, always one line."""
@@ -84,49 +72,13 @@ class ProbeReport:
         return " ".join(f"{self.endpoint} {self.status}{who} ({self.latency_ms:.0f} ms): {self.detail}".split())
 
 
+_FORM = pydantic.TypeAdapter(ProbeReport)
+
+
 def of_json(document: Mapping[str, Any]) -> ProbeReport:
     """Return the report that `ProbeReport.as_json` wrote. Raises `ValueError` for anything else."""
     try:
-        given = {name: document[name] for name in ProbeReport.__dataclass_fields__}
-    except KeyError as error:
-        raise ValueError(f"a report without {error}") from None
-    wrong = [name for name, is_right in _TYPES.items() if not is_right(given[name])]
-    if wrong:
-        raise ValueError(f"a report whose {', '.join(wrong)} is of another type")
-    if given["status"] not in typing.get_args(Status):
-        raise ValueError(f"a report with the unknown status {given['status']!r}")
-    for name in ("plugin_capabilities", "controller_capabilities", "node_capabilities"):
-        given[name] = None if given[name] is None else tuple(given[name])
-    return ProbeReport(**given)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _are_texts_or_none(value: Any) -> bool:
-    return value is None or _are_texts(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**64
-
-
-_TYPES: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("endpoint", "status", "detail", "name", "vendor_version", "node_id"), _is_text),
-    "latency_ms": _is_number,
-    "plugin_capabilities": _are_texts,
-    "controller_capabilities": _are_texts_or_none,
-    "node_capabilities": _are_texts_or_none,
-    "segments": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
-    "max_volumes": lambda value: value is None or (_is_number(value) and isinstance(value, int)),
-}
-"""Field -> whether a value that JSON can hold is of its type."""
-
-
-def _list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
+        return _FORM.validate_json(json.dumps(document), strict=True)
+    except pydantic.ValidationError as error:
+        places = dict.fromkeys(str(found["loc"][0]) for found in error.errors(include_input=False) if found["loc"])
+        raise ValueError(f"a report with a wrong or missing {', '.join(places) or 'object'}") from None

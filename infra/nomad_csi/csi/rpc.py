@@ -13,7 +13,7 @@ from google.protobuf import descriptor, json_format, message_factory
 
 from nomad_csi import errors
 from nomad_csi.csi import channel
-from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.text import redaction
 
 Document = dict[str, Any]
@@ -78,24 +78,18 @@ def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
         raise errors.SpecError((errors.Problem(path="", got="", allowed=allowed, fix=said),), name) from None
 
 
-def call(connection: channel.CsiConnection, rpc: Rpc, request: Any, *, timeout_s: float) -> Any:
-    """Call *rpc* once and return the reply message. Errors: those of `channel.call`."""
-    stub = getattr(csi_pb2_grpc, f"{rpc.service}Stub")(connection.channel)
-    return channel.call(connection, getattr(stub, rpc.name).future, request, timeout_s=timeout_s)
-
-
-def pages(connection: channel.CsiConnection, rpc: Rpc, request: Any, *, timeout_s: float) -> Iterator[Any]:
+def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) -> Iterator[Any]:
     """
     Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for all.
 
-    Raises what `call` raises, and `errors.CsiError` for a plugin that gives the same token twice.
+    Raises what `channel.call` raises, and `errors.CsiError` for a plugin that gives the same token twice.
     """
-    asked = rpc.request_type()
+    asked = type(request)()
     asked.CopyFrom(request)
     seen = {asked.starting_token}
     deadline = time.monotonic() + timeout_s
     for _ in range(PAGES_MAX):
-        reply = call(connection, rpc, asked, timeout_s=max(deadline - time.monotonic(), 0.0))
+        reply = channel.call(connection, asked, timeout_s=max(deadline - time.monotonic(), 0.0))
         yield reply
         if not reply.next_token:
             return
@@ -103,7 +97,8 @@ def pages(connection: channel.CsiConnection, rpc: Rpc, request: Any, *, timeout_
             break
         seen.add(reply.next_token)
         asked.starting_token = reply.next_token
-    raise errors.CsiError(connection.endpoint.text, f"{rpc.name}: the pages never end: a token came twice")
+    name = asked.DESCRIPTOR.name.removesuffix("Request")
+    raise errors.CsiError(connection.endpoint.text, f"{name}: the pages never end: a token came twice")
 
 
 def document_of(message: Any) -> Document:

@@ -10,10 +10,12 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass
 from typing import Any
+
+import pydantic
 
 from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, endpoint
@@ -45,7 +47,11 @@ class ValidationTask:
     seconds: float
     """For all volumes together."""
 
-    by_allocation: Mapping[str, Sequence[ValidationQuestion]]
+    by_allocation: Mapping[str, tuple[ValidationQuestion, ...]]
+
+
+_TASK = pydantic.TypeAdapter(ValidationTask)
+_WRONG = pydantic.TypeAdapter(list[tuple[str, str, Validated]])
 
 
 def ask(
@@ -88,7 +94,7 @@ def _one(
     if left_s <= 0:
         return LATE
     try:
-        found = controller.validate_volume_capabilities(
+        return controller.validate_volume_capabilities(
             connection,
             volume_id=question.external_id,
             capabilities=[_use(*use) for use in question.uses],
@@ -99,7 +105,6 @@ def _one(
         )
     except errors.CsiError as error:
         return Validated(code=error.code or "UNKNOWN", message=error.message)
-    return Validated(confirmed=found.confirmed, message=found.message)
 
 
 def _use(mode: Any, attachment: Any) -> capability.VolumeCapability:
@@ -111,11 +116,7 @@ def packed(task: ValidationTask) -> dict[str, str]:
     """Return *task* as environment variables of a job, none for no question."""
     if not any(task.by_allocation.values()):
         return {}
-    document = {
-        "seconds": task.seconds,
-        "by_allocation": {alloc_id: [vars(item) for item in found] for alloc_id, found in task.by_allocation.items()},
-    }
-    text = base64.b64encode(zlib.compress(json.dumps(document).encode(), 9)).decode()
+    text = base64.b64encode(zlib.compress(_TASK.dump_json(task), 9)).decode()
     parts = [text[at : at + PART] for at in range(0, len(text), PART)]
     return {f"{VARIABLE}_{number}": part for number, part in enumerate(parts)}
 
@@ -128,26 +129,9 @@ def unpacked(environment: Mapping[str, str] = os.environ) -> ValidationTask:
     if not parts:
         return ValidationTask(seconds=0.0, by_allocation={})
     try:
-        document = json.loads(zlib.decompress(base64.b64decode("".join(parts), validate=True)))
-        return ValidationTask(
-            seconds=float(document["seconds"]),
-            by_allocation={alloc_id: _questions(found) for alloc_id, found in document["by_allocation"].items()},
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
-        raise ValueError(f"what {VARIABLE}_0 holds is not of this version: {error}") from None
-
-
-def _questions(found: Iterable[Mapping[str, Any]]) -> tuple[ValidationQuestion, ...]:
-    return tuple(
-        ValidationQuestion(
-            key=(item["key"][0], item["key"][1]),
-            external_id=item["external_id"],
-            uses=tuple((use[0], use[1]) for use in item["uses"]),
-            context=item["context"],
-            parameters=item["parameters"],
-        )
-        for item in found
-    )
+        return _TASK.validate_json(zlib.decompress(base64.b64decode("".join(parts), validate=True)))
+    except (ValueError, zlib.error):
+        raise ValueError(f"what {VARIABLE}_0 holds is not of this version") from None
 
 
 def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
@@ -159,18 +143,8 @@ def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
 def of_json(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
     """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` where they are others'."""
     keys = [question.key for question in questions]
-    wrong = {(namespace, volume_id): _answer(found) for namespace, volume_id, found in document["wrong"]}
+    found = _WRONG.validate_json(json.dumps(document["wrong"]), strict=True)
+    wrong = {(namespace, volume_id): answer for namespace, volume_id, answer in found}
     if document["asked"] != len(keys) or not wrong.keys() <= set(keys):
         raise ValueError("it answered for other volumes")
     return {key: wrong.get(key, Validated(confirmed=True)) for key in keys}
-
-
-def _answer(found: Mapping[str, Any]) -> Validated:
-    answer = Validated(**found)
-    if (
-        not isinstance(answer.confirmed, bool)
-        or not isinstance(answer.code, str)
-        or not isinstance(answer.message, str)
-    ):
-        raise ValueError("an answer of another type")  # noqa: TRY004  # as for every other fault of a document
-    return answer

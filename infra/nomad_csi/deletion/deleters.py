@@ -113,7 +113,7 @@ class PluginDeleter:
             if self.secrets:
                 endpoint.refuse_secrets(connection.endpoint, insecure=self.insecure)
             name = identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S).name
-            rpcs = controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S).rpcs
+            rpcs = controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S)
         if name != self.provider:
             raise errors.RefusedError(f"{self.endpoint} is plugin {name}, and the volume is one of {self.provider}")
         needed = ["CREATE_DELETE_VOLUME", *(["CREATE_DELETE_SNAPSHOT"] if with_snapshot else [])]
@@ -148,7 +148,7 @@ class PluginDeleter:
                 external_id=external_id,
                 provider=self.provider,
                 known=self.known,
-                rpcs=controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S).rpcs,
+                rpcs=controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S),
                 secrets=self.secrets,
                 timeout_s=CALL_TIMEOUT_S,
             )

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, snapshots
+from nomad_csi.csi import channel, controller
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 
 READY_INTERVAL_S = 1.0
@@ -84,12 +85,12 @@ def take(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTi
 
 def _ready(
     connection: channel.CsiConnection, source: Source, name: str, timeouts: SnapshotTimeouts
-) -> snapshots.CsiSnapshot:
+) -> csi_pb2.Snapshot:
     """Ask for the snapshot *name* until it is ready: the same name means the same snapshot."""
     deadline = time.monotonic() + timeouts.wait_s
     while True:
         made = _ask(connection, source, name, deadline - time.monotonic())
-        if made.ready:
+        if made.ready_to_use:
             return made
         timeouts.tell(f"snapshot {made.snapshot_id} is not ready")
         if time.monotonic() >= deadline:
@@ -98,8 +99,8 @@ def _ready(
             raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
 
 
-def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> snapshots.CsiSnapshot:
-    return snapshots.create_snapshot(
+def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> csi_pb2.Snapshot:
+    return controller.create_snapshot(
         connection,
         source_volume_id=source.external_id,
         name=name,
@@ -109,7 +110,7 @@ def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: f
     )
 
 
-def _objection(source: Source, made: snapshots.CsiSnapshot) -> str:
+def _objection(source: Source, made: csi_pb2.Snapshot) -> str:
     """Return why the id shows that the snapshot cannot be used once its volume is deleted; empty where it can."""
     known = source.known
     if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
@@ -123,11 +124,11 @@ def _objection(source: Source, made: snapshots.CsiSnapshot) -> str:
 
 
 def _evidence(
-    connection: channel.CsiConnection, source: Source, name: str, made: snapshots.CsiSnapshot, wait_s: float
+    connection: channel.CsiConnection, source: Source, name: str, made: csi_pb2.Snapshot, wait_s: float
 ) -> str:
     """Return what verifies that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
-        listed = snapshots.list_snapshots(
+        listed = controller.list_snapshots(
             connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
         )
         _refuse_another(connection, made, [each for each in listed if each.snapshot_id == made.snapshot_id])
@@ -143,9 +144,7 @@ def _evidence(
     )
 
 
-def _refuse_another(
-    connection: channel.CsiConnection, made: snapshots.CsiSnapshot, found: list[snapshots.CsiSnapshot]
-) -> None:
+def _refuse_another(connection: channel.CsiConnection, made: csi_pb2.Snapshot, found: list[csi_pb2.Snapshot]) -> None:
     """Raise `errors.CsiError` unless *found* is the snapshot that was *made*, ready."""
     seen = [_described(each) for each in found]
     if seen != [_described(made)]:
@@ -156,7 +155,7 @@ def _refuse_another(
         )
 
 
-def _described(snapshot: snapshots.CsiSnapshot) -> str:
+def _described(snapshot: csi_pb2.Snapshot) -> str:
     """Return id, volume and state. GCE's ids of volumes name the project, by its id or its number: their end counts."""
     volume = snapshot.source_volume_id.rpartition("/")[2]
-    return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready else 'not ready'}"
+    return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready_to_use else 'not ready'}"

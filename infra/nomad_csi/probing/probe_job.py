@@ -42,7 +42,7 @@ class Asking:
 
     alloc_id: str = ""
     node_id: str = ""
-    questions: Sequence[validation.ValidationQuestion] = ()
+    questions: tuple[validation.ValidationQuestion, ...] = ()
     skipped: Mapping[validation.Key, str] = field(default_factory=dict)
     """Volumes that it is not asked for, and why."""
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint, identity, probe, snapshots
+from nomad_csi.csi import capability, channel, controller, endpoint, probe
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
@@ -65,7 +66,7 @@ def test_driver_says_who_it_is(start, words, name, version, stated, segments, mo
 
     assert (report.status, report.vendor_version, report.max_volumes) == ("ready", version, most)
     assert list(report.segments) == ([segments] if segments else [])
-    assert identity.probe(connection, timeout_s=30).stated is stated
+    assert channel.call(connection, csi_pb2.ProbeRequest(), timeout_s=30).HasField("ready") is stated
 
 
 def test_portworx_listens_where_its_environment_says(folder):
@@ -202,17 +203,17 @@ def test_volumes_do_not_grow_beyond_the_driver(hostpath):
 def test_snapshot_makes_a_volume(hostpath):
     """Made once by its name, listed by its volume, and the size is its source's."""
     made = make(hostpath, required_bytes=5)
-    first = snapshots.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
+    first = controller.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
 
-    again = snapshots.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
-    listed = snapshots.list_snapshots(hostpath, source_volume_id=made.volume_id, timeout_s=30)
+    again = controller.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
+    listed = controller.list_snapshots(hostpath, source_volume_id=made.volume_id, timeout_s=30)
     copy = make(hostpath, name="copy", snapshot_id=first.snapshot_id)
-    snapshots.delete_snapshot(hostpath, snapshot_id=first.snapshot_id, timeout_s=30)
+    csi_calls.delete_snapshot(hostpath, snapshot_id=first.snapshot_id, timeout_s=30)
 
-    assert (first.snapshot_id, first.size_bytes, first.ready) == (again.snapshot_id, 5, True)
+    assert (first.snapshot_id, first.size_bytes, first.ready_to_use) == (again.snapshot_id, 5, True)
     assert [item.snapshot_id for item in listed] == [first.snapshot_id]
     assert copy.capacity_bytes == 5
-    assert snapshots.list_snapshots(hostpath, timeout_s=30) == ()
+    assert controller.list_snapshots(hostpath, timeout_s=30) == ()
 
 
 def test_calls_that_a_driver_has_not_are_unimplemented(start):
@@ -224,7 +225,7 @@ def test_calls_that_a_driver_has_not_are_unimplemented(start):
     )
 
     assert publish[0] == "UNIMPLEMENTED"
-    assert refused(snapshots.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
+    assert refused(controller.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
 
 
 def test_disk_is_attached_to_one_node(start):

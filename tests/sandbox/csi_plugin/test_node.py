@@ -1,7 +1,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, node
+from nomad_csi.csi import capability
 from tests import csi_calls
 
 WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4")
@@ -39,36 +39,32 @@ def refused(call, *arguments):
 
 def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
     """What the driver answers on an instance of the sandbox's size."""
-    found = node.node_get_info(start("aws-ebs", "node"), timeout_s=30)
+    found = csi_calls.node_get_info(start("aws-ebs", "node"), timeout_s=30)
 
-    assert found == node.NodeInfo(
-        node_id=instances["us-east-1a"],
-        max_volumes=26,
-        segments={
-            "kubernetes.io/os": "linux",
-            "topology.ebs.csi.aws.com/zone": "us-east-1a",
-            "topology.kubernetes.io/zone": "us-east-1a",
-        },
-    )
+    assert (found.node_id, found.max_volumes_per_node) == (instances["us-east-1a"], 26)
+    assert dict(found.accessible_topology.segments) == {
+        "kubernetes.io/os": "linux",
+        "topology.ebs.csi.aws.com/zone": "us-east-1a",
+        "topology.kubernetes.io/zone": "us-east-1a",
+    }
 
 
 @pytest.mark.parametrize(("flag", "limit"), [("--volume-attach-limit=5", 5), ("--reserved-volume-attachments=3", 24)])
 def test_ebs_limit_follows_its_flags(start, flag, limit):
     """Both ways to set it."""
-    assert node.node_get_info(start("aws-ebs", "node", flag), timeout_s=30).max_volumes == limit
+    assert csi_calls.node_get_info(start("aws-ebs", "node", flag), timeout_s=30).max_volumes_per_node == limit
 
 
 def test_efs_node_reports_one_key_and_no_limit(start, instances):
     """Any number of file systems fits, unless a flag says otherwise."""
-    found = node.node_get_info(start("aws-efs"), timeout_s=30)
-    limited = node.node_get_info(
+    found = csi_calls.node_get_info(start("aws-efs"), timeout_s=30)
+    limited = csi_calls.node_get_info(
         start("aws-efs", "--volume-attach-limit-opt-in", "--volume-attach-limit=7"), timeout_s=30
     )
 
-    assert found == node.NodeInfo(
-        node_id=instances["us-east-1a"], max_volumes=None, segments={"topology.kubernetes.io/zone": "us-east-1a"}
-    )
-    assert limited.max_volumes == 7
+    assert (found.node_id, found.max_volumes_per_node) == (instances["us-east-1a"], 0)
+    assert dict(found.accessible_topology.segments) == {"topology.kubernetes.io/zone": "us-east-1a"}
+    assert limited.max_volumes_per_node == 7
 
 
 def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):

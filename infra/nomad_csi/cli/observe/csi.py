@@ -210,10 +210,10 @@ def _replies(
     timeout_s: float,
 ) -> Iterator[rpc.Document]:
     if of.is_list and not arguments.one_page:
-        for page in rpc.pages(connection, of.called, request, timeout_s=timeout_s):
+        for page in rpc.pages(connection, request, timeout_s=timeout_s):
             yield rpc.document_of(page)
     else:
-        yield rpc.document_of(rpc.call(connection, of.called, request, timeout_s=timeout_s))
+        yield rpc.document_of(channel.call(connection, request, timeout_s=timeout_s))
 
 
 run = command.Group(commands={name: _service(name) for name in csi_commands.SERVICES})
