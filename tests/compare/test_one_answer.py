@@ -331,7 +331,7 @@ def test_verify_and_report(case, client):
     plan = plan_of(case)
     expected = sorted(CODES[field] for field in case.answer)
 
-    [status] = verification.verify(client, plan).volumes
+    [status] = verification.Verifier(client, plan).verify().volumes
     shown = cluster_report.look(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
     [reported] = shown.volumes
 

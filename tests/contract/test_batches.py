@@ -297,7 +297,7 @@ def test_many_are_read_as_one_by_one(client, documents):
     registering.register(client, wanted)
     ids = [item.volume_id for item in wanted] + ["nobody"]
 
-    found = list(volumes.get_many(client, "default", ids))
+    found = list(volumes.get_many(client, [("default", volume_id) for volume_id in ids]))
 
     assert found == [volumes.get(client, "default", volume_id) for volume_id in ids]
     assert found[-1] is None

@@ -10,10 +10,18 @@ from nomad_csi.csi import probe
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.probing import probe_job as asking
 from nomad_csi.verification import looking
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+
+
+def how(job=None, timeout_s=60.0):
+    """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
+    return probe_job_plugins.OnNodes(
+        job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
+    )
+
+
 JOB = probe_job.ProbeJob(command=PROGRAM)
 EXPECTED = model.PluginExpectation(
     plugin_id="ebs",
@@ -40,7 +48,7 @@ def left(agent):
 
 def test_every_instance_answers_over_its_own_socket(client, left):
     """Controller and node of one plugin on one client: name, role, zone and limit come from the plugin itself."""
-    found = asking.ask(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+    found = probe_deep.on_nodes(client, "ebs", how())
 
     assert [(row.role, row.node_name, row.status) for row in found.rows] == [
         ("controller", "one", "ready"),
@@ -55,7 +63,7 @@ def test_every_instance_answers_over_its_own_socket(client, left):
 
 def test_a_client_without_the_program_is_no_healthy_one(client, left):
     """It is told as no answer, with what the client's driver says and what to check."""
-    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/no/nomad-csi"), wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/no/nomad-csi")))
 
     [row] = found.rows
     assert (row.status, found.ok) == ("no-answer", False)
@@ -67,7 +75,7 @@ def test_a_client_without_the_program_is_no_healthy_one(client, left):
 
 def test_a_program_that_prints_no_answer_is_none(client, left):
     """Whatever runs there, only an answer counts."""
-    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/echo"), wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/echo")))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("what the probe printed there is no answer: ")
@@ -76,7 +84,7 @@ def test_a_program_that_prints_no_answer_is_none(client, left):
 
 def test_a_program_that_fails_is_told_with_its_last_words(client, left):
     """Its own error says most."""
-    found = asking.ask(client, "efs", probe_job.ProbeJob(command="/bin/cat"), wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/cat")))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("the probe failed: ")
@@ -89,7 +97,7 @@ def test_a_client_that_does_not_answer_in_time_is_named(client, left, tmp_path):
     hanging.write_text("#!/bin/sh\nexec sleep 600\n")
     hanging.chmod(0o755)
 
-    found = asking.ask(client, "efs", probe_job.ProbeJob(command=str(hanging)), wait_s=3)
+    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command=str(hanging)), 3))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail == "the probe had not ended there in time: it is running"
@@ -100,7 +108,7 @@ def test_a_wrong_folder_is_told_by_the_client(client):
     """The answer says where it looked."""
     job = probe_job.ProbeJob(command=PROGRAM, state_dir="/no/such/state")
 
-    found = asking.ask(client, "efs", job, wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how(job))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("there is no such folder; it is STATE_DIR/csi/plugins")
@@ -109,7 +117,7 @@ def test_a_wrong_folder_is_told_by_the_client(client):
 def test_rejects_a_plugin_that_the_cluster_lacks(client, left):
     """Nothing is run; the plugins that are there are named."""
     with pytest.raises(errors.SpecError, match=r"expected a CSI plugin of the cluster \(.*ebs, efs.*\), got 'ghost'"):
-        asking.ask(client, "ghost", probe_job.ProbeJob(command=PROGRAM))
+        probe_deep.on_nodes(client, "ghost", how())
 
     assert left() == []
 
@@ -118,7 +126,7 @@ def test_the_job_is_no_plugin(client):
     """It claims nothing and adds no instance."""
     before = plugins.get(client, "efs")
 
-    asking.ask(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+    probe_deep.on_nodes(client, "efs", how())
 
     assert plugins.get(client, "efs") == before
     assert jobs.get(client, "default", probe_job.PREFIX) is None
@@ -126,7 +134,7 @@ def test_the_job_is_no_plugin(client):
 
 def test_answers_fit_the_registered_volumes(client):
     """Zones, limits, claims and versions, as the plugin and Nomad have them on a cluster that works."""
-    found = probe_deep.on_nodes(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+    found = probe_deep.on_nodes(client, "ebs", how())
 
     assert found.findings == ()
     assert found.ok
@@ -167,7 +175,7 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
     try:
         ec2.delete_volume(VolumeId=lost)
 
-        found = probe_deep.on_nodes(client, "ebs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+        found = probe_deep.on_nodes(client, "ebs", how())
 
         assert {row.status for row in found.rows} == {"ready"}
         assert [(item.code, item.subject) for item in found.findings] == [

@@ -8,13 +8,21 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.probing import probe_job as asking
 from nomad_csi.verification import looking
 from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
+
+
+def how(job=None, timeout_s=60.0):
+    """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
+    return probe_job_plugins.OnNodes(
+        job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
+    )
+
+
 JOB = {"submit-job", "read-job", "parse-job", "read-logs"}
 VOLUMES = {"csi-list-volume", "csi-read-volume"}
 """What docs/csi.md names, besides reading plugins and clients."""
@@ -86,7 +94,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
     """Nothing is refused, and the volumes are compared."""
     client = as_token(JOB | VOLUMES)
 
-    found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how())
 
     assert [(row.status, row.node_name) for row in found.rows] == [("ready", "one")]
     assert [(item.code, item.subject) for item in found.findings] == [("volume-out-of-reach", "volume default/far")]
@@ -97,7 +105,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
 def test_each_right_is_needed_and_named(as_token, left, right):
     """Submitting brings parsing along; each other one that is missing is told, and no job is left behind."""
     with pytest.raises(errors.NomadCsiError, match=right):
-        asking.ask(as_token(JOB - {right}), "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+        probe_deep.on_nodes(as_token(JOB - {right}), "efs", how())
 
     assert left() == []
 
@@ -106,7 +114,7 @@ def test_volumes_that_may_not_be_read_are_told(as_token):
     """The answers stand, and that nothing was compared is a finding."""
     client = as_token(JOB)
 
-    found = probe_deep.on_nodes(client, "efs", probe_job.ProbeJob(command=PROGRAM), wait_s=60)
+    found = probe_deep.on_nodes(client, "efs", how())
 
     assert ([row.status for row in found.rows], found.ok) == (["ready"], True)
     assert [item.code for item in found.findings] == ["volumes-unread"]
@@ -130,10 +138,10 @@ def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
         timeout_s=30.0,
         stable_s=1.0,
     )
-    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
+    lenient = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
 
     wanted = looking.WatchedPlugin(expectation=expectation, job_ids=())
-    [seen] = looking.Looker(as_token(JOB - {right}), [wanted], on_nodes=how).look()
+    [seen] = looking.Looker(as_token(JOB - {right}), [wanted], on_nodes=lenient).look()
     status = seen.status
 
     assert (status.status, status.counts) == ("unverified", "1/1 nodes")

@@ -104,7 +104,7 @@ def test_dripped_answer_ends_at_the_deadline(dripping, way):
 def test_many_dripped_answers_end_at_the_deadline(dripping, way):
     """Reads of many volumes together are no exception."""
     with nomad.Nomad(nomad.Connection(address=f"http://{dripping(*WAYS[way])}"), timeout_s=DEADLINE_S) as client:
-        ended(lambda: list(volumes.get_many(client, "default", [f"v{number}" for number in range(100)])))
+        ended(lambda: list(volumes.get_many(client, [("default", f"v{number}") for number in range(100)])))
 
 
 def test_endless_100_continue_at_full_speed_ends_at_the_deadline(odd_server):
@@ -229,7 +229,7 @@ def test_endless_answer_of_negative_length_fills_no_memory(odd_server, head, man
 
     with nomad.Nomad(nomad.Connection(address=odd_server(behave)), timeout_s=20) as client:
         if many:
-            ended(lambda: list(volumes.get_many(client, "default", ["a", "b"])))
+            ended(lambda: list(volumes.get_many(client, [("default", "a"), ("default", "b")])))
         else:
             ended(lambda: client.request("GET", "/v1/nodes"))
 

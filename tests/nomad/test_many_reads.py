@@ -33,7 +33,7 @@ def served(agent):
 
 def test_many_volumes_come_in_order(served, client, canary):
     """Each is asked for once, with the token and in the namespace; absent ones are none."""
-    found = list(volumes.get_many(client, "prod", IDS))
+    found = list(volumes.get_many(client, [("prod", volume_id) for volume_id in IDS]))
 
     assert [volume and volume.volume_id for volume in found] == [
         None if number % 2 else volume_id for number, volume_id in enumerate(IDS)
@@ -48,7 +48,7 @@ def test_every_read_is_observed(served):
     observed = []
     connection = nomad.Connection(address=served.address)
     with nomad.Nomad(connection, observe=lambda *call: observed.append(call)) as client:
-        list(volumes.get_many(client, "default", IDS[:3]))
+        list(volumes.get_many(client, [("default", volume_id) for volume_id in IDS[:3]]))
 
     assert sorted(observed) == [("GET", path(volume_id)) for volume_id in IDS[:3]]
 
@@ -58,14 +58,14 @@ def test_refused_read_is_an_error_with_its_advice(served, client):
     served.answer("GET", path("v4"), "Permission denied", status=403)
 
     with pytest.raises(errors.NomadApiError, match="csi-read-volume in namespace default"):
-        list(volumes.get_many(client, "default", IDS))
+        list(volumes.get_many(client, [("default", volume_id) for volume_id in IDS]))
 
     assert len(served.asked) < len(IDS)
 
 
 def test_results_do_not_pile_up(served, client):
     """Of ten thousand volumes, few are held: the next are asked for when the first are taken."""
-    found = volumes.get_many(client, "default", IDS)
+    found = volumes.get_many(client, [("default", volume_id) for volume_id in IDS])
 
     next(found)
     asked = len(served.asked)

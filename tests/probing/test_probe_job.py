@@ -7,9 +7,10 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
+from nomad_csi.health import found
+from nomad_csi.nomad import plugins
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_job as asking
-from nomad_csi.probing import probe_job_run
+from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
@@ -30,6 +31,7 @@ def cluster(plugin_cluster, monkeypatch):
     monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     plugin_cluster.plugin()
     script = plugin_cluster.scripted
+    script.reply("GET", "/v1/volumes", 200, [])
     script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})
     script.reply("POST", "/v1/jobs", 200, {"EvalID": "e"})
     script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
@@ -53,9 +55,19 @@ def ask(cluster):
 
     def run(**options):
         with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
-            return asking.ask(client, "aws-ebs0", probe_job.ProbeJob(image="x/y:1", state_dir="/s"), **options)
+            job = probe_job.ProbeJob(image="x/y:1", state_dir="/s")
+            how = probe_job_plugins.OnNodes(job=job, is_strict=True, **options)
+            return probe_deep.on_nodes(client, "aws-ebs0", how)
 
     return run
+
+
+def interrupted(cluster, cancelled):
+    """Ask ``aws-ebs0`` on its clients, until *cancelled* is set."""
+    with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+        told = found.PluginFound(plugin=plugins.get(client, "aws-ebs0"))
+        how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+        return probe_job_plugins.ask(client, [told], how, probe_job_plugins.ProbedVolumes(), cancelled)
 
 
 def purged(cluster):
@@ -92,11 +104,23 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
         (
             answer(detail=5),
             "no-answer",
-            "what the probe printed there is no answer: a report whose detail is of another",
+            "what the probe printed there is no answer: a report with a wrong or missing detail",
         ),
-        (answer(status=[]), "no-answer", "what the probe printed there is no answer: a report whose status is of"),
-        (answer(segments={"zone": 1}), "no-answer", "what the probe printed there is no answer: a report whose segm"),
-        (answer(latency_ms="5"), "no-answer", "what the probe printed there is no answer: a report whose latency_ms"),
+        (
+            answer(status=[]),
+            "no-answer",
+            "what the probe printed there is no answer: a report with a wrong or missing status",
+        ),
+        (
+            answer(segments={"zone": 1}),
+            "no-answer",
+            "what the probe printed there is no answer: a report with a wrong or missing segm",
+        ),
+        (
+            answer(latency_ms="5"),
+            "no-answer",
+            "what the probe printed there is no answer: a report with a wrong or missing latency_ms",
+        ),
         (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
         ("[" * 200_000, "no-answer", "what the probe printed there is no answer: lists and objects are too deep"),
         ('{"reports": [], "problem": ""}', "no-answer", "what the probe printed there is no answer"),
@@ -147,7 +171,7 @@ def test_a_client_on_which_nothing_was_placed_is_named(cluster, ask):
     metric = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
     cluster.reply("POST", f"/v1/job/{JOB}/plan", 200, {"FailedTGAllocs": {"probe": metric}})
 
-    found = ask(wait_s=0.05)
+    found = ask(timeout_s=0.05)
 
     assert found.rows[0].detail == (
         "the probe was not placed there within 0.05 s (Nomad's reason: memory exhausted (1 node)): compare the job's "
@@ -161,7 +185,7 @@ def test_a_place_that_nomad_does_not_explain_is_named_all_the_same(cluster, ask)
     cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
     cluster.reply("POST", f"/v1/job/{JOB}/plan", 403, "Permission denied")
 
-    found = ask(wait_s=0.05)
+    found = ask(timeout_s=0.05)
 
     assert "(Nomad's reason: not reported, Permission denied)" in found.rows[0].detail
     assert purged(cluster)
@@ -186,7 +210,7 @@ def test_a_log_that_its_client_does_not_give_is_no_answer(cluster, ran, ask):
     assert ask().rows[0].detail == "its log could not be read: No path to node"
 
 
-def test_an_interrupted_question_leaves_no_job(cluster, ran, ask):
+def test_an_interrupted_question_leaves_no_job(cluster, ran):
     """Ctrl-C while clients are asked."""
     ran("running")
     ran()
@@ -194,7 +218,7 @@ def test_an_interrupted_question_leaves_no_job(cluster, ran, ask):
     cancelled.set()
 
     with pytest.raises(errors.CancelledError, match="interrupted: 0 of 1 clients had answered"):
-        ask(cancelled=cancelled)
+        interrupted(cluster, cancelled)
 
     assert purged(cluster)
 
@@ -277,7 +301,7 @@ def test_what_a_killed_run_left_behind_is_removed(cluster, ran, ask):
     ran()
     cluster.reply("GET", LOG, 200, answer())
 
-    assert ask().ok
+    assert ask().rows[0].ready
 
     asked = [path for path, _ in cluster.sent("GET") if path.startswith("/v1/jobs")]
     removed = [path for path, _ in cluster.sent("DELETE") if JOB not in path]
@@ -292,7 +316,7 @@ def test_a_token_that_may_not_list_jobs_asks_all_the_same(cluster, ran, ask):
     cluster.reply("GET", LOG, 200, answer())
     told = []
 
-    assert ask(tell=told.append).ok
+    assert ask(tell=told.append).rows[0].ready
 
     assert told[0].startswith("jobs that earlier probes left behind are not looked for: ")
     assert "the token needs list-jobs in namespace default" in told[0]

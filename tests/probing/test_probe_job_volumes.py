@@ -8,8 +8,7 @@ from nomad_csi import nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
-from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probed
-from nomad_csi.probing import probe_job as volume_probes
+from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probed, probed_needs
 from nomad_csi.verification import verification
 from tests import replies
 
@@ -60,7 +59,7 @@ def volume(name, **changes):
 
 def chosen(record, *clients, needs=None, with_secrets=()):
     known = {node.node_id: node for node in clients}
-    return volume_probes.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
+    return probe_job_plugins.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
 
 
 def test_one_controller_is_asked_the_healthy_one():
@@ -81,13 +80,12 @@ def test_a_controller_whose_client_takes_no_job_is_not_asked():
 
     assert chosen(record, client("a", draining=True), client("b")).alloc_id == "alloc-b"
     nobody = chosen(record, client("a", status="down"))
-    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): volume_probes.NOBODY})
+    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_job_plugins.NOBODY})
 
 
 def test_without_controllers_nothing_is_asked_and_nothing_missing():
     """A node-only plugin validates nothing."""
-    assert chosen(plugin()) == volume_probes.Asking()
-    assert chosen(None) == volume_probes.Asking()
+    assert chosen(plugin()) == probe_job_plugins.Asking()
 
 
 def test_volumes_with_secrets_stay_out_of_the_job():
@@ -98,16 +96,16 @@ def test_volumes_with_secrets_stay_out_of_the_job():
 
     assert [item.key[1] for item in asked.questions] == ["a"]
     assert {key[1]: why for key, why in asked.skipped.items()} == dict.fromkeys("bc", "needs secrets")
-    assert CANARY not in str(validation.unpacked(volume_probes.environment([asked], 60.0)))
+    assert CANARY not in str(validation.unpacked(probe_job_plugins.environment([asked], 60.0)))
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (None, volume_probes.NOBODY),
+        (None, probe_job_plugins.NOBODY),
         (probed.ClientAnswer(problem="late", reports={}), "no answer from its controller's client: late"),
         (probed.ClientAnswer(reports={}), "its controller is not ready: missing"),
-        (probed.ClientAnswer(reports={"alloc-a": READY}), volume_probes.OLDER),
+        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_job_plugins.OLDER),
         (
             probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {"asked": 7, "wrong": []}}),
             "the answer of its client cannot be read: it answered for other volumes",
@@ -122,7 +120,7 @@ def test_no_word_on_a_volume_is_told_with_its_reason(answer, why):
     """Never taken for a confirmation."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    said, skipped = volume_probes.answered(asked, {"id-a": answer} if answer else {})
+    said, skipped = probe_job_plugins.answered(asked, {"id-a": answer} if answer else {})
 
     assert (said, skipped) == ({}, {("default", "a"): why})
 
@@ -131,7 +129,7 @@ def test_half_of_the_time_is_for_volumes():
     """So that the answer is there before nobody waits for it any more."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    assert validation.unpacked(volume_probes.environment([asked], 60.0)).seconds == 30.0
+    assert validation.unpacked(probe_job_plugins.environment([asked], 60.0)).seconds == 30.0
 
 
 @pytest.fixture
@@ -172,7 +170,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
         plan = model.StoragePlan(plugins=(own,), volumes=(held,))
         how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
         with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0) as asking:
-            found = verification.verify(asking, plan, on_nodes=how, **options)
+            found = verification.Verifier(asking, plan, on_nodes=how).verify(**options)
         sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]
         return found, sources
 
@@ -245,10 +243,11 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
     )
 
     with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
-        found = probe_deep._compared(probed.ProbedPlugin(plugin_id="p", rows=(row,)), *probe_deep._needs(asking, "p"))
+        needs, unread = probe_deep._needs(asking, "p")
+    found = (*unread, *probed_needs.judge("p", (row,), needs))
 
-    assert [(item.code, item.found) for item in found.findings if item.code == "volumes-unread"] == [
+    assert [(item.code, item.found) for item in found if item.code == "volumes-unread"] == [
         ("volumes-unread", "1 volume of namespace secret (hidden)")
     ]
-    assert "csi-read-volume in namespace secret" in found.findings[0].advice
-    assert "volume default/mysql" in {item.subject for item in found.findings}
+    assert "csi-read-volume in namespace secret" in found[0].advice
+    assert "volume default/mysql" in {item.subject for item in found}

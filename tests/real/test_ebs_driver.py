@@ -274,7 +274,7 @@ def test_volume_is_validated_registered_and_found_as_planned(context, cloud, pla
     outputs = register("checked", external_id)
 
     assert outputs["controllerRequired"]
-    report = verification.verify(context.connect(), plan(checked=external_id), {})
+    report = verification.Verifier(context.connect(), plan(checked=external_id), {}).verify()
     assert report.ok, report.as_table()
 
 

@@ -62,7 +62,7 @@ def test_number_of_calls_does_not_grow_with_the_clients(crowded):
     for count in (30, 300):
         host, _, client, plan = crowded(count)
 
-        report = verification.verify(client, plan)
+        report = verification.Verifier(client, plan).verify()
 
         assert [(item.status, item.counts) for item in report.plugins] == [("healthy", f"{count}/{count} nodes")] * 3
         found.append(calls(host))
@@ -82,7 +82,7 @@ def test_clients_that_come_and_go_make_no_false_status(crowded):
     changing = threading.Thread(target=change)
     changing.start()
     try:
-        reports = [verification.verify(client, plan) for _ in range(10)]
+        reports = [verification.Verifier(client, plan).verify() for _ in range(10)]
     finally:
         over.set()
         changing.join()
@@ -99,7 +99,7 @@ def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
     for count in (20, 200):
         host, _, client, plan = crowded(count)
 
-        report = verification.verify(client, plan, on_nodes=how)
+        report = verification.Verifier(client, plan, on_nodes=how).verify()
 
         assert [(item.status, item.evidence) for item in report.plugins] == [("healthy", "csi")] * 3
         asked = calls(host)
@@ -118,7 +118,7 @@ def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeyp
     host.silent, host.full = {hung}, {full}
     how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(), timeout_s=3.0)
 
-    report = verification.verify(client, plan, on_nodes=how)
+    report = verification.Verifier(client, plan, on_nodes=how).verify()
 
     names = [host.state.nodes[node_id]["Name"] for node_id in (hung, full)]
     status = report.plugins[0]

@@ -56,7 +56,7 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     plugin_cluster.allocation()
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
-    report = verification.verify(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"})
+    report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"}).verify()
 
     assert (report.ok, report.findings) == (True, ())
     assert [status.status for status in report.plugins] == ["healthy"]
@@ -70,7 +70,7 @@ def test_external_ids_of_the_stack_are_compared(context, scripted, plugin_cluste
     plugin_cluster.allocation()
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
-    report = verification.verify(context.connect(), plan, {"default/mysql": "vol-9"})
+    report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-9"}).verify()
 
     assert [(finding.code, finding.expected) for finding in report.findings] == [
         ("external-id-differs", "external id vol-9")
@@ -89,7 +89,7 @@ def test_volume_in_the_storage_of_another_one_is_told(context, scripted, externa
     scripted.reply("GET", "/v1/volume/csi/shared", 200, held)
     scripted.reply("GET", "/v1/volume/csi/uploads", 404, "volume not found")
 
-    report = verification.verify(context.connect(), dataclasses.replace(wanted, plugins=()), external_ids)
+    report = verification.Verifier(context.connect(), dataclasses.replace(wanted, plugins=()), external_ids).verify()
 
     [found] = [item for item in report.findings if item.code == "volume-in-storage-of-another"]
     assert str(found) == (
@@ -105,7 +105,7 @@ def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin
     plugin_cluster.allocation()
     scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
 
-    report = verification.verify(context.connect(), plan)
+    report = verification.Verifier(context.connect(), plan).verify()
 
     assert not report.ok
     assert [finding.code for finding in report.findings] == ["instance-starting", "volume-missing"]
@@ -118,7 +118,7 @@ def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster
     plugin_cluster.allocation(events=[("Task Setup", "x"), ("Driver Failure", refused), ("Alloc Unhealthy", "failed")])
     plugin_cluster.log("")
 
-    report = verification.verify(context.connect(), dataclasses.replace(plan, volumes=()), {})
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, volumes=()), {}).verify()
 
     [status] = report.plugins
     assert [str(cause) for cause in status.causes if cause.kind == "event"] == [
@@ -136,19 +136,9 @@ def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
     plugin_cluster.allocation(restarts=1)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
-    report = verification.verify(context.connect(), plan, watch_s=0.01)
+    report = verification.Verifier(context.connect(), plan).verify(watch_s=0.01)
 
     assert [finding.code for finding in report.findings] == ["instance-restarted"]
-
-
-def test_watching_can_be_cancelled(context, plugin_cluster, plan):
-    """An interrupt ends the watch at once."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-    context.cancelled.set()
-
-    with pytest.raises(errors.CancelledError, match="cancelled while plugins were watched"):
-        verification.verify(context.connect(), plan, watch_s=60, cancelled=context.cancelled)
 
 
 def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
@@ -158,12 +148,12 @@ def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
     scripted.reply("GET", "/v1/volume/csi/mysql", 403, "Permission denied")
 
     with pytest.raises(errors.NomadApiError, match="Permission denied"):
-        verification.verify(context.connect(), plan)
+        verification.Verifier(context.connect(), plan).verify()
 
 
 def test_empty_plan_asks_nothing(context, scripted):
     """Nothing planned, nothing wrong, nobody bothered."""
-    report = verification.verify(context.connect(), model.StoragePlan(plugins=(), volumes=()))
+    report = verification.Verifier(context.connect(), model.StoragePlan(plugins=(), volumes=())).verify()
 
     assert (report.ok, scripted.requests) == (True, [])
 
@@ -184,7 +174,7 @@ def test_claimed_volume_without_a_controller_is_an_alarm(context, scripted, plug
         scripted.reply("GET", "/v1/volume/csi/mysql", 200, volume)
     client = context.connect()
 
-    claimed, free = verification.verify(client, plan), verification.verify(client, plan)
+    claimed, free = verification.Verifier(client, plan).verify(), verification.Verifier(client, plan).verify()
 
     assert (_claims(claimed), claimed.ok) == (["0 controllers, none healthy"], False)
     assert (_claims(free), free.ok) == ([], True)
@@ -198,7 +188,7 @@ def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted,
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED)
     scripted.reply("GET", "/v1/nodes", 200, [])
 
-    report = verification.verify(context.connect(), dataclasses.replace(plan, plugins=()))
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
 
     assert _claims(report) == told
 
@@ -249,7 +239,7 @@ def test_drain_under_a_claim_is_told_with_what_it_endangers(context, scripted, p
         scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
 
     client, wanted = context.connect(), plan if with_plugins else dataclasses.replace(plan, plugins=())
-    before, report = verification.verify(client, wanted), verification.verify(client, wanted)
+    before, report = verification.Verifier(client, wanted).verify(), verification.Verifier(client, wanted).verify()
 
     assert before.extra == ()
     told = [(item.severity, item.code, item.subject) for item in report.extra]

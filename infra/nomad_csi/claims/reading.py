@@ -8,7 +8,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_model, claim_status, claims_report
 from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import namespaces, nodes, plugins, volumes
-from nomad_csi.probing import probe_job
+from nomad_csi.probing import probe_deep
 from nomad_csi.spec import names
 
 
@@ -51,7 +51,7 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
     if namespace != names.EVERYWHERE:
         namespaces.check(client, namespace)
     if plugin_id:
-        probe_job.plugin_of(client, plugin_id)
+        probe_deep.plugin_of(client, plugin_id)
 
 
 def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.ObservedClaims:

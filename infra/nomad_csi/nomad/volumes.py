@@ -72,9 +72,9 @@ def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     return None if item is None else volume(item)
 
 
-def get_many(nomad: request.Nomad, namespace: str, volume_ids: Iterable[str]) -> Iterator[Volume | None]:
-    """Yield what `get` returns for each of *volume_ids*, in order."""
-    return request.read_many(functools.partial(get, nomad, namespace, volume_id) for volume_id in volume_ids)
+def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | None]:
+    """Yield what `get` returns for each of *keys*, in order."""
+    return request.read_many(functools.partial(get, nomad, *key) for key in keys)
 
 
 def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> tuple[ListedVolume, ...]:
@@ -213,9 +213,8 @@ def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Vol
         ids = [volume_id for _, volume_id in group]
         there = _there(client, namespace, ids)
         yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
-        present = [volume_id for volume_id in ids if volume_id in there]
-        for volume_id, held in zip(present, get_many(client, namespace, present), strict=True):
-            yield (namespace, volume_id), held
+        present = [(namespace, volume_id) for volume_id in ids if volume_id in there]
+        yield from zip(present, get_many(client, present), strict=True)
 
 
 def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
@@ -268,11 +267,13 @@ def read_each(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
     found: list[Volume] = []
     unread: list[Unread] = []
     for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
-        ids = tuple(volume_id for _, volume_id in group)
+        own = tuple(group)
         try:
-            found += [volume for volume in get_many(nomad, namespace, ids) if volume is not None]
+            found += [volume for volume in get_many(nomad, own) if volume is not None]
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            unread.append(Unread(namespace=namespace, volume_ids=ids, reason=str(error)))
+            unread.append(
+                Unread(namespace=namespace, volume_ids=tuple(volume_id for _, volume_id in own), reason=str(error))
+            )
     return Read(volumes=tuple(found), unread=tuple(unread))

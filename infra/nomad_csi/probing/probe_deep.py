@@ -2,14 +2,14 @@
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
+from nomad_csi.health import found
 from nomad_csi.nomad import nodes, plugins, volumes
-from nomad_csi.plan import probe_job as plan_probe_job
-from nomad_csi.probing import probe_job, probed, probed_needs
+from nomad_csi.probing import probe_job_plugins, probed, probed_needs
 from nomad_csi.spec import names
 
 Secrets = Mapping[str, Mapping[str, str]]
@@ -18,32 +18,30 @@ Secrets = Mapping[str, Mapping[str, str]]
 _NONE: Secrets = {}
 
 
-def on_nodes(
-    client: nomad.Nomad,
-    plugin_id: str,
-    job: plan_probe_job.ProbeJob,
-    *,
-    wait_s: float = plan_probe_job.WAIT_S,
-    cancelled: threading.Event | None = None,
-    tell: Callable[[str], None] = lambda _: None,
-) -> probed.ProbedPlugin:
+def on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_job_plugins.OnNodes) -> probed.ProbedPlugin:
     """
     Return what the instances of *plugin_id* answer on their clients, and what that has against its registered volumes.
 
-    A controller is asked for each volume; those that need secrets are told as not validated. Arguments and errors are
-    those of `probe_job.ask`; a token that may not read volumes is a finding.
+    A controller is asked for each volume; those that need secrets are told as not validated. Errors are those of
+    `probe_job_plugins.ask`, and `errors.SpecError` where the cluster has no such plugin; a token that may not read
+    volumes is a finding.
     """
-    needs, unread = _needs(client, plugin_id)
-    given = probe_job.ProbedVolumes(registered=needs)
-    found = probe_job.ask(client, plugin_id, job, needs=given, wait_s=wait_s, cancelled=cancelled, tell=tell)
-    return _compared(found, needs, unread)
+    plugin = plugin_of(client, plugin_id)
+    registered, unread = _needs(client, plugin_id)
+    needs = probe_job_plugins.ProbedVolumes(registered=registered)
+    said = probe_job_plugins.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
+    picture = probe_job_plugins.compared(plugin_id, plugin, said, needs)
+    return dataclasses.replace(picture, findings=(*unread, *picture.findings))
 
 
-def _compared(
-    picture: probed.ProbedPlugin, needs: tuple[volumes.Volume, ...], unread: tuple[findings.Finding, ...]
-) -> probed.ProbedPlugin:
-    found = probed_needs.judge(picture.plugin_id, picture.rows, needs)
-    return dataclasses.replace(picture, findings=(*unread, *found, *picture.findings))
+def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
+    """Return the plugin. Raises `errors.SpecError` with those that the cluster has where it lacks this one."""
+    found = plugins.get(client, plugin_id)
+    if found is None:
+        there = ", ".join(plugins.list_ids(client)) or "it has none"
+        problem = errors.Problem(path="plugin", got=repr(plugin_id), allowed=f"a CSI plugin of the cluster ({there})")
+        raise errors.SpecError((problem,), source=client.connection.address)
+    return found
 
 
 def of_endpoint(
@@ -72,7 +70,7 @@ def of_endpoint(
         errors.RefusedError: secrets would go unencrypted to another machine.
 
     """
-    plugin = probe_job.plugin_of(client, plugin_id)
+    plugin = plugin_of(client, plugin_id)
     if answer.name and plugin.provider and answer.name != plugin.provider:
         return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
@@ -83,8 +81,8 @@ def of_endpoint(
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
         validated = probed.judge_volumes(needs, _validate(client, local, needs, secrets, timeout_s))
-    found = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
-    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*found, *validated))
+    against = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*against, *validated))
 
 
 def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:
@@ -131,7 +129,7 @@ def _validate(
     client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
 ) -> dict[validation.Key, validation.Validated]:
     """Ask the controller for each volume."""
-    questions = [probe_job.question(item) for item in needs]
+    questions = [probe_job_plugins.question(item) for item in needs]
     known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
     insecure = client.connection.insecure_http
     return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

@@ -54,9 +54,9 @@ def answers(
     wanted: Iterable[str],
     known: Mapping[str, nodes.Node],
     *,
-    wait_s: float = probe_job.WAIT_S,
-    cancelled: threading.Event | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    wait_s: float,
+    cancelled: threading.Event,
+    tell: Callable[[str], None],
 ) -> dict[str, probed.ClientAnswer]:
     """
     Return what each of the clients *wanted* answered, by its id; one that cannot be asked says why.
@@ -84,7 +84,7 @@ def answers(
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
         _remove_left(client, job.namespace, tell)
         tell(f"asking {listing.counted(len(asked), 'client')} with job {run.job_id}")
-        found |= _run(client, run, wait_s, cancelled or threading.Event())
+        found |= _run(client, run, wait_s, cancelled)
     return found
 
 
@@ -108,7 +108,7 @@ _BY_HAND = "nomad-csi probe --folder STATE_DIR/csi/plugins"
 
 
 def _nothing(problem: str, advice: str = "") -> probed.ClientAnswer:
-    return probed.ClientAnswer(problem=problem, advice=advice, reports={})
+    return probed.ClientAnswer(problem=problem, advice=advice)
 
 
 def _run(

@@ -36,7 +36,7 @@ class ClientAnswer:
     advice: str = ""
     """What to do about it; empty: the problem says it."""
 
-    reports: Mapping[str, report.ProbeReport]
+    reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
     validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -130,7 +130,7 @@ def merged(
     """
     said = answer.reports.get(alloc_id) if answer else None
     if said is None and answer is not None and is_new and not answer.problem:
-        answer = ClientAnswer(problem="it came while its client was asked", advice="ask again", reports={})
+        answer = ClientAnswer(problem="it came while its client was asked", advice="ask again")
     status, detail = _status(role, answer, said)
     if status == NO_ANSWER:
         return seen.Probed(reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")

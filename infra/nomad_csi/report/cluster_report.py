@@ -128,7 +128,7 @@ class _Reader:
         """Return the verification of the spec, if there is one."""
         if self.question.plan is not None:
             with self._noting("what the spec expects"):
-                return verification.verify(self.client, self.question.plan, self.question.external_ids)
+                return verification.Verifier(self.client, self.question.plan, self.question.external_ids).verify()
         return None
 
     def running(self) -> Iterator[tuple[str, plugins.PluginStatus]]:

@@ -1,6 +1,5 @@
 """One check the plugins of a plan: what Nomad says, what instances say themselves, and the status of each."""
 
-import dataclasses
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,9 +8,9 @@ from nomad_csi import findings, nomad
 from nomad_csi.health import clients, eligibility, found, gather, instances, plugins
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-from nomad_csi.probing import probe_job, probe_job_plugins
+from nomad_csi.probing import probe_job_plugins
 
-NONE = probe_job.ProbedVolumes()
+NONE = probe_job_plugins.ProbedVolumes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +53,12 @@ class Looker:
         self._client = client
         self._wanted = tuple(wanted)
         self._probe_timeout_s = probe_timeout_s
-        self._cancelled = cancelled
+        self._cancelled = cancelled or threading.Event()
         self._on_nodes = on_nodes
         self._clients = clients.ClientCache(client)
 
     def look(
-        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job.ProbedVolumes = NONE
+        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_plugins.ProbedVolumes = NONE
     ) -> tuple[Look, ...]:
         """
         Check each plugin once; with looks *before*, what restarted since is found.
@@ -73,20 +72,25 @@ class Looker:
         if not self._wanted:
             return ()
         how = None if is_first else self._on_nodes
-        deep: list[tuple[findings.Finding, ...]] = [() for _ in self._wanted]
-        said = probe_job_plugins.ask(self._client, self._told(), how, needs, self._cancelled) if how else None
-        told = self._told()
-        seen = gather.probe_all(told, timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
+        known = [seen for _, seen in self._told()] if how else []
+        said = probe_job_plugins.ask(self._client, known, how, needs, self._cancelled) if how else None
+        seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         if said is not None:
-            told = [(pair[0], now) for pair, now in zip(told, seen, strict=True)]
-            seen = probe_job_plugins.merged(told, said)
-            deep = [probe_job_plugins.deep(*pair, said, needs) for pair in told]
-        with_zones = any(_needs_zones(expectation, found_) for expectation, found_ in told)
+            expectations = [item.expectation for item in self._wanted]
+            seen = probe_job_plugins.merged(list(zip(expectations, seen, strict=True)), said)
+        with_zones = any(_needs_zones(item.expectation, now) for item, now in zip(self._wanted, seen, strict=True))
         all_nodes = self._clients.look((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(
-            dataclasses.replace(_look(item, now, all_nodes, then), deep=heard)
-            for item, now, then, heard in zip(self._wanted, seen, earlier, deep, strict=True)
+            Look(
+                wanted=item,
+                seen=now,
+                status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
+                clients=all_nodes,
+                capacity=eligibility.check_capacity(item.expectation, all_nodes),
+                deep=_deep(item.expectation, now, said, needs),
+            )
+            for item, now, then in zip(self._wanted, seen, earlier, strict=True)
         )
 
     def _told(self) -> list[tuple[model.PluginExpectation, found.PluginFound]]:
@@ -95,16 +99,15 @@ class Looker:
         ]
 
 
-def _look(
-    wanted: WatchedPlugin, seen: found.PluginFound, all_nodes: tuple[nodes.Node, ...], before: found.PluginFound | None
-) -> Look:
-    return Look(
-        wanted=wanted,
-        seen=seen,
-        status=plugins.compare_plugin(wanted.expectation, seen, all_nodes, before),
-        clients=all_nodes,
-        capacity=eligibility.check_capacity(wanted.expectation, all_nodes),
-    )
+def _deep(
+    expectation: model.PluginExpectation,
+    seen: found.PluginFound,
+    said: probe_job_plugins.ProbeJobAnswers | None,
+    needs: probe_job_plugins.ProbedVolumes,
+) -> tuple[findings.Finding, ...]:
+    if said is None:
+        return ()
+    return probe_job_plugins.compared(expectation.plugin_id, seen.plugin, said, needs).findings
 
 
 def _needs_zones(expectation: model.PluginExpectation, told: found.PluginFound) -> bool:

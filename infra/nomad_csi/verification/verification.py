@@ -2,19 +2,18 @@
 
 import dataclasses
 import functools
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import findings, nomad
 from nomad_csi.claims import claim_status
 from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.probing import probe_job, probe_job_plugins
+from nomad_csi.probing import probe_job_plugins
 from nomad_csi.registration import secret_safety
 from nomad_csi.verification import looking, report
 from nomad_csi.verification import volumes as volume_status
@@ -22,46 +21,20 @@ from nomad_csi.verification import volumes as volume_status
 _NONE: Mapping[str, str] = {}
 
 
-def verify(
-    client: nomad.Nomad,
-    plan: model.StoragePlan,
-    external_ids: Mapping[str, str] = _NONE,
-    *,
-    watch_s: float = 0.0,
-    probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
-    cancelled: threading.Event | None = None,
-    on_nodes: probe_job_plugins.OnNodes | None = None,
-) -> report.VerificationReport:
+class Verifier:
     """
-    Return what is as planned and what is not.
+    Verifies one plan again and again. What restarted since the last round is found, and not healthy in that round.
+
+    For one thread at a time.
 
     Args:
         client: the cluster.
         plan: what is expected.
         external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``. Those that are in
             neither are not compared.
-        watch_s: seconds between a first and a second check of the plugins, to see restarts; 0: one look.
         probe_timeout_s: deadline of the questions to one plugin instance.
-        cancelled: ends the verification with `errors.CancelledError`.
         on_nodes: how instances are asked on their own clients, by a job; ``None``: only those whose sockets are here.
 
-    Raises:
-        errors.NomadApiError: Nomad did not answer, or may not tell.
-        errors.NomadCsiError: that job could not be removed; with the command that does.
-        errors.CancelledError: *cancelled* was set.
-
-    """
-    verifier = Verifier(
-        client, plan, external_ids, probe_timeout_s=probe_timeout_s, cancelled=cancelled, on_nodes=on_nodes
-    )
-    return verifier.verify(watch_s=watch_s)
-
-
-class Verifier:
-    """
-    Verifies one plan again and again. What restarted since the last round is found, and not healthy in that round.
-
-    Args are those of `verify`. For one thread at a time.
     """
 
     def __init__(
@@ -71,7 +44,6 @@ class Verifier:
         external_ids: Mapping[str, str] = _NONE,
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
-        cancelled: threading.Event | None = None,
         on_nodes: probe_job_plugins.OnNodes | None = None,
     ) -> None:
         wanted = [
@@ -81,33 +53,38 @@ class Verifier:
         self._client = client
         self._plan = plan
         self._external_ids = external_ids
-        self._cancelled = cancelled or threading.Event()
-        self._looker = looking.Looker(
-            client, wanted, probe_timeout_s=probe_timeout_s, cancelled=self._cancelled, on_nodes=on_nodes
-        )
+        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
         self._before: tuple[looking.Look, ...] = ()
 
     def verify(self, *, watch_s: float = 0.0) -> report.VerificationReport:
-        """Return what is as planned and what is not. Raises what `verify` does; such a round does not count."""
+        """
+        Return what is as planned and what is not; an error ends a round that does not count.
+
+        *watch_s*: seconds between a first and a second check of the plugins, to see restarts; 0: one look.
+
+        Raises:
+            errors.NomadApiError: Nomad did not answer, or may not tell.
+            errors.NomadCsiError: the job on the clients could not be removed; with the command that does.
+
+        """
         before = self._before
         if watch_s:
             before = self._looker.look(is_first=True)
-            if self._cancelled.wait(watch_s):
-                raise errors.CancelledError("cancelled while plugins were watched; nothing was changed")
+            time.sleep(watch_s)
         there = self._there()
         looks = self._looker.look(before, needs=self._needs(there))
         statuses = tuple(_explained(self._client, seen) for seen in looks)
-        served_by = {item.plugin_id: _Serving.of(item, seen) for item, seen in zip(statuses, looks, strict=True)}
         deep = [item for seen in looks for item in seen.deep]
-        known = dict(served_by) | self._others(there, served_by)
-        statuses_on_volumes = self._volumes(there, known, deep)
+        records = {seen.status.plugin_id: seen.seen.plugin for seen in looks}
+        records |= self._others(there, records)
+        statuses_on_volumes = self._volumes(there, records, statuses, deep)
         own = {f"volume {item.key}" for item in statuses_on_volumes}
         found = report.VerificationReport(
             plugins=statuses,
             volumes=statuses_on_volumes,
             extra=(
                 *(item for item in deep if item.subject not in own),
-                *self._drains(there, known, looks),
+                *self._drains(there, records, looks),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
         )
@@ -134,18 +111,12 @@ class Verifier:
 
     def _there(self) -> list[volumes.Volume | None]:
         """Return what Nomad holds of each volume of the plan."""
-        keys = [(item.registration.namespace, item.registration.volume_id) for item in self._plan.volumes]
-        found: dict[tuple[str, str], volumes.Volume | None] = {}
-        for namespace in dict.fromkeys(namespace for namespace, _ in keys):
-            ids = [volume_id for place, volume_id in keys if place == namespace]
-            there = volumes.get_many(self._client, namespace, ids)
-            found |= {(namespace, volume_id): item for volume_id, item in zip(ids, there, strict=True)}
-        return [found[key] for key in keys]
+        return list(volumes.get_many(self._client, [volumes.key_of(item.registration) for item in self._plan.volumes]))
 
-    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job.ProbedVolumes:
+    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_plugins.ProbedVolumes:
         """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
         wanted = [item.registration for item in self._plan.volumes]
-        return probe_job.ProbedVolumes(
+        return probe_job_plugins.ProbedVolumes(
             registered=tuple(item for item in there if item is not None),
             with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
         )
@@ -153,58 +124,59 @@ class Verifier:
     def _volumes(
         self,
         there: Sequence[volumes.Volume | None],
-        known: Mapping[str, "_Serving"],
+        records: Mapping[str, plugin_records.Plugin | None],
+        statuses: Iterable[plugins.PluginStatus],
         deep: Iterable[findings.Finding],
     ) -> tuple[volume_status.VolumeStatus, ...]:
         wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
-        heard: dict[str, tuple[findings.Finding, ...]] = {}
+        served_by = {item.plugin_id: item for item in statuses}
+        heard: dict[str, list[findings.Finding]] = defaultdict(list)
         for item in deep:
-            heard[item.subject] = (*heard.get(item.subject, ()), item)
+            heard[item.subject].append(item)
         for guest in guests.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
-            subject = f"volume {guest.key}"
-            heard[subject] = (*heard.get(subject, ()), volume_status.guest(guest))
+            heard[f"volume {guest.key}"].append(volume_status.guest(guest))
+        for held in there:
+            if held is not None and held.plugin_id in records:
+                record = records[held.plugin_id]
+                healthy = _healthy_controllers(record, served_by.get(held.plugin_id))
+                heard[f"volume {held.key}"] += claim_status.without_controller(held, record, healthy=healthy)
         return tuple(
-            _volume(item, document, volume, known, heard)
-            for item, document, volume in zip(self._plan.volumes, wanted, there, strict=True)
+            volume_status.judge_volume(
+                document,
+                held,
+                served_by.get(document.plugin_id),
+                made_by_plugin=planned_volume.made_by_plugin,
+                heard=heard[f"volume {document.key}"],
+            )
+            for planned_volume, document, held in zip(self._plan.volumes, wanted, there, strict=True)
         )
 
     def _drains(
-        self, there: Iterable[volumes.Volume | None], known: Mapping[str, "_Serving"], looks: Sequence[looking.Look]
+        self,
+        there: Iterable[volumes.Volume | None],
+        records: Mapping[str, plugin_records.Plugin | None],
+        looks: Sequence[looking.Look],
     ) -> Iterator[findings.Finding]:
         """Yield what drains do to claims on the plan's volumes; clients are listed where no plugin was checked."""
         claimed = [volume for volume in there if volume is not None and volume.claims]
         if claimed:
-            records = {plugin_id: item.record for plugin_id, item in known.items()}
             clients = looks[0].clients if looks else nodes.list_nodes(self._client)
             yield from drain_findings.check(claimed, records, clients)
 
     def _others(
-        self, there: Iterable[volumes.Volume | None], served_by: Mapping[str, "_Serving"]
-    ) -> dict[str, "_Serving"]:
+        self, there: Iterable[volumes.Volume | None], served: Collection[str]
+    ) -> dict[str, plugin_records.Plugin | None]:
         """Return what Nomad says of plugins of claimed volumes that the plan does not have: one call for each."""
-        ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims} - set(served_by))
+        ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
         records = gather.in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
-        return {item: _Serving.told(record) for item, record in zip(ids, records, strict=True)}
+        return dict(zip(ids, records, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Serving:
-    """The plugin of a volume."""
-
-    record: plugin_records.Plugin | None
-    status: plugins.PluginStatus | None
-    controllers: int
-    """Healthy ones, by the status where there is one."""
-
-    @classmethod
-    def of(cls, status: plugins.PluginStatus, seen: looking.Look) -> Self:
-        rows = [row for row in status.instances if row.role == "controller" and row.status == plugins.HEALTHY]
-        return cls(record=seen.seen.plugin, status=status, controllers=len(rows))
-
-    @classmethod
-    def told(cls, record: plugin_records.Plugin | None) -> Self:
-        healthy = sum(item.healthy for item in record.controllers) if record else 0
-        return cls(record=record, status=None, controllers=healthy)
+def _healthy_controllers(record: plugin_records.Plugin | None, status: plugins.PluginStatus | None) -> int:
+    """Return how many there are, by the status where the plan has the plugin, else by Nomad."""
+    if status is not None:
+        return sum(row.role == "controller" and row.status == plugins.HEALTHY for row in status.instances)
+    return sum(item.healthy for item in record.controllers) if record else 0
 
 
 def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
@@ -214,28 +186,6 @@ def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
     wanted = seen.wanted
     fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
     return dataclasses.replace(seen.status, causes=(*explaining.recorded(seen.status), *fetched))
-
-
-def _volume(
-    item: model.VolumePlan,
-    wanted: registration.VolumeRegistration,
-    there: volumes.Volume | None,
-    known: Mapping[str, _Serving],
-    heard: Mapping[str, tuple[findings.Finding, ...]],
-) -> volume_status.VolumeStatus:
-    serving = known.get(wanted.plugin_id)
-    status = volume_status.judge_volume(
-        wanted,
-        there,
-        serving.status if serving else None,
-        made_by_plugin=item.made_by_plugin,
-    )
-    said = heard.get(f"volume {status.key}", ())
-    holding = known.get(there.plugin_id) if there else None
-    alarm: tuple[findings.Finding, ...] = ()
-    if there is not None and holding is not None:
-        alarm = tuple(claim_status.without_controller(there, holding.record, healthy=holding.controllers))
-    return dataclasses.replace(status, findings=(*status.findings, *said, *alarm))
 
 
 def _made(

@@ -43,6 +43,7 @@ def judge_volume(
     served_by: plugins.PluginStatus | None = None,
     *,
     made_by_plugin: bool = False,
+    heard: Iterable[findings.Finding] = (),
 ) -> VolumeStatus:
     """
     Return the status of a volume: *desired* against what Nomad holds, ``None`` where it holds none.
@@ -50,6 +51,7 @@ def judge_volume(
     An external id that is not known yet (empty in *desired*) is not compared, and the detail says so. Secrets and the
     text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
     topology is to be seen. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences are findings.
+    *heard* are findings of others on the volume: they are told, and change no status.
     """
     subject = f"volume {desired.key}"
     compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
@@ -67,7 +69,7 @@ def judge_volume(
         plugin_id=actual.plugin_id if actual else desired.plugin_id,
         external_id=actual.external_id if actual else desired.external_id,
         status=_status(seen),
-        findings=seen,
+        findings=(*seen, *heard),
         detail=difference.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
     )
 

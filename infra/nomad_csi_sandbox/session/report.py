@@ -51,7 +51,7 @@ def show(session: Session, *, whole: bool = True) -> int:
     record = session.record()
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
-        report = verification.verify(client, session.plan(), session.external_ids())
+        report = verification.Verifier(client, session.plan(), session.external_ids()).verify()
     with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.without_pulumi():
         table = report.as_table()
     sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))

@@ -87,7 +87,7 @@ class Stack:
 
     def verify(self, *wanted):
         """Return what `nomad-csi verify` finds."""
-        return verification.verify(self.agent.client, self.plan(*wanted), {})
+        return verification.Verifier(self.agent.client, self.plan(*wanted), {}).verify()
 
 
 def inputs_of(kind, given):

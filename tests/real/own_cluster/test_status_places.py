@@ -83,7 +83,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
     )
     [outcome] = registering.register(cluster.client, [wanted])
 
-    [status] = verification.verify(cluster.client, _plan(plugin, wanted)).volumes
+    [status] = verification.Verifier(cluster.client, _plan(plugin, wanted)).verify().volumes
 
     assert (outcome.status, status.status) == ("registered", "ok")
     assert [(item.severity, str(item)) for item in status.findings] == [

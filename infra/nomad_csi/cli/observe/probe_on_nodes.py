@@ -45,7 +45,7 @@ options = command.together(
 
 def run(arguments: command.Arguments) -> int:
     """Run the job, and print what every instance answered, and what that has against the registered volumes."""
-    from nomad_csi.probing import probe_deep  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.probing import probe_deep, probe_job_plugins  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)
@@ -53,13 +53,8 @@ def run(arguments: command.Arguments) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        found = probe_deep.on_nodes(
-            nomad,
-            arguments.on_nodes,
-            job,
-            wait_s=arguments.timeout_s,
-            tell=output.tell,
-        )
+        how = probe_job_plugins.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.tell)
+        found = probe_deep.on_nodes(nomad, arguments.on_nodes, how)
     print(output.as_json(found.as_json()) if arguments.json else found.as_table())
     return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 

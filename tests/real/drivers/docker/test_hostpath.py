@@ -113,7 +113,7 @@ class Attempt:
 
     def explained(self):
         """Return what `nomad-csi verify` gives for its causes."""
-        [status] = verification.verify(self.client, self.plan, {}).plugins
+        [status] = verification.Verifier(self.client, self.plan, {}).verify().plugins
         return "\n".join(str(cause) for cause in status.causes)
 
     def advised(self):
