@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.nomad import plugins
-from nomad_csi.probing import probe_job
+from nomad_csi.probing import probe_deep
 from nomad_csi_sandbox.nomad.hcl import parse
 
 
@@ -223,7 +223,7 @@ def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, caps
         controllers_expected=0,
         nodes_expected=0,
     )
-    monkeypatch.setattr(probe_job, "plugin_of", lambda *_given: known)
+    monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: known)
 
     assert cli.main(["probe", f"{short_folder}/csi.sock", "--plugin", "aws-ebs0", "--address", empty_agent()]) == 1
 

@@ -12,7 +12,7 @@ from nomad_csi import cli
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_job as asking
+from nomad_csi.probing import probe_deep, probe_job_plugins
 from tests import nomad_csi_image
 
 COMMAND = shutil.which("hostpathplugin")
@@ -46,7 +46,8 @@ def test_probe_in_a_container_reaches_the_sockets(stack, own):
     """Through the client's folder, which the container sees at another place."""
     job = probe_job.ProbeJob(image=own, state_dir=f"{stack.agent.folder}/client")
 
-    found = asking.ask(stack.agent.client, "hostpath0", job, wait_s=RUN_S)
+    how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
+    found = probe_deep.on_nodes(stack.agent.client, "hostpath0", how)
 
     assert [(row.role, row.status) for row in found.rows] == [("controller", "ready"), ("node", "ready")], found
     assert {row.report.name for row in found.rows} == {DRIVER.provider}
@@ -58,7 +59,8 @@ def test_state_dir_that_is_not_the_clients_is_told(stack, own, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     job = probe_job.ProbeJob(image=own, state_dir=str(elsewhere))
 
-    found = asking.ask(stack.agent.client, "hostpath0", job, wait_s=RUN_S)
+    how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
+    found = probe_deep.on_nodes(stack.agent.client, "hostpath0", how)
 
     assert {row.status for row in found.rows} == {"no-answer"}
     assert f"bind source path does not exist: {elsewhere}/csi/plugins" in found.rows[0].detail
