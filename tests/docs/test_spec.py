@@ -10,10 +10,10 @@ import yaml
 from nomad_csi import cli, errors
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.spec import draft, examples, reference, schema
+from nomad_csi.spec import draft, reference, schema
+from tests.page_examples import EXAMPLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "spec.md"
-EXAMPLES = {example.title: example.yaml for example in examples.EXAMPLES}
 
 
 def test_page_is_made_from_the_models():

@@ -16,8 +16,9 @@ from nomad_csi.nomad import jobs, nodes
 from nomad_csi.nomad.http import request
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
-from nomad_csi.spec import draft, examples
+from nomad_csi.spec import draft
 from nomad_csi_sandbox.session import tasks
+from tests import page_examples
 
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad")]
 
@@ -370,10 +371,10 @@ LACKING = ('is in nonexistent namespace "storage"', 'Vault "default" not enabled
 """What the examples ask for and this agent has not."""
 
 
-@pytest.mark.parametrize("example", examples.EXAMPLES, ids=lambda example: example.title)
-def test_every_example_of_the_documentation_is_valid_and_laid_out(script, tmp_path, example):
+@pytest.mark.parametrize("title", page_examples.EXAMPLES)
+def test_every_example_of_the_documentation_is_valid_and_laid_out(script, tmp_path, title):
     """The agent finds nothing wrong with its jobs, and `nomad fmt` nothing to change."""
-    for plan in storage.plan_document(draft.read_yaml(example.yaml, example.title)).plugins:
+    for plan in storage.plan_document(draft.read_yaml(page_examples.EXAMPLES[title], title)).plugins:
         for job in plan.jobs:
             text = documents.job_file(job)
             (tmp_path / f"{job.job_id}.nomad.hcl").write_text(text)

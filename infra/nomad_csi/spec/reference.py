@@ -1,23 +1,15 @@
-"""The page of the spec, in Markdown: worked examples, and every key with its type, default and meaning."""
+"""
+The page of the spec, in Markdown: worked examples, and every key with its type, default and meaning.
+
+Its beginning is ``page.md`` beside this module, with the examples: each is a whole spec that can be planned.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from typing import Any
 
-from nomad_csi.spec import examples, schema
-
-HEAD = """\
-<!-- Made by `nomad-csi schema --docs > docs/spec.md` from the models in infra/nomad_csi/spec: edit those. -->
-
-# The storage spec
-
-What an operator writes, in a YAML file or under `nomad-csi:storage` of a Pulumi stack config. Every key is listed
-below, after some worked examples. `nomad-csi schema > spec.schema.json`, typed once beside the spec, writes the JSON
-schema; an editor checks and completes with it a file that begins with
-`# yaml-language-server: $schema=spec.schema.json`. For a stack config, type `nomad-csi schema --stack-config`.
-`nomad-csi init` writes both lines and files. What a driver takes beyond that is on the page of the
-[drivers](drivers.md).
-"""
+from nomad_csi.spec import schema
 
 _FIRST = ("PluginSpec", "VolumeSpec")
 """Models that stand in front."""
@@ -33,9 +25,7 @@ def page() -> str:
     names = [*_FIRST, *sorted(set(parts) - {*_FIRST, *_PARTS})]
     return "\n".join(
         [
-            HEAD,
-            "## Examples\n",
-            *(line for example in examples.EXAMPLES for line in _example(example)),
+            resources.files(__package__).joinpath("page.md").read_text(encoding="utf-8"),
             "## Every key\n",
             "Absent means that the key need not be there, and has no value then. Types in italics are tables below.\n",
             "### The spec\n",
@@ -43,12 +33,6 @@ def page() -> str:
             *(line for name in names for line in _part(name, parts)),
         ]
     )
-
-
-def _example(example: examples.Example) -> Iterator[str]:
-    yield f"### {example.title}\n"
-    yield f"{example.text}\n"
-    yield f"```yaml\n{example.yaml}```\n"
 
 
 def _part(name: str, parts: Mapping[str, Any]) -> Iterator[str]:

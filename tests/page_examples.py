@@ -1,0 +1,9 @@
+"""The worked examples of the spec's page."""
+
+import re
+from pathlib import Path
+
+_PAGE = Path(__file__).parents[1] / "infra/nomad_csi/spec/page.md"
+
+EXAMPLES = dict(re.findall(r"^### ([^\n]+)\n.*?^```yaml\n(.*?)^```$", _PAGE.read_text(), re.MULTILINE | re.DOTALL))
+"""The specs by the titles of the examples."""
