@@ -12,8 +12,6 @@ DECLARED = {
     "MountOptions",
     "Node",
     "PluginJob",
-    "Restart",
-    "Update",
     "VolumeRegistration",
 }
 """

@@ -8,8 +8,9 @@ from nomad_csi import errors
 from nomad_csi.hcl import job as readers
 from nomad_csi.hcl import read
 from nomad_csi.plan import storage
-from nomad_csi.plan.model import Constraint, Restart, Update
+from nomad_csi.plan.model import Constraint
 from nomad_csi.render import documents
+from nomad_csi.spec.plugin_jobs import RestartSpec, UpdateSpec
 
 BASE = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
 DIGEST = f"sha256:{'0123456789abcdef' * 4}"
@@ -160,8 +161,8 @@ def test_restart_never_gives_up():
     """The mode is no setting: a plugin that fails more often than its attempts is started again later."""
     usual, given = jobs()["node"], jobs(restart={"attempts": 5, "interval_s": 60, "delay_s": 2})["node"]
 
-    assert usual.restart == Restart(attempts=3, interval_s=300, delay_s=15)
-    assert given.restart == Restart(attempts=5, interval_s=60, delay_s=2)
+    assert usual.restart == RestartSpec(attempts=3, interval_s=300, delay_s=15)
+    assert given.restart == RestartSpec(attempts=5, interval_s=60, delay_s=2)
     assert parsed(given).groups[0].body["restart"] == [
         {"attempts": 5, "interval": "60s", "delay": "2s", "mode": "delay"}
     ]
@@ -173,7 +174,7 @@ def test_update_has_deadlines_that_nomad_takes():
         "node"
     ]
 
-    assert node.update == Update(max_parallel=3, min_healthy_time_s=20, healthy_deadline_s=90, auto_revert=True)
+    assert node.update == UpdateSpec(max_parallel=3, min_healthy_time_s=20, healthy_deadline_s=90, auto_revert=True)
     assert parsed(node).body["update"] == [
         {
             "max_parallel": 3,

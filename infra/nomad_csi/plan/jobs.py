@@ -165,7 +165,7 @@ def job(
         constraints=_constraints(plugin),
         group="nodes" if name == "node" else name,
         count=count(plugin, name, role),
-        restart=model.Restart(**plugin.restart.model_dump()),
+        restart=plugin.restart,
         update=_update(plugin, driver, job_type(plugin, name, role)),
         task_driver=task.name,
         image=image(plugin, driver) if container else "",
@@ -208,14 +208,14 @@ def _arguments(
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))
 
 
-def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, kind: spec.JobType) -> model.Update | None:
+def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, kind: spec.JobType) -> spec.UpdateSpec | None:
     """Return what the plugin says; else what a slow service needs, or Nomad calls its deployment a failure."""
     if plugin.update:
-        return model.Update(**plugin.update.model_dump())
+        return plugin.update
     slow = health_timeout_s(plugin, driver)
     if kind == "system" or slow < HEALTHY_DEADLINE_S:
         return None
-    return model.Update(**spec.UpdateSpec(healthy_deadline_s=slow + SLACK_S).model_dump())
+    return spec.UpdateSpec(healthy_deadline_s=slow + SLACK_S)
 
 
 def _environment(plugin: spec.PluginSpec, role: spec.RoleSpec) -> Mapping[str, str]:

@@ -22,25 +22,6 @@ class Constraint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restart:
-    """How a task that ends is started again; Nomad never gives it up."""
-
-    attempts: int
-    interval_s: int
-    delay_s: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Update:
-    """How a changed job replaces its instances."""
-
-    max_parallel: int
-    min_healthy_time_s: int
-    healthy_deadline_s: int
-    auto_revert: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class SecretTemplate:
     """A file in the task's secrets directory that Nomad fills in on the client. What stands here is no secret."""
 
@@ -75,8 +56,8 @@ class PluginJob:
     count: int | None
     """Instances of a service job; ``None`` for a system job, which runs on every eligible client."""
 
-    restart: Restart
-    update: Update | None = None
+    restart: plugin_jobs.RestartSpec
+    update: plugin_jobs.UpdateSpec | None = None
     """``None``: as Nomad does by itself."""
 
     task_driver: plugin_jobs.TaskDriver
