@@ -13,29 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nomad_csi.components import (
-        COMPONENTS,
-        CreatedVolume,
-        CsiPlugin,
-        CsiPluginArgs,
-        CsiVolume,
-        CsiVolumeArgs,
-        EbsSnapshots,
-        EbsSnapshotsArgs,
-        EbsVolume,
-        EbsVolumeArgs,
-        EfsBackups,
-        EfsBackupsArgs,
-        EfsFileSystem,
-        EfsFileSystemArgs,
-        EfsVolume,
-        EfsVolumeArgs,
-        ExistingVolume,
-        ExistingVolumeArgs,
-        PluginJob,
-        Provider,
-        VolumeRegistration,
-    )
+    from nomad_csi.components import *
     from nomad_csi.components.preflight import refuse_unrecorded
     from nomad_csi.components.stack import storage_stack
 

@@ -72,9 +72,9 @@ def test_the_rest_of_what_has_a_misspelt_key_counts_as_read():
 
     found = draft.read({"plugins": [right, {"id": "c", "drivr": "aws-ebs", "aws_region": "us-west-2"}, wrong]})
 
-    assert found.misspelt == ("plugins[1]",)
-    assert found.mended_plugins["plugins[1]"].aws_region == "us-west-2"
-    assert found.mended_plugins["plugins[1]"].driver == "aws-ebs"
+    assert found.guessed == {"plugins[2]"}
+    assert found.plugins["plugins[1]"].aws_region == "us-west-2"
+    assert found.plugins["plugins[1]"].driver == "aws-ebs"
 
 
 def test_read_keeps_what_is_right():
@@ -251,12 +251,12 @@ def test_what_is_wrong_is_mended_to_find_what_else_is():
 
     found = draft.read(document)
 
-    assert (found.plugins, found.volumes) == ({}, {})
-    assert list(found.mended_plugins) == ["plugins[0]", "plugins[2]"]
-    assert list(found.mended_volumes) == ["volumes[0]", "volumes[2]", "volumes[4]", "volumes[5]"]
-    assert found.mended_volumes["volumes[4]"].ebs.size_gib == 40
+    assert found.guessed == {"plugins[2]", *found.volumes}
+    assert list(found.plugins) == ["plugins[0]", "plugins[2]"]
+    assert list(found.volumes) == ["volumes[0]", "volumes[2]", "volumes[4]", "volumes[5]"]
+    assert found.volumes["volumes[4]"].ebs.size_gib == 40
     assert set(found.replaced) == {"volumes[2].existing", "volumes[5].ebs"}
-    mended = found.mended_volumes["volumes[0]"]
+    mended = found.volumes["volumes[0]"]
     assert (mended.ebs.availability_zone, mended.ebs.size_gib, mended.adopt) == ("us-east-1a", 0, False)
 
 

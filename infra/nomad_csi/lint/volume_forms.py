@@ -171,8 +171,8 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
     except errors.SpecError:
         return  # Nomad cannot read it: `volume_forms` says so
     read = draft.read({"volumes": [model.filled(document)]})
-    sound = {**read.volumes, **read.mended_volumes}
-    for problem in volume_rules.check_volume(sound[_PATH], driver, None, _PATH) if sound else ():
+    volume_read = read.volumes.get(_PATH)
+    for problem in volume_rules.check_volume(volume_read, driver, None, _PATH) if volume_read else ():
         if problem.code and not problem.path.startswith(read.replaced) and not _is_said(problem.code, volume.content):
             path = problem.path.removeprefix(f"{_PATH}.")
             found = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))

@@ -86,22 +86,19 @@ def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterat
 
 def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     """Yield what the rules say, of what is wrong in itself too."""
-    plugins = {**draft.plugins, **draft.mended_plugins}
-    by_id = {plugin.id: (path, plugin) for path, plugin in plugins.items()}
-    drivers = {path: jobs.driver(plugin) for path, plugin in plugins.items()}
-    yield from _plugin_problems(plugins)
+    by_id = {plugin.id: (path, plugin) for path, plugin in draft.plugins.items()}
+    drivers = {path: jobs.driver(plugin) for path, plugin in draft.plugins.items()}
+    yield from _plugin_problems(draft.plugins)
     yield from _file_system_problems(draft)
     # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
-    unread = {path for path in draft.written if path.startswith("plugins[")} - plugins.keys()
+    unread = {path for path in draft.written if path.startswith("plugins[")} - draft.plugins.keys()
     broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
-    known = {*draft.plugins, *draft.misspelt}
-    all_volumes = {**draft.volumes, **draft.mended_volumes}
-    for path, volume in all_volumes.items():
+    for path, volume in draft.volumes.items():
         yield from snapshot_rules.check(volume, draft.snapshots, path)
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
             served = drivers[where]
-            read = plugin if where in known else None
+            read = None if where in draft.guessed else plugin
             yield from efs_rules.check_named(volume, draft.file_systems, read, path)
             if served:
                 yield from volume_rules.check_volume(volume, served, read, path)
@@ -109,8 +106,8 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             allowed = f"the id of a plugin of this spec: {', '.join(by_id) or 'there is none'}"
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
-    yield from volume_rules.check_volumes(all_volumes, served_by)
-    yield from moved_rules.check(all_volumes)
+    yield from volume_rules.check_volumes(draft.volumes, served_by)
+    yield from moved_rules.check(draft.volumes)
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:

@@ -39,7 +39,7 @@ class Draft:
     """File systems by name; ``None`` where they could not be read."""
 
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
-    """Plugins by their path in the document, such as ``plugins[0]``."""
+    """Plugins by their path in the document, such as ``plugins[0]``; of those that are wrong, what could be mended."""
 
     volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
     """Volumes by their path; those of a set by that of the set and ``.each[0]``."""
@@ -47,12 +47,11 @@ class Draft:
     written: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """The same plugins and volumes as they were written, with the presets of their classes."""
 
-    mended_plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
-    """Those that are wrong, with placeholders for what is wrong: only to find what else is."""
-
-    mended_volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
-    misspelt: tuple[str, ...] = ()
-    """Paths of those in which keys are misspelt, and nothing else is wrong: rules hold for them as for others."""
+    guessed: frozenset[str] = frozenset()
+    """
+    Paths of those that are wrong otherwise than by misspelt keys: placeholders stand for what is wrong, only to find
+    what else is.
+    """
 
     replaced: tuple[str, ...] = ()
     """Paths of their parts that are placeholders as a whole: what a rule says of them means nothing."""
@@ -103,29 +102,20 @@ def read(document: Any) -> Draft:
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
     found: list[errors.Problem] = []
-    classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
     plugins = dict(_listed(document, "plugins", found))
-    volumes = {
-        place: item
-        for path, written in _listed(document, "volumes", found)
-        for place, item in expand.members(written, path, classes, found)
-    }
+    volumes = dict(_members(document, found))
+    guessed: set[str] = set()
     replaced: list[str] = []
-    misspelt: list[str] = []
-    sound_plugins, mended_plugins = _items(plugins, model.PluginSpec, found, replaced, misspelt)
-    sound_volumes, mended_volumes = _items(volumes, model.VolumeSpec, found, replaced, misspelt)
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
         protect=top.protect if top else True,
         snapshots=top.snapshots if top else None,
         file_systems=top.file_systems if top else None,
-        plugins=sound_plugins,
-        volumes=sound_volumes,
+        plugins=_items(plugins, model.PluginSpec, found, guessed, replaced),
+        volumes=_items(volumes, model.VolumeSpec, found, guessed, replaced),
         written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},
-        mended_plugins=mended_plugins,
-        mended_volumes=mended_volumes,
-        misspelt=tuple(misspelt),
+        guessed=frozenset(guessed),
         replaced=tuple(replaced),
         problems=tuple(found),
     )
@@ -167,25 +157,27 @@ def ids(document: Any) -> dict[str, str]:
 
 def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
     """Yield namespace and id of the volumes of *document*, with every volume of a set; not of those without an id."""
-    given = document if isinstance(document, Mapping) else {}
-    classes = expand.check_classes(given, model.VolumeSpec.model_fields, [])
-    for path, written in _listed(given, "volumes", []):
-        for _, item in expand.members(written, path, classes, []):
-            found = item if isinstance(item, Mapping) else {}
-            key = f"{found.get('namespace', 'default')}/{found.get('id')}"
-            if isinstance(found.get("id"), str) and names.VOLUME_KEY.fullmatch(key):
-                namespace, _, volume_id = key.partition("/")
-                yield namespace, volume_id
+    for _, item in _members(document if isinstance(document, Mapping) else {}, []):
+        found = item if isinstance(item, Mapping) else {}
+        key = f"{found.get('namespace', 'default')}/{found.get('id')}"
+        if isinstance(found.get("id"), str) and names.VOLUME_KEY.fullmatch(key):
+            namespace, _, volume_id = key.partition("/")
+            yield namespace, volume_id
 
 
 def each_volume(
     document: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:
     """Yield each volume of *document* with its path, keeping none; ``None`` for one that is wrong, as *found* says."""
+    for path, item in _members(document, found):
+        yield path, check(model.VolumeSpec, item, path, found)
+
+
+def _members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
+    """Yield each volume of *document*, those of sets too, with its path and the keys of its class."""
     classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
     for path, written in _listed(document, "volumes", found):
-        for place, item in expand.members(written, path, classes, found):
-            yield place, check(model.VolumeSpec, item, place, found)
+        yield from expand.members(written, path, classes, found)
 
 
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
@@ -240,14 +232,14 @@ def _items(
     items: Mapping[str, Any],
     kind: type[ModelT],
     found: list[errors.Problem],
+    guessed: set[str],
     replaced: list[str],
-    misspelt: list[str],
-) -> tuple[dict[str, ModelT], dict[str, ModelT]]:
-    """Return those of *items* that are sound, and the others as far as they can be mended, as `_mended` does."""
+) -> dict[str, ModelT]:
+    """Return *items* by path: those that are sound, and the others as far as they can be mended, as `_mended` does."""
     checked = {path: _member(kind, item, path, found) for path, item in items.items()}
-    broken = [path for path, value in checked.items() if value is None]
-    wrong = {path: _mended(kind, items[path], path, replaced, misspelt) for path in broken}
-    return _some(checked), _some(wrong)
+    for path in [path for path, value in checked.items() if value is None]:
+        checked[path] = _mended(kind, items[path], path, guessed, replaced)
+    return {path: value for path, value in checked.items() if value is not None}
 
 
 def _member(kind: type[ModelT], item: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
@@ -260,10 +252,6 @@ def _member(kind: type[ModelT], item: Any, path: str, found: list[errors.Problem
         own = [problem for problem in own if (problem.path.removeprefix(path), problem.got) not in said]
     found.extend(own)
     return value
-
-
-def _some(values: Mapping[str, ModelT | None]) -> dict[str, ModelT]:
-    return {path: value for path, value in values.items() if value is not None}
 
 
 _PLACEHOLDERS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
@@ -281,12 +269,12 @@ _SOURCES: Mapping[str, Any] = {
 """Sources of a volume, in place of one of which too little is left."""
 
 
-def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str], misspelt: list[str]) -> ModelT | None:
+def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replaced: list[str]) -> ModelT | None:
     """
     Return *value*, which stands at *path*, without what is wrong with it; ``None`` where too little would be left.
 
     Text that reads as the number or boolean that is wanted there is taken for it, and a misspelt key for the one that
-    is meant; where that is all, *path* goes to *misspelt*. What is a placeholder as a whole, of which no rule is to
+    is meant; where that is not all, *path* goes to *guessed*. What is a placeholder as a whole, of which no rule is to
     speak, goes to *replaced*, by path.
     """
     rest = copy.deepcopy(value)
@@ -294,8 +282,8 @@ def _mended(kind: type[ModelT], value: Any, path: str, replaced: list[str], miss
     for attempt in (None, _mend, _replace, None):
         try:
             mended = _validated(kind, rest)
-            if attempt is _mend:
-                misspelt.append(path)
+            if attempt is not _mend:
+                guessed.add(path)
         except pydantic.ValidationError as error:
             if attempt:
                 parts += attempt(rest, error)
