@@ -296,7 +296,7 @@ def shown(*resources):
 def with_aws(text, *, takes_over=True):
     """Return the adoption of a state with what it holds of AWS, and the texts of its remarks."""
     remarks = model.Remarks()
-    files, aws = terraform.read(text, "state.json", remarks), terraform.read_aws(text, "state.json")
+    files, aws = terraform.read(text, "state.json", remarks), terraform.read_aws([(text, "state.json")])
     adoption = adopt.adopt(files, remarks=remarks, storage_found=aws, takes_over=takes_over)
     return adoption, [str(remark) for remark in adoption.remarks]
 
@@ -472,7 +472,7 @@ def test_plan_of_terraform_is_no_state():
     plan = json.dumps({"format_version": "1.2", "terraform_version": "1.11.4", "planned_values": {}, "values": {}})
 
     with pytest.raises(errors.SpecError, match="a Terraform state of version 4"):
-        terraform.read_aws(plan, "plan.json")
+        terraform.read_aws([(plan, "plan.json")])
 
 
 def test_storage_that_no_volume_uses_stays_with_terraform():

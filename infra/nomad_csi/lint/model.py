@@ -10,7 +10,7 @@ from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import model
+from nomad_csi.migration import model, volumes
 
 
 def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
@@ -127,24 +127,6 @@ def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     return row and (catalogue.of_version(row, recognise.tag(task.image)) or row)
 
 
-def driver_of_volume(content: values.Map) -> drivers.Driver | None:
-    """Return the driver that the content of a volume file belongs to, by itself."""
-    segments = (
-        segment
-        for request in values.blocks(content, "topology_request")
-        for name in ("required", "preferred")
-        for block in values.blocks(request, name)
-        for topology in values.blocks(block, "topology")
-        for segment in values.blocks(topology, "segments")
-    )
-    return recognise.of_volume(
-        plugin_id=jobs.text(content, "plugin_id"),
-        external_id=jobs.text(content, "external_id"),
-        context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
-        topology_keys=[key for segment in segments for key in segment],
-    )
-
-
 def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
     for group, task, plugin in job.plugins():
         yield LintedPlugin(file=file.name, job=job, group=group, task=task, plugin=plugin, driver=driver_of(task))
@@ -153,7 +135,7 @@ def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
 def _volume(file: parsed.File, content: values.Map, plugins: Sequence[LintedPlugin]) -> LintedVolume:
     plugin_id = jobs.text(content, "plugin_id")
     by_plugin = next((plugin.driver for plugin in plugins if plugin.plugin.id == plugin_id), None)
-    return LintedVolume(file=file.name, content=content, driver=by_plugin or driver_of_volume(content))
+    return LintedVolume(file=file.name, content=content, driver=by_plugin or volumes.driver_of(content))
 
 
 def _consumers(file: parsed.File, job: jobs.JobFile, volumes: Sequence[LintedVolume]) -> Iterable[Consumer]:

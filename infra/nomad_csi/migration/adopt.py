@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
@@ -137,25 +137,8 @@ def _volume(
     file: str, content: values.Map, known: dict[str, drivers.Driver | None], remarks: model.Remarks
 ) -> dict[str, Any]:
     plugin_id = jobs.text(content, "plugin_id")
-    driver = known[plugin_id] if plugin_id in known else driver_of(content)
+    driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
     return volumes.adopt(content, driver, file, remarks)
-
-
-def driver_of(content: values.Map) -> drivers.Driver | None:
-    """Return the driver that the content of a volume file belongs to, by itself."""
-    topologies = (
-        segments
-        for request in values.blocks(content, "topology_request")
-        for required in values.blocks(request, "required")
-        for topology in values.blocks(required, "topology")
-        for segments in values.blocks(topology, "segments")
-    )
-    return recognise.of_volume(
-        plugin_id=jobs.text(content, "plugin_id"),
-        external_id=jobs.text(content, "external_id"),
-        context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
-        topology_keys=[key for segments in topologies for key in segments],
-    )
 
 
 def _plugins_of(
@@ -169,7 +152,7 @@ def _plugins_of(
         plugin_id = jobs.text(content, "plugin_id")
         if plugin_id in known or plugin_id in documents:
             continue
-        driver = driver_of(content)
+        driver = volumes.driver_of(content)
         line = content.at("plugin_id")
         if driver is None:
             text = f"the plugin {plugin_id}: no file runs it, and the volume does not show which driver it is"
@@ -216,7 +199,7 @@ def _fill_region(
         region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
         if region:
             document["aws_region"] = region
-            remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]
+            remarks.drop(missing)
 
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
@@ -244,4 +227,4 @@ def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, 
                     f"program has another name: write driver: {known} if it accepts the same arguments"
                 )
                 remarks.add("note", model.CLUSTER, 0, text)
-            remarks.found[:] = [remark for remark in remarks.found if not remark.text.startswith(missing)]
+            remarks.drop(missing)

@@ -91,15 +91,6 @@ def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
     return AwsStorage(by_type=by_type)
 
 
-def united(found: Iterable[AwsStorage]) -> AwsStorage:
-    """Return what several states hold together."""
-    by_type: dict[str, dict[str, Held]] = {}
-    for storage in found:
-        for kind, items in storage.by_type.items():
-            by_type.setdefault(kind, {}).update(items)
-    return AwsStorage(by_type=by_type)
-
-
 def region(external_id: str, storage: AwsStorage) -> str:
     """Return the region of a volume's storage; empty where the state does not hold it."""
     held = storage.find(external_id)
@@ -137,8 +128,7 @@ def fill(
         regions.setdefault(str(volume.get("plugin_id")), set()).add(region(external_id, storage))
         if zone := str(held.attributes.get("availability_zone") or ""):
             volume["existing"].setdefault("availability_zone", zone)
-            told = f"existing.availability_zone of volume {volume.get('id')}:"
-            remarks.found[:] = [item for item in remarks.found if not item.text.startswith(told)]
+            remarks.drop(f"existing.availability_zone of volume {volume.get('id')}:")
         if takes_over and _points(found, external_id) > 1:
             text = f"{held.address} stays under existing: several volumes use the same access point"
             remarks.add("note", held.address, 0, text)

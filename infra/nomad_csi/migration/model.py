@@ -99,6 +99,10 @@ class Remarks:
         if remark not in self.found:
             self.found.append(remark)
 
+    def drop(self, beginning: str) -> None:
+        """Take back those whose text begins so: what was missing is known."""
+        self.found[:] = [remark for remark in self.found if not remark.text.startswith(beginning)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Adoption:

@@ -11,7 +11,7 @@ volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, 
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,9 +96,9 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     return tuple(found)
 
 
-def read_aws(text: str, name: str) -> aws_storage.AwsStorage:
-    """Return what the state *text* holds of AWS. Raises what `read` raises."""
-    found = _instances(_document(text, name))
+def read_aws(states: Iterable[tuple[str, str]]) -> aws_storage.AwsStorage:
+    """Return what *states*, each with its text and the file's name, hold of AWS together. Raises what `read` raises."""
+    found = (item for text, name in states for item in _instances(_document(text, name)))
     return aws_storage.collect((item.address, item.type, item.attributes) for item in found)
 
 

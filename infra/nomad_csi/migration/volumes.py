@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
@@ -91,15 +93,26 @@ def line_of(content: values.Map, path: str) -> int:
     return next(lines, content.at(_WRITTEN.get(name, name)))
 
 
-def segments(content: values.Map) -> list[values.Map]:
-    """Return the segments of each topology that a volume file requires."""
+def segments(content: values.Map, *kinds: str) -> list[values.Map]:
+    """Return the segments of each topology that a volume file requires, or has of these *kinds*."""
     return [
         found
         for request in values.blocks(content, "topology_request")
-        for required in values.blocks(request, "required")
-        for topology in values.blocks(required, "topology")
+        for kind in kinds or ("required",)
+        for places in values.blocks(request, kind)
+        for topology in values.blocks(places, "topology")
         for found in values.blocks(topology, "segments")
     ]
+
+
+def driver_of(content: values.Map) -> drivers.Driver | None:
+    """Return the driver that the content of a volume file belongs to, by itself."""
+    return recognise.of_volume(
+        plugin_id=jobs.text(content, "plugin_id"),
+        external_id=jobs.text(content, "external_id"),
+        context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
+        topology_keys=[key for block in segments(content, "required", "preferred") for key in block],
+    )
 
 
 def _capabilities(content: values.Map, file: str, remarks: model.Remarks) -> list[dict[str, str]]:

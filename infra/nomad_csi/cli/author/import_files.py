@@ -166,7 +166,7 @@ def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.Fi
 
 def _aws(paths: Sequence[Path]) -> aws_storage.AwsStorage:
     """Return what the Terraform states among the files hold of AWS."""
-    return aws_storage.united(terraform.read_aws(inputs.text(path), str(path)) for path in paths if _is_state(path))
+    return terraform.read_aws((inputs.text(path), str(path)) for path in paths if _is_state(path))
 
 
 def _is_state(path: Path) -> bool:
