@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from importlib import resources
 from typing import Any
 
 import yaml
@@ -16,13 +17,8 @@ _LABEL_WIDTH = 23
 _LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
 """Labels of what stands in a job file as it is."""
 
-_MADE_BY = "nomad-csi drivers --docs > docs/drivers.md"
-_INTRODUCTION = (
-    "What each driver needs on Nomad, its known issues there, and how far it was verified on a machine without an AWS "
-    f"account. Tiers of evidence: {'; '.join(f'*{name}*, {meaning}' for name, meaning in facts.TIERS.items())}. "
-    "Words in braces are filled in from the spec. To run a driver, such as hostpath, from a binary on the clients, see "
-    "[Without Docker](spec.md#without-docker)."
-)
+_HEAD = resources.files(__package__).joinpath("page.md")
+"""How the page begins."""
 
 
 def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
@@ -57,12 +53,11 @@ def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
 def page(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> str:
     """Return the page of the documentation, in Markdown."""
     described, others = tuple(drivers), tuple(unusable)
+    tiers = "; ".join(f"*{name}*, {meaning}" for name, meaning in facts.TIERS.items())
     heading, *body = rows(described, others)
     table = [heading, tuple("---" for _ in heading), *body]
     parts = [
-        f"<!-- Generated from the catalogue in infra/nomad_csi/drivers by `{_MADE_BY}`: edit that, not this. -->",
-        "# CSI drivers",
-        _INTRODUCTION,
+        _HEAD.read_text(encoding="utf-8").rstrip().format(tiers=tiers),
         "\n".join(f"| {' | '.join(row)} |" for row in table),
         *(part for driver in described for part in _chapter(driver)),
         *(part for other in others for part in _short_chapter(other)),

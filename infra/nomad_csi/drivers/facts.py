@@ -36,7 +36,7 @@ class Section:
 
 def sections(driver: model.Driver) -> tuple[Section, ...]:
     """Return all that is known of *driver*: in general, by role, its known issues, its sources."""
-    known_issues = tuple(f"{issue.text} ({issue.source})" for issue in driver.known_issues)
+    known_issues = [f"{issue.text} ({issue.source})" for issue in driver.known_issues]
     roles = (
         Section(title=f"{name}, as a {role.job_type} job", facts=_role(role)) for name, role in driver.roles.items()
     )
@@ -44,7 +44,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
         Section(title="In general", facts=tuple(fact for fact in _general(driver) if fact.lines)),
         *roles,
         *_deletion(driver.deletion),
-        Section(title="Known issues", facts=(Fact(label="", lines=known_issues),)),
+        Section(title="Known issues", facts=(_fact("", *known_issues),)),
     )
 
 
@@ -82,27 +82,27 @@ def _general(driver: model.Driver) -> Iterator[Fact]:
     yield _fact("image", driver.image)
     yield _fact("digest", driver.image_digest or "not known here: set image_digest to pin it")
     yield _fact("version", f"{driver.version}, compared with its sources on {driver.as_of}")
-    yield Fact(label="arguments known", lines=(_known_versions(driver), driver.arguments_source))
+    yield _fact("arguments known", _known_versions(driver), driver.arguments_source)
     if driver.vendor_version is not None:
         yield _fact("answers as version", driver.vendor_version or "what its build wrote there; it is not compared")
     yield _fact("minimum Nomad", driver.minimum_nomad)
     yield _fact("health timeout", f"{driver.health_timeout_s} s")
     yield _fact("volumes", _sources(driver))
-    yield Fact(label="credentials", lines=driver.credentials)
-    yield Fact(label="access modes", lines=(*_modes(driver), driver.modes_advice))
-    yield Fact(label="external id", lines=(driver.external_id.allowed, *map(_form, driver.external_id.forms)))
+    yield _fact("credentials", *driver.credentials)
+    yield _fact("access modes", *_modes(driver), driver.modes_advice)
+    yield _fact("external id", driver.external_id.allowed, *map(_form, driver.external_id.forms))
     if driver.fs_types is not None:
         yield _fact("file systems", ", ".join(sorted(filter(None, driver.fs_types))))
-    yield Fact(label="no mount flags", lines=tuple(_refused(driver.refused_mount_flags)))
+    yield _fact("no mount flags", *_refused(driver.refused_mount_flags))
     for label in ("context", "parameters", "secrets"):
-        yield Fact(label=f"{label} keys", lines=tuple(_keys(getattr(driver, label))))
+        yield _fact(f"{label} keys", *_keys(getattr(driver, label)))
     yield _fact("topology key", driver.topology_key or "none: volumes are not bound to a zone")
-    yield Fact(label="nodes also report", lines=driver.topology_keys)
-    yield Fact(label="limits", lines=driver.limits)
+    yield _fact("nodes also report", *driver.topology_keys)
+    yield _fact("limits", *driver.limits)
     if driver.log_levels:
         yield _fact("log levels", f"{', '.join(driver.log_levels)} ({driver.default_log_level} by default)")
-    yield Fact(label="config", lines=tuple(_config(driver)))
-    yield Fact(label="sources", lines=driver.sources)
+    yield _fact("config", *_config(driver))
+    yield _fact("sources", *driver.sources)
 
 
 def _known_versions(driver: model.Driver) -> str:
@@ -115,12 +115,12 @@ def _deletion(known: model.DriverDeletion | None) -> Iterator[Section]:
     if known is None:
         return
     guard = "the storage itself refuses" if known.refuses_in_use else "not refused: accept_unguarded is wanted"
-    parameters = tuple(f"{name}={value}" for name, value in sorted(known.snapshot_parameters.items()))
+    parameters = [f"{name}={value}" for name, value in sorted(known.snapshot_parameters.items())]
     facts = (
         _fact("storage in use", guard),
         _fact("absence", known.absence_text),
         _fact("snapshot names", known.snapshot_name),
-        Fact(label="snapshot parameters", lines=parameters),
+        _fact("snapshot parameters", *parameters),
         _fact("last snapshot", known.snapshot_text),
     )
     yield Section(title="Deletion by the controller", facts=tuple(fact for fact in facts if fact.lines))
@@ -199,27 +199,22 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
     where = "" if role.job_type == "service" else "as a service job: "
     found = (
         _fact("arguments", " ".join(role.arguments)),
-        Fact(
-            label="on request", lines=tuple(f"{name}: {text}" for name, text in sorted(role.optional_arguments.items()))
-        ),
-        Fact(label="environment", lines=tuple(f"{name}={value}" for name, value in sorted(role.environment.items()))),
-        Fact(label="from credentials", lines=tuple(_secrets(role))),
-        Fact(
-            label="instances",
-            lines=(f"{where}{role.default_count}{least}{most}{advice}",) if advice or not where else (),
-        ),
+        _fact("on request", *(f"{name}: {text}" for name, text in sorted(role.optional_arguments.items()))),
+        _fact("environment", *(f"{name}={value}" for name, value in sorted(role.environment.items()))),
+        _fact("from credentials", *_secrets(role)),
+        _fact("instances", f"{where}{role.default_count}{least}{most}{advice}" if advice or not where else ""),
         _fact("privileges", "privileged: it mounts for the whole client" if role.privileged else "none"),
         _fact("network", role.network_mode or "Docker's default"),
-        Fact(label="IPC", lines=(role.ipc_mode,) if role.ipc_mode else ()),
-        Fact(label="folders of the client", lines=role.binds),
-        Fact(label="needs", lines=(*role.needs, *role.bridge_needs)),
+        _fact("IPC", role.ipc_mode),
+        _fact("folders of the client", *role.binds),
+        _fact("needs", *role.needs, *role.bridge_needs),
         _fact("Probe verifies", role.probe_verifies),
         _fact("evidence", f"{evidence.tier}: {TIERS[evidence.tier]}{when}{with_what}"),
-        Fact(label="verified", lines=evidence.verified),
-        Fact(label="not verified", lines=evidence.not_verified),
-        Fact(label="more flags", lines=tuple(_more(role))),
-        Fact(label="unfit flags", lines=tuple(_unfit(role.unfit_flags))),
-        Fact(label="flags by version", lines=tuple(_versions(role.flag_versions))),
+        _fact("verified", *evidence.verified),
+        _fact("not verified", *evidence.not_verified),
+        _fact("more flags", *_more(role)),
+        _fact("unfit flags", *_unfit(role.unfit_flags)),
+        _fact("flags by version", *_versions(role.flag_versions)),
     )
     return tuple(fact for fact in found if fact.lines)
 
@@ -258,5 +253,6 @@ def _flags(names: Iterable[str]) -> str:
     return ", ".join(f"--{name}" for name in sorted(names))
 
 
-def _fact(label: str, line: str) -> Fact:
-    return Fact(label=label, lines=(line,))
+def _fact(label: str, *lines: str) -> Fact:
+    """Return the fact; lines that are empty say nothing."""
+    return Fact(label=label, lines=tuple(filter(None, lines)))

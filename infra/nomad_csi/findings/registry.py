@@ -79,11 +79,14 @@ class Condition:
 @functools.cache
 def chapters() -> Mapping[str, Mapping[str, Condition]]:
     """Return all conditions by chapter and code, in the order of the documentation."""
-    text = resources.files(__package__).joinpath("codes.yaml").read_text(encoding="utf-8")
     return {
         title: {code: _condition(code, row) for code, row in rows.items()}
-        for title, rows in yaml_text.load(text).items()
+        for title, rows in yaml_text.load(_shipped("codes.yaml")).items()
     }
+
+
+def _shipped(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 @functools.cache
@@ -116,19 +119,6 @@ def _gate(issue: int, sides: list[Side], fixed_in: list[str], features: tuple[Fe
 WIDTH = 100
 """Columns of the text."""
 
-_MADE_BY = "nomad-csi lint --docs > docs/lint.md"
-_LINT = f"""\
-<!-- Generated from infra/nomad_csi/findings/codes.yaml by `{_MADE_BY}`: edit that, not this. -->
-
-# What `nomad-csi lint` looks for
-
-`nomad-csi lint FILE...` reads job files, volume files and IAM policies, in HCL or JSON, and prints these findings \
-with file and line. An *error* does not work, or loses something; a *warning* works until something else changes. \
-Files given together are compared with each other. A folder stands for all `*.hcl` below it, and for the `*.json` \
-that are IAM policies. `lint` does not replace `nomad job validate`: run both. It exits with 0 when there is no \
-error, 1 when there is one (with `--strict` a warning is enough), 2 when a file cannot be read, 64 on a usage error. \
-What a driver accepts is in [its row](drivers.md)."""
-
 
 def as_text(condition: Condition) -> str:
     """Return all about *condition* for a terminal, ending in a newline."""
@@ -148,7 +138,7 @@ def as_text(condition: Condition) -> str:
 def page(command: str) -> str:
     """Return all that *command* reports, in Markdown: a page of its own for lint, the end of one for the others."""
     level = 2 if command == "lint" else 3
-    parts = [_LINT] if command == "lint" else []
+    parts = [_shipped("lint.md").rstrip()] if command == "lint" else []
     for title, conditions in of_command(command).items():
         parts.append(f"{'#' * level} {title}")
         parts += [_entry(item, level + 1) for item in conditions]

@@ -1,50 +1,18 @@
 """
 Which keys the ``config`` block of a task driver has, and what its texts may ask the client for.
 
-Nomad's own validation checks neither; the task fails on the client.
-Source: hashicorp/nomad, ``drivers/docker/config.go``, ``drivers/rawexec/driver.go``, ``drivers/exec/driver.go``,
-``client/taskenv/env.go``, 2026-08-21; hashicorp/nomad-driver-podman, ``config.go``, 2026-07-14.
+Nomad's own validation checks neither; the task fails on the client. The keys are in ``task_drivers.yaml``.
+Source of the names: hashicorp/nomad, ``client/taskenv/env.go``, 2026-08-21.
 """
 
 import difflib
+import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
 
 from nomad_csi.hcl import values
-
-CONFIG_KEYS = {
-    "docker": frozenset(
-        {
-            "advertise_ipv6_address", "args", "auth", "auth_soft_fail", "cap_add", "cap_drop", "cgroupns", "command",
-            "container_exists_attempts", "cpu_cfs_period", "cpu_hard_limit", "cpuset_cpus", "devices", "dns_options",
-            "dns_search_domains", "dns_servers", "entrypoint", "extra_hosts", "force_pull", "group_add", "healthchecks",
-            "hostname", "image", "image_pull_timeout", "init", "interactive", "ipc_mode", "ipv4_address",
-            "ipv6_address", "isolation", "labels", "load", "logging", "mac_address", "memory_hard_limit", "mount",
-            "mounts", "network_aliases", "network_mode", "oom_score_adj", "pid_mode", "pids_limit", "port_map", "ports",
-            "privileged", "readonly_rootfs", "runtime", "security_opt", "shm_size", "storage_opt", "sysctl", "tty",
-            "ulimit", "userns_mode", "uts_mode", "volume_driver", "volumes", "work_dir",
-        }
-    ),
-    "podman": frozenset(
-        {
-            "apparmor_profile", "arch", "args", "auth", "auth_soft_fail", "cap_add", "cap_drop", "command",
-            "cpu_cfs_period", "cpu_hard_limit", "devices", "entrypoint", "extra_hosts", "force_pull", "hostname",
-            "image", "image_pull_timeout", "init", "init_path", "ipc_mode", "ipv4_address", "ipv6_address", "labels",
-            "logging", "memory_reservation", "memory_swap", "memory_swappiness", "network_mode", "oom_score_adj", "os",
-            "pids_limit", "port_map", "ports", "privileged", "readonly_rootfs", "security_opt", "selinux_opts",
-            "shm_size", "socket", "static_ips", "static_mac", "sysctl", "tmpfs", "tty", "ulimit", "userns", "variant",
-            "volumes", "working_dir",
-        }
-    ),
-    "raw_exec": frozenset(
-        {
-            "args", "cgroup_v1_override", "cgroup_v2_override", "command", "denied_envvars", "oom_score_adj",
-            "work_dir",
-        }
-    ),
-    "exec": frozenset({"args", "cap_add", "cap_drop", "command", "ipc_mode", "pid_mode", "work_dir"}),
-}  # fmt: skip
-"""Keys by task driver; of others nothing is known here."""
+from nomad_csi.spec import yaml_text
 
 _FROM_CLIENT = re.compile(
     r"CSI_ENDPOINT"
@@ -60,12 +28,19 @@ _FROM_CLIENT = re.compile(
 _ASKED = re.compile(r"(?<!\$)\$\{([^}]*)\}?|(?<!%)%\{([^}]*)\}?")
 
 
+@functools.cache
+def config_keys() -> Mapping[str, Sequence[str]]:
+    """Return the keys by task driver; of others nothing is known here."""
+    text = resources.files(__package__).joinpath("task_drivers.yaml").read_text(encoding="utf-8")
+    return yaml_text.load(text)  # type: ignore[no-any-return]
+
+
 def unknown_keys(driver: str, config: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield each key of *config* that the task driver does not have, with the likely one as a fix, or empty text."""
-    known = CONFIG_KEYS.get(driver)
-    for key in config if known is not None else ():
-        if key not in (known or ()) and key != values.LABELS:
-            close = difflib.get_close_matches(key, known or (), n=1)
+    known = config_keys().get(driver, ())
+    for key in config if known else ():
+        if key not in (*known, values.LABELS):
+            close = difflib.get_close_matches(key, known, n=1)
             yield key, f"did you mean {close[0]}" if close else ""
 
 

@@ -7,6 +7,7 @@ Source: hashicorp/go-version v1.9.0, ``version.go`` and ``constraint.go``; hashi
 """
 
 import itertools
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,26 +83,22 @@ def _condition(text: str, kind: Kind) -> tuple[str, Version] | None:
     return found[1] or "=", version
 
 
-def _meets(version: Version, operator: str, wanted: Version, kind: Kind) -> bool:
-    if operator == "~>":
+def _meets(version: Version, sign: str, wanted: Version, kind: Kind) -> bool:
+    if sign == "~>":
         return _is_near(version, wanted)
     order = version.compare(wanted)
-    if kind == "version" and operator in _ORDERS and not _comparable(version, wanted):
+    if kind == "version" and sign in _ORDERS and not _comparable(version, wanted):
         return False
-    checks: Mapping[str, Callable[[int], bool]] = {
-        "=": lambda found: found == 0,
-        "!=": lambda found: found != 0,
-        **_ORDERS,
-    }
-    return checks[operator](order)
+    return _CHECKS[sign](order, 0)
 
 
-_ORDERS: Mapping[str, Callable[[int], bool]] = {
-    "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0,
-    ">": lambda order: order > 0,
-    ">=": lambda order: order >= 0,
+_ORDERS: Mapping[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
+_CHECKS: Mapping[str, Callable[[int, int], bool]] = {"=": operator.eq, "!=": operator.ne, **_ORDERS}
 
 
 def _comparable(version: Version, wanted: Version) -> bool:

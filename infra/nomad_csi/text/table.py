@@ -14,25 +14,10 @@ LAST_COLUMN_MIN = 24
 """Columns left for the last cell before a narrow width is overrun."""
 
 _CODES: Mapping[str, str] = {
-    "healthy": foreign.GREEN,
-    "ok": foreign.GREEN,
-    "warning": foreign.YELLOW,
-    "error": foreign.RED,
-    "unhealthy": foreign.RED,
-    "missing": foreign.RED,
-    "partial": foreign.YELLOW,
-    "starting": foreign.YELLOW,
-    "restarted": foreign.YELLOW,
-    "outdated": foreign.YELLOW,
-    "hung": foreign.RED,
-    "flapping": foreign.RED,
-    "duplicate": foreign.RED,
-    "unverified": foreign.YELLOW,
-    "wrong-identity": foreign.RED,
-    "wrong-zone": foreign.RED,
-    "wrong-capability": foreign.RED,
-    "differs": foreign.RED,
-    "unschedulable": foreign.RED,
+    **dict.fromkeys(("healthy", "ok"), foreign.GREEN),
+    **dict.fromkeys(("warning", "partial", "starting", "restarted", "outdated", "unverified"), foreign.YELLOW),
+    **dict.fromkeys(("error", "unhealthy", "missing", "hung", "flapping", "duplicate"), foreign.RED),
+    **dict.fromkeys(("wrong-identity", "wrong-zone", "wrong-capability", "differs", "unschedulable"), foreign.RED),
 }
 
 

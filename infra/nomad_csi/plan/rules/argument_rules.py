@@ -47,10 +47,9 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
     rendered = arguments.flags((*role.arguments, *optional))
     for index, argument in enumerate(given):
-        yield from _argument(
-            argument, role, rendered, driver, f"{path}[{index}]", any_flag=not plugin.arguments_checked
-        )
-        yield from job_text(argument, f"{path}[{index}]")
+        where = f"{path}[{index}]"
+        yield from _argument(argument, role, rendered, driver, where, any_flag=not plugin.arguments_checked)
+        yield from job_text(argument, where)
     flags = arguments.flags(given)
     for exclusive in role.exclusive_flags:
         if len(exclusive & flags) > 1:

@@ -25,10 +25,8 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str,
     known = catalogue.deletion(driver.provider)
     if how.endpoint and not (known and known.refuses_in_use) and not how.accept_unguarded:
         allowed = f"true: the storage of {driver.name} does not refuse to be deleted while it is in use"
-        fix = (
-            "whoever registers and claims it at the last moment loses it; make sure that it does not happen, and "
-            "accept it"
-        )
+        warning = "whoever registers and claims it at the last moment loses it"
+        fix = f"{warning}; make sure that it does not happen, and accept it"
         yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
     if how.endpoint and known and not how.skip_final_snapshot:
         yield from _without_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")

@@ -23,25 +23,17 @@ def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
     yield from _iops(ebs, limits, f"{path}.iops")
     yield from _throughput(ebs, limits, f"{path}.throughput_mib_per_s")
     if ebs.kms_key_arn and not ebs.encrypted:
+        allowed = "no key for a volume that is not encrypted"
         fix = "remove encrypted: false, or the key"
-        yield Problem(
-            path=f"{path}.kms_key_arn",
-            got="a key",
-            allowed="no key for a volume that is not encrypted",
-            fix=fix,
-        )
+        yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
 
 
 def _iops(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:
     kind = ebs.volume_type
     if ebs.iops is None:
         if limits.iops and limits.iops_required:
-            yield Problem(
-                path=path,
-                got="nothing",
-                allowed=f"{limits.iops[0]} to {limits.iops[1]} for {kind}",
-                fix="add iops",
-            )
+            allowed = f"{limits.iops[0]} to {limits.iops[1]} for {kind}"
+            yield Problem(path=path, got="nothing", allowed=allowed, fix="add iops")
     elif limits.iops is None:
         yield Problem(path=path, got=str(ebs.iops), allowed=f"no iops for {kind}", fix="remove it, or use gp3 or io2")
     else:

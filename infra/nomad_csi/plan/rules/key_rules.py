@@ -29,9 +29,8 @@ def check(
         fix = keys.entry(keys.refused, key)
         known = keys.entry(keys.values, key)
         if fix is not None:
-            yield Problem(
-                path=where, got=f"the key {key!r}", allowed=f"keys that {driver} takes", fix=fix, code=unknown
-            )
+            allowed = f"keys that {driver} takes"
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, fix=fix, code=unknown)
         elif not keys.takes(key):
             allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
             close = problems.suggestion(key, keys.allowed or ())

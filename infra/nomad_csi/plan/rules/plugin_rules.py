@@ -73,9 +73,8 @@ def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
         port = plugin.metrics_port
         for other, taken in before.items() if port else ():
             if port and abs(port - taken) <= 1 and not _apart(plugin, plugins[other]):
-                allowed = (
-                    f"a port of its own, and the next one: {other} has {taken} and {taken + 1} on the same clients"
-                )
+                both = f"{taken} and {taken + 1}"
+                allowed = f"a port of its own, and the next one: {other} has {both} on the same clients"
                 yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
                 break
         before |= {path: port} if port else {}
@@ -167,9 +166,8 @@ def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) 
 
 def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     if jobs.in_containers(plugin, driver) and not (plugin.image or driver.image):
-        yield Problem(
-            path=f"{path}.image", got="nothing", allowed="an image, which the driver does not name", fix="add it"
-        )
+        allowed = "an image, which the driver does not name"
+        yield Problem(path=f"{path}.image", got="nothing", allowed=allowed, fix="add it")
     if plugin.image and plugin.image_digest and "@" in plugin.image:
         yield Problem(path=f"{path}.image_digest", got="two digests", allowed="one, in image or in image_digest")
     if jobs.is_image_unpinned(plugin):

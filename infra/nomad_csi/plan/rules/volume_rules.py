@@ -242,9 +242,8 @@ def check_tags(tags: Mapping[str, str], path: str) -> Iterator[Problem]:
     """Yield those of *tags* of the storage at *path* that are not the operator's to set."""
     for key in tags:
         if key.startswith(RESERVED_TAG_PREFIXES):
-            allowed = (
-                f"no tag that begins with {', '.join(RESERVED_TAG_PREFIXES)}: they are AWS's, the driver's and ours"
-            )
+            prefixes = ", ".join(RESERVED_TAG_PREFIXES)
+            allowed = f"no tag that begins with {prefixes}: they are AWS's, the driver's and ours"
             yield Problem(path=f"{path}.tags.{key}", got="a tag", allowed=allowed, fix="remove it")
 
 
@@ -256,11 +255,8 @@ def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) 
     for index, flag in enumerate(options.mount_flags):
         for start, fix in driver.refused_mount_flags.items():
             if flag.lower().startswith(start):
-                where, allowed, code = (
-                    f"{path}.mount_flags[{index}]",
-                    f"flags that {driver.name} takes",
-                    "mount-flag-refused",
-                )
+                where, code = f"{path}.mount_flags[{index}]", "mount-flag-refused"
+                allowed = f"flags that {driver.name} takes"
                 yield Problem(path=where, got=repr(flag), allowed=allowed, fix=fix, code=code)
     attachments = {capability.attachment_mode for capability in volume.capabilities}
     if attachments == {"block-device"} and (options.fs_type or options.mount_flags):
