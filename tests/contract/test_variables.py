@@ -116,7 +116,10 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
     def race(owner):
         requester = registration_ownership.Requester(owner=owner)
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-            taken[owner] = [registration_ownership.of(mine).take([key], requester) for key in keys]
+            taken[owner] = [
+                registration_ownership.of(mine).take(registration_ownership.without_nonces([key]), requester)
+                for key in keys
+            ]
 
     threads = [threading.Thread(target=race, args=(owner,)) for owner in ("shop/one", "shop/two")]
     for thread in threads:
@@ -139,7 +142,10 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
         marks = registration_ownership.of(client)
-        taken = [marks.take([("default", name)], requester, told.append) for name in ("a", "b")]
+        taken = [
+            marks.take(registration_ownership.without_nonces([("default", name)]), requester, told.append)
+            for name in ("a", "b")
+        ]
 
     assert [(item.refused, item.unmarked) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
     assert told == [
@@ -154,10 +160,10 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
         marks = registration_ownership.of(client)
-        marks.take([("default", "seen")], requester)
+        marks.take(registration_ownership.without_nonces([("default", "seen")]), requester)
 
         seen = marks.look([("secret", "hidden"), ("default", "seen")])
-        marks.give_up([("default", "seen")], requester)
+        marks.give_up(registration_ownership.without_nonces([("default", "seen")]), requester)
 
     owned = registration_ownership.OwnerRecord(label="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
@@ -168,8 +174,8 @@ def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent
     key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
         marks = registration_ownership.of(client)
-        assert marks.take([key], requester).fresh == {key}
-        marks.give_up([key], requester)
+        assert set(marks.take(registration_ownership.without_nonces([key]), requester).fresh) == {key}
+        marks.give_up(registration_ownership.without_nonces([key]), requester)
 
         assert marks.labels([key]) == {}
 

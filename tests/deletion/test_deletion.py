@@ -321,7 +321,9 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
     marks = registration_ownership.of(running.client)
-    marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
+    marks.take(
+        registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+    )
     if not is_registered:
         volumes.deregister(running.client, "default", "mysql")
     proof = {"made": {KEY: external_id}, "with_snapshot": False}
@@ -342,7 +344,9 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
     external_id = made()
     running.register("mysql", external_id)
     adopting = registration_ownership.Requester(owner="bank/prod")
-    registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+    registration_ownership.of(running.client).take(
+        registration_ownership.without_nonces([("default", "mysql")]), adopting
+    )
 
     status, reason = run(owner="bank/prod")
 
@@ -435,7 +439,9 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
         running.register("mysql", external_id)
     if held == "mark":
         marks = registration_ownership.of(running.client)
-        marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
+        marks.take(
+            registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+        )
 
     status, reason = run(with_snapshot=False)
 
@@ -450,7 +456,9 @@ def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, 
     """Both are tagged as the volume; ours was deregistered by hand."""
     theirs, ours = made(of=cluster_identity.of(elsewhere.client)), made()
     marks = registration_ownership.of(running.client)
-    marks.take([("default", "mysql")], registration_ownership.Requester(owner=OWNER))
+    marks.take(
+        registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+    )
 
     assert run(with_snapshot=False) == ("deleted", "")
     assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
@@ -588,7 +596,9 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
     def then_taken(*arguments, **options):
         done = deregister(*arguments, **options)
         adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
-        registration_ownership.of(running.client).take([("default", "mysql")], adopting)
+        registration_ownership.of(running.client).take(
+            registration_ownership.without_nonces([("default", "mysql")]), adopting
+        )
         return done
 
     monkeypatch.setattr(deletion.deregistration, "deregister", then_taken)

@@ -217,7 +217,7 @@ def test_batch_has_a_deadline_and_the_ears_of_its_first_caller(together, sending
 def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, owned, heard):
     """One is another stack's, one is refused by Nomad and free again, one is there already with other storage."""
     marks = registration_ownership.of(owned)
-    marks.take([("default", "v1")], TO_OTHER)
+    marks.take(registration_ownership.without_nonces([("default", "v1")]), TO_OTHER)
     volumes.register(owned, [volume(3, external_id="fs-9")])
     held = owner_records.Hold(nonce="5e884898da28")
 
@@ -260,8 +260,8 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
 
     def sent(documents):
         volumes.register(owned, documents)
-        marks.give_up([("default", "v0")], OURS)
-        marks.take([("default", "v1")], TO_OTHER)
+        marks.give_up(registration_ownership.without_nonces([("default", "v0")]), OURS)
+        marks.take(registration_ownership.without_nonces([("default", "v1")]), TO_OTHER)
         yield from ((document, None) for document in documents)
 
     sending(sent)
@@ -282,7 +282,7 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
     moved = owner_records.Hold(nonce="0d8f7c9e11aa")
 
     def sent(documents):
-        registration_ownership.of(owned).take([("default", "v0")], OURS, holds={("default", "v0"): moved})
+        registration_ownership.of(owned).take({("default", "v0"): moved}, OURS)
         yield from ((document, REFUSED) for document in documents)
 
     sending(sent)

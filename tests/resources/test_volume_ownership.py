@@ -264,7 +264,9 @@ def test_lost_mark_is_drift(clusters, side):
     serving = clusters("a")
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
-    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+    registration_ownership.of(ours.client).give_up(
+        registration_ownership.without_nonces([("default", "mysql")]), CLAIMANT
+    )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
 
@@ -276,7 +278,9 @@ def test_lost_mark_is_drift(clusters, side):
 def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
-    registration_ownership.of(ours.client).give_up([("default", "mysql")], CLAIMANT)
+    registration_ownership.of(ours.client).give_up(
+        registration_ownership.without_nonces([("default", "mysql")]), CLAIMANT
+    )
     unmarked = {name: value for name, value in held.items() if name != "marked"}
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, unmarked)
@@ -727,7 +731,9 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
     send = sending.send
 
     def remove_first(*arguments, **options):
-        registration_ownership.of(ours.client).give_up([("default", "v")], CLAIMANT)
+        registration_ownership.of(ours.client).give_up(
+            registration_ownership.without_nonces([("default", "v")]), CLAIMANT
+        )
         return send(*arguments, **options)
 
     monkeypatch.setattr(sending, "send", remove_first)
@@ -743,7 +749,8 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
-            [("default", "v")], registration_ownership.Requester(owner=OTHER, adopts=True)
+            registration_ownership.without_nonces([("default", "v")]),
+            registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
 
@@ -761,7 +768,8 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
 
     def steal(*arguments, **options):
         registration_ownership.of(ours.client).take(
-            [("default", "v")], registration_ownership.Requester(owner=OTHER, adopts=True)
+            registration_ownership.without_nonces([("default", "v")]),
+            registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
 

@@ -71,7 +71,7 @@ class Fleet:
         nonce = f"{self.written:012x}"
         requester = owner_records.Requester(owner=label, stack_id=STACKS[label], adopts=adopts)
         holds = {volume_id: owner_records.Hold(nonce=nonce)}
-        taken = owner_records.taken(owner_records.read(self.items), [volume_id], requester, holds)
+        taken = owner_records.taken(owner_records.read(self.items), holds, requester)
         self.items = owner_records.written(taken.owners)
         before = self.owners.get(volume_id, (label, ""))
         assert bool(taken.refused) == (before[0] != label and not adopts)
@@ -85,7 +85,7 @@ class Fleet:
     def new_gives_up(self, label, volume_id):
         requester = owner_records.Requester(owner=label, stack_id=STACKS[label])
         holds = {volume_id: owner_records.Hold(recorded=self.states[label].get(volume_id, ""))}
-        after = owner_records.released(owner_records.read(self.items), [volume_id], requester, holds)
+        after = owner_records.released(owner_records.read(self.items), holds, requester)
         self.items = owner_records.written(after)
         if self.owners.get(volume_id, ("", ""))[0] == label:
             del self.owners[volume_id]

@@ -576,7 +576,8 @@ def _hold(deletion: _Deletion) -> None:
     """
     if deletion.requester.owner:
         marks = registration_ownership.of(deletion.client)
-        taken = marks.take([deletion.volume], deletion.requester, deletion.options.tell)
+        held = registration_ownership.without_nonces([deletion.volume])
+        taken = marks.take(held, deletion.requester, deletion.options.tell)
         if owner := taken.refused.get(deletion.volume):
             raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
 
@@ -654,7 +655,8 @@ def _release_mark(deletion: _Deletion) -> None:
     if deletion.requester.owner:
         tell = deletion.options.tell
         try:
-            owner_record_upkeep.release(deletion.client, [deletion.volume], deletion.requester, tell)
+            held = registration_ownership.without_nonces([deletion.volume])
+            owner_record_upkeep.release(deletion.client, held, deletion.requester, tell)
         except errors.NomadApiError as error:
             tell(f"{error}; the owner mark of {deletion.request.key} stays")
 

@@ -77,11 +77,12 @@ class Pages:
                 self._note(namespace, path, owners)
         return owners.get(volume_id, ABSENT)
 
-    def change(self, namespace: str, path: str, page: Page, edit: Edit) -> bool:
+    def change(self, namespace: str, path: str, page: Page, edit: Edit) -> tuple[owner_records.Owners, bool]:
         """
-        Bring *page* to what *edit* makes of it, also where others change it; false where the token may not.
+        Bring *page* to what *edit* makes of it, also where others change it.
 
-        Raises `errors.NomadApiError` where it could not be written.
+        Return the owners that stood on it before, and whether it is so now: the token may lack the right. Raises
+        `errors.NomadApiError` where it could not be written.
         """
         lost = 0
         for _ in range(ATTEMPTS):
@@ -90,10 +91,10 @@ class Pages:
             try:
                 if after == owners or self._write(namespace, path, after, page):
                     self._note(namespace, path, after)
-                    return True
+                    return owners, True
             except errors.NomadApiError as error:
                 if error.status == HTTPStatus.FORBIDDEN:
-                    return False
+                    return owners, False
                 lost += 1
                 if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
                     raise

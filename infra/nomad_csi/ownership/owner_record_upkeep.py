@@ -8,7 +8,7 @@ the two comes last puts the mark back.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
@@ -20,32 +20,29 @@ ROUNDS = 5
 
 def release(
     client: nomad.Nomad,
-    keys: Iterable[volumes.Key],
+    held: registration_ownership.Holds,
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
-    *,
-    holds: registration_ownership.Holds | None = None,
 ) -> None:
     """
-    Remove the marks of *requester* from those of *keys* that are not registered; those of others stay.
+    Remove the marks of *requester* from those *held* that are not registered; those of others stay.
 
     A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
     `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
     """
-    if kept := _settled(client, keys, requester, tell, holds):
+    if kept := _settled(client, held, requester, tell):
         tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
 
 
 def _settled(
     client: nomad.Nomad,
-    keys: Iterable[volumes.Key],
+    held: registration_ownership.Holds,
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
-    holds: registration_ownership.Holds | None,
 ) -> list[volumes.Key]:
     """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
     marks = registration_ownership.of(client)
-    is_marked = dict.fromkeys(keys, True)
+    is_marked = dict.fromkeys(held, True)
     removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
         is_registered = {key: volume is not None for key, volume in volumes.found(client, is_marked)}
@@ -55,34 +52,31 @@ def _settled(
         for key in wrong:
             if not is_marked[key] and key in removed:
                 marks.put_back(key, removed[key], tell)
-        removed |= marks.give_up([key for key in wrong if is_marked[key]], requester, tell, holds=holds)
+        removed |= marks.give_up({key: held[key] for key in wrong if is_marked[key]}, requester, tell)
         is_marked |= {key: is_registered[key] for key in wrong}
     return [key for key, has_mark in is_marked.items() if has_mark]
 
 
 def confirm(
     client: nomad.Nomad,
-    keys: Iterable[volumes.Key],
+    held: registration_ownership.Holds,
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
-    *,
-    holds: registration_ownership.Holds | None = None,
 ) -> Mapping[volumes.Key, registration_ownership.OwnerRecord]:
     """
-    Put back what was removed of the marks of *keys*, which *requester* has registered; return those of others' by now.
+    Put back what was removed of the marks *held*, which *requester* has registered; return those of others' by now.
 
     Where Nomad does not answer, *tell* hears of it.
     """
-    wanted = tuple(keys)
-    if not requester.owner or not wanted:
+    if not requester.owner or not held:
         return {}
     try:
         who = dataclasses.replace(requester, adopts=False)
-        taken = registration_ownership.of(client).take(wanted, who, tell, holds=holds)
+        taken = registration_ownership.of(client).take(held, who, tell)
         if taken.fresh:  # it was removed, and so may the registration be
-            _settled(client, taken.fresh, who, tell, holds)
+            _settled(client, taken.fresh, who, tell)
     except errors.NomadApiError as error:
-        tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, wanted))} are still there")
+        tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, held))} are still there")
         return {}
     return taken.refused
 
@@ -96,20 +90,22 @@ def take_back(
     answers: Mapping[volumes.Key, errors.NomadCsiError | None],
     who: registration_ownership.Requester,
     tell: registration_ownership.Tell,
-    *,
-    holds: registration_ownership.Holds | None = None,
 ) -> None:
     """
     Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
 
     The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
     """
-    fresh = taken.fresh & answers.keys()
-    refused = [key for key in sorted(fresh) if (error := answers[key]) is not None and not _is_ambiguous(error)]
+    fresh = taken.fresh.keys() & answers.keys()
+    refused = {
+        key: taken.fresh[key]
+        for key in sorted(fresh)
+        if (error := answers[key]) is not None and not _is_ambiguous(error)
+    }
     if not refused:
         return
     try:
-        release(client, refused, who, tell, holds=holds)
+        release(client, refused, who, tell)
     except errors.NomadApiError as problem:
         tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
 

@@ -14,7 +14,7 @@ not read.
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 FOLDER = "nomad-csi/volumes"
@@ -181,16 +181,14 @@ def _token(object_id: str, owner: OwnerRecord) -> str:
     return ":".join([object_id, owner.nonce, *([owner.origin] if owner.origin else [])])
 
 
-def taken(
-    owners: Owners, object_ids: Iterable[str], requester: Requester, holds: Mapping[str, Hold] | None = None
-) -> AcquiredKeys:
-    """Return what becomes of a page when *requester* takes those of *object_ids* that it may have."""
+def taken(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> AcquiredKeys:
+    """Return what becomes of a page when *requester* takes those of the *wanted* objects that it may have."""
     after = dict(owners)
     refused: dict[str, OwnerRecord] = {}
     fresh = set()
     adopted: dict[str, OwnerRecord] = {}
-    for object_id in object_ids:
-        before, hold = owners.get(object_id), (holds or {}).get(object_id, NO_HOLD)
+    for object_id, hold in wanted.items():
+        before = owners.get(object_id)
         if not requester.may_have(before, hold):
             refused[object_id] = before or OwnerRecord(label="")
             continue
@@ -215,11 +213,9 @@ def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> Owne
     )
 
 
-def released(
-    owners: Owners, object_ids: Iterable[str], requester: Requester, holds: Mapping[str, Hold] | None = None
-) -> dict[str, OwnerRecord]:
-    """Return what becomes of a page when *requester* gives up *object_ids*; records of others stay."""
-    gone = {item for item in object_ids if _is_held(owners.get(item), requester, (holds or {}).get(item, NO_HOLD))}
+def released(owners: Owners, held: Mapping[str, Hold], requester: Requester) -> dict[str, OwnerRecord]:
+    """Return what becomes of a page when *requester* gives up the objects *held*; records of others stay."""
+    gone = {object_id for object_id, hold in held.items() if _is_held(owners.get(object_id), requester, hold)}
     return {object_id: owner for object_id, owner in owners.items() if object_id not in gone}
 
 

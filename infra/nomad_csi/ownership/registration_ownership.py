@@ -5,6 +5,7 @@ A record is written before its object is registered, and removed after it was de
 only as it was read (check-and-set), so that of two who take one volume at the same time one is refused.
 """
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +20,13 @@ OwnerRecord = owner_records.OwnerRecord
 Hold = owner_records.Hold
 NO_OWNER = owner_records.NO_OWNER
 Holds = Mapping[volumes.Key, Hold]
-"""What resources know of their objects, and write of them."""
+"""Objects, with what their resources know and write of each."""
+
+
+def without_nonces(keys: Iterable[volumes.Key]) -> Holds:
+    """Return *keys* as objects of which nobody here has a nonce: those of the command line."""
+    return dict.fromkeys(keys, owner_records.NO_HOLD)
+
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
 RIGHTS = _POLICY + " in namespace {namespace}"
@@ -54,7 +61,7 @@ class AcquiredVolumes:
     refused: Mapping[volumes.Key, OwnerRecord]
     """Those that belong to others, with their owners."""
 
-    fresh: frozenset[volumes.Key]
+    fresh: Holds
     """Those that have a mark now and had none."""
 
     unmarked: frozenset[volumes.Key]
@@ -136,79 +143,66 @@ class Marks:
             return False
         return requester.is_same_stack(record)
 
-    def take(
-        self,
-        keys: Iterable[volumes.Key],
-        requester: Requester,
-        tell: Tell = _silent,
-        *,
-        holds: Holds | None = None,
-    ) -> AcquiredVolumes:
+    def take(self, wanted: Holds, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
         """
-        Record *requester* as the owner of *keys*, and return the result; without an owner only look who owns them.
-
-        *holds* are the nonces that their resources know, and those that their records get.
+        Record *requester* as the owner of *wanted*, and return the result; without an owner only look who owns them.
 
         Where the token may not write marks, *tell* hears so once, and what it costs. Raises `errors.NomadApiError`
         where a mark could neither be written nor refused.
         """
         refused: dict[volumes.Key, OwnerRecord] = {}
-        fresh: set[volumes.Key] = set()
+        fresh: dict[volumes.Key, Hold] = {}
         unmarked: set[volumes.Key] = set()
         adopted: dict[volumes.Key, OwnerRecord] = {}
-        for namespace, volume_ids in _by_namespace(keys).items():
-            wanted = {item: (holds or {}).get((namespace, item), owner_records.NO_HOLD) for item in volume_ids}
+        for namespace, volume_ids in _by_namespace(wanted).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 unmarked |= {(namespace, item) for item in volume_ids if requester.owner}
                 self._tell_once((_UNMARKED if requester.owner else _UNREAD).format(namespace=namespace), tell)
                 continue
             for path, page in pages.items():
-                here = {item: hold for item, hold in wanted.items() if self._pages.page_of(item) == path}
-                taken, is_written = self._take(namespace, path, page, here, requester)
+                here = self._on_page(path, namespace, volume_ids, wanted)
+                edit = functools.partial(_with_taken, wanted=here, requester=requester)
+                owners, is_written = self._pages.change(namespace, path, page, edit)
+                taken = owner_records.taken(owners, here, requester)
                 refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
                 if is_written:
-                    fresh |= {(namespace, item) for item in taken.fresh}
+                    fresh |= {(namespace, item): here[item] for item in taken.fresh}
                     adopted |= {(namespace, item): owner for item, owner in taken.adopted.items()}
                     continue
                 unmarked |= {(namespace, item) for item in here if item not in taken.refused}
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
-        return AcquiredVolumes(refused=refused, fresh=frozenset(fresh), unmarked=frozenset(unmarked), adopted=adopted)
+        return AcquiredVolumes(refused=refused, fresh=fresh, unmarked=frozenset(unmarked), adopted=adopted)
+
+    def _on_page(self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Holds) -> dict[str, Hold]:
+        """Return those of the *volume_ids* of a namespace whose records stand on the page at *path*."""
+        return {item: wanted[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
 
     def put_back(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
         again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
-        self.take([key], again, tell, holds={key: held})
+        self.take({key: held}, again, tell)
 
-    def give_up(
-        self,
-        keys: Iterable[volumes.Key],
-        requester: Requester,
-        tell: Tell = _silent,
-        *,
-        holds: Holds | None = None,
-    ) -> dict[volumes.Key, OwnerRecord]:
+    def give_up(self, held: Holds, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """
-        Remove the marks of *requester* from volumes, and return what they said; those of others stay.
+        Remove the marks of *requester* from the volumes *held*, and return what they said; those of others stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
         """
         removed: dict[volumes.Key, OwnerRecord] = {}
-        for namespace, volume_ids in _by_namespace(keys).items():
+        for namespace, volume_ids in _by_namespace(held).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 self._tell_once(_UNREAD.format(namespace=namespace), tell)
                 continue
             for path, page in pages.items():
-                here = {
-                    item: (holds or {}).get((namespace, item), owner_records.NO_HOLD)
-                    for item in volume_ids
-                    if self._pages.page_of(item) == path
-                }
-                owners, is_written = self._give_up(namespace, path, page, here, requester)
+                here = self._on_page(path, namespace, volume_ids, held)
+                edit = functools.partial(owner_records.released, held=here, requester=requester)
+                owners, is_written = self._pages.change(namespace, path, page, edit)
                 if is_written:
-                    removed |= {(namespace, item): owner for item, owner in owners.items()}
+                    left = edit(owners)
+                    removed |= {(namespace, item): owner for item, owner in owners.items() if item not in left}
                     if self._pages.is_left_empty(namespace, path):
                         self._tell_once(_LEFT_EMPTY.format(namespace=namespace), tell)
                     continue
@@ -216,39 +210,16 @@ class Marks:
                 tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
         return removed
 
-    def _take(
-        self, namespace: str, path: str, page: owner_record_pages.Page, holds: Mapping[str, Hold], requester: Requester
-    ) -> tuple[owner_records.AcquiredKeys, bool]:
-        """Take what is on one page; return what came of it, and whether the page says so."""
-        taken = owner_records.taken({}, (), requester)
-
-        def with_ours(owners: owner_records.Owners) -> owner_records.Owners:
-            nonlocal taken
-            taken = owner_records.taken(owners, holds, requester, holds)
-            return taken.owners
-
-        is_written = self._pages.change(namespace, path, page, with_ours)
-        return taken, is_written
-
-    def _give_up(
-        self, namespace: str, path: str, page: owner_record_pages.Page, holds: Mapping[str, Hold], requester: Requester
-    ) -> tuple[owner_records.Owners, bool]:
-        """Give up what is on one page; return the marks that were to go, and whether they are gone."""
-        removed: owner_records.Owners = {}
-
-        def without(owners: owner_records.Owners) -> owner_records.Owners:
-            nonlocal removed
-            after = owner_records.released(owners, holds, requester, holds)
-            removed = {item: owner for item, owner in owners.items() if item not in after}
-            return after
-
-        is_written = self._pages.change(namespace, path, page, without)
-        return removed, is_written
-
     def _tell_once(self, line: str, tell: Tell) -> None:
         if line not in self._told and tell is not _silent:
             self._told.add(line)
             tell(line)
+
+
+def _with_taken(
+    owners: owner_records.Owners, *, wanted: Mapping[str, Hold], requester: Requester
+) -> owner_records.Owners:
+    return owner_records.taken(owners, wanted, requester).owners
 
 
 _LOCK = threading.Lock()

@@ -115,23 +115,20 @@ class Coalescer:
         answers = {id(item.document): item.answer for item in group}
         try:
             holds = {volumes.key_of(item.document): item.hold for item in group}
-            taken = registration_ownership.of(client).take(holds, requester, tell, holds=holds)
+            taken = registration_ownership.of(client).take(holds, requester, tell)
             for item in group:
                 if (key := volumes.key_of(item.document)) in taken.refused:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
-            done = []
+            done: dict[volumes.Key, registration.VolumeRegistration] = {}
             for document, error in sending.send(client, ours, timeouts):
                 if error is None:
-                    done.append(document)
+                    done[volumes.key_of(document)] = document
                     continue
-                owner_record_upkeep.take_back(
-                    client, taken, {volumes.key_of(document): error}, requester, tell, holds=holds
-                )
+                owner_record_upkeep.take_back(client, taken, {volumes.key_of(document): error}, requester, tell)
                 answers[id(document)].set_result(error)
-            lost_to = owner_record_upkeep.confirm(client, map(volumes.key_of, done), requester, tell, holds=holds)
-            for document in done:
-                key = volumes.key_of(document)
+            lost_to = owner_record_upkeep.confirm(client, {key: holds[key] for key in done}, requester, tell)
+            for key, document in done.items():
                 answers[id(document)].set_result(
                     owner_record_upkeep.lost(key, lost_to[key]) if key in lost_to else None
                 )

@@ -217,7 +217,8 @@ class _Run:
         """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
-            owner_record_upkeep.release(self._client, done, self._options.requester, self._tell)
+            held = registration_ownership.without_nonces(done)
+            owner_record_upkeep.release(self._client, held, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
 

@@ -133,9 +133,8 @@ def register(
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {volumes.key_of(document): error for document, error in sending.send(client, to_send, timeouts, new=new)}
     owner_record_upkeep.take_back(client, taken, answers, requester, tell)
-    lost_to = owner_record_upkeep.confirm(
-        client, (key for key, error in answers.items() if error is None), requester, tell
-    )
+    done = registration_ownership.without_nonces(key for key, error in answers.items() if error is None)
+    lost_to = owner_record_upkeep.confirm(client, done, requester, tell)
     lost = {
         key: wanted[key]
         for key in new
@@ -218,7 +217,8 @@ def _taken(
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
     if is_dry_run:
         keys, others = [], [*keys, *others]
-    taken = _retried(lambda: marks.take(keys, requester, timeouts.tell), timeouts)
+    wanted = registration_ownership.without_nonces(keys)
+    taken = _retried(lambda: marks.take(wanted, requester, timeouts.tell), timeouts)
     looked = _retried(lambda: marks.look(others, timeouts.tell), timeouts)
     refused = {key: owner for key, owner in looked.owners.items() if not requester.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})

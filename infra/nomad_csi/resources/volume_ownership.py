@@ -101,7 +101,7 @@ def mark(
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
     key, who = _key(news), requester(news, recorded)
-    taken = registration_ownership.of(client).take([key], who, context.warn, holds={key: held})
+    taken = registration_ownership.of(client).take({key: held}, who, context.warn)
     if key in taken.refused:
         raise owner_record_upkeep.refusal(key, taken.refused[key], who)
     return taken
@@ -110,9 +110,8 @@ def mark(
 def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
     """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
     if recorded.get("owner"):
-        held = Hold(recorded=str(recorded.get("nonce", "")))
-        key, who = _key(recorded), requester(recorded, {})
-        owner_record_upkeep.release(client, [key], who, context.warn, holds={key: held})
+        held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
+        owner_record_upkeep.release(client, held, requester(recorded, {}), context.warn)
 
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:

@@ -358,7 +358,9 @@ def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
 def test_volume_that_another_stack_has_taken_is_not_deleted(world, recorded, is_registered):
     """Not while it is registered, and not while that stack would register it again."""
     _, outputs = recorded
-    registration_ownership.of(world.client).take([KEY], registration_ownership.Requester(owner=OTHER, adopts=True))
+    registration_ownership.of(world.client).take(
+        registration_ownership.without_nonces([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
+    )
     if not is_registered:
         volumes.deregister(world.client, *KEY)
 
@@ -374,7 +376,9 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
     other = VOLUME.create(world.context, inputs_of(world) | {"volumeId": "other", "name": "other"})[1]["externalId"]
     volumes.deregister(world.client, *KEY)
     volumes.deregister(world.client, "default", "other")
-    registration_ownership.of(world.client).give_up([KEY], registration_ownership.Requester(owner=OWNER))
+    registration_ownership.of(world.client).give_up(
+        registration_ownership.without_nonces([KEY]), registration_ownership.Requester(owner=OWNER)
+    )
     world.register("scratch", other)
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
 

@@ -46,7 +46,7 @@ def make(
         created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            owner_record_upkeep.take_back(client, taken, {key: error}, who, context.warn, holds={key: held})
+            owner_record_upkeep.take_back(client, taken, {key: error}, who, context.warn)
             raise
         made = _arrived(client, wanted, error)
     else:
@@ -54,10 +54,10 @@ def make(
         made = created.volume
     if others := _registered_besides(context, client, made):
         volumes.deregister(client, *key)
-        owner_record_upkeep.take_back(client, taken, {key: others}, who, context.warn, holds={key: held})
+        owner_record_upkeep.take_back(client, taken, {key: others}, who, context.warn)
         raise others
     sharing_refusal.count(context, client, made)
-    for owner in owner_record_upkeep.confirm(client, [key], who, context.warn, holds={key: held}).values():
+    for owner in owner_record_upkeep.confirm(client, {key: held}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof

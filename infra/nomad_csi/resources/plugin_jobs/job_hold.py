@@ -26,7 +26,7 @@ def take(
     )
     origin = job_ownership.digest(label) if label else ""
     held = owner_records.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
-    job_ownership.records(client).take([key], who, context.warn, holds={key: held})
+    job_ownership.records(client).take({key: held}, who, context.warn)
 
 
 def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
@@ -36,9 +36,7 @@ def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[st
     key = (recorded["namespace"], recorded["jobId"])
     held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
     try:
-        job_ownership.records(client).give_up(
-            [key], volume_ownership.requester(recorded, recorded), context.warn, holds={key: held}
-        )
+        job_ownership.records(client).give_up({key: held}, volume_ownership.requester(recorded, recorded), context.warn)
     except errors.NomadApiError as error:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
 
