@@ -300,7 +300,7 @@ def inputs_of(case):
     }
     given = volume_document.to_inputs(document) | {name: value for name, value in own.items() if value}
     kind = kind_of(case)
-    values, failures = kind.check({name: value for name, value in given.items() if name in kind.inputs})
+    values, failures = kind.check({name: value for name, value in given.items() if name in kind.declared.inputs})
     assert failures == ()
     return values
 

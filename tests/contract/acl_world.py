@@ -396,8 +396,7 @@ class Stack:
         yield lambda: cluster_identity.of(context.connect())
         yield from self.refresh(context)
         for name, _, news, outputs in self.state:
-            if isinstance(kind(name), resource.Preflight):
-                yield functools.partial(kind(name).preflight, context, outputs, news)
+            yield functools.partial(kind(name).preflight, context, outputs, news)
         for name, given in self.steps():
             if name == "VolumeRegistration":
                 new = {"volumeId": "other", "externalId": self.world.storage("other")}

@@ -7,7 +7,6 @@ import pytest
 
 from nomad_csi.aws import file_systems
 from nomad_csi.resources import registration_anew, registration_change, volume_properties
-from nomad_csi.resources.frame import properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "registrations.md").read_text(encoding="utf-8")
@@ -54,7 +53,7 @@ def test_the_table_has_every_property_in_its_row():
         "context"
     }  # there, a changed one
     assert replaced == set(registration_change.IDENTITY)
-    named = in_place | anew | replaced | properties.not_compared(volume_properties.INPUTS) | {"ownerId"}
+    named = in_place | anew | replaced | volume_properties.DECLARED.not_compared | {"ownerId"}
     assert named == set(volume_properties.INPUTS)
 
 
@@ -64,7 +63,7 @@ def test_the_table_has_every_property_in_its_row():
         ("registration_anew", "is NOT registered now: "),
         ("registration_anew", "as before: its successor failed, and the old "),
         ("successor", "not checked before "),
-        ("volume_ownership", "stays registered: a newer resource of this stack holds it (moved, or replaced)"),
+        ("volume_steps", "stays registered: a newer resource of this stack holds it (moved, or replaced)"),
     ],
 )
 def test_messages_are_those_of_the_code(module, said):

@@ -4,7 +4,6 @@
 
 import asyncio
 import threading
-from collections.abc import Mapping
 from concurrent import futures
 from types import SimpleNamespace
 
@@ -17,34 +16,32 @@ from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
 from nomad_csi.provider import servicer
 from nomad_csi.resources import registry
-from nomad_csi.resources.frame import compare, properties
+from nomad_csi.resources.frame import compare, declaration, properties, resource
 
 TOKEN = "nomad-csi:index:Scripted"
 
 
-class Scripted:
+class Scripted(resource.Resource):
     """A custom resource whose steps a test replaces."""
 
-    token = TOKEN
-    description = "For tests."
-    inputs: Mapping = {
-        "name": properties.Property(kind="text", required=True, replaces=True),
-        "size": properties.Property(kind="number"),
-        "labels": properties.Property(kind="map"),
-        "password": properties.Property(kind="map", secret=True),
-    }
-    outputs: Mapping = {"state": properties.Property(kind="text", required=True)}
-    secret_properties = properties.secret_names(inputs)
+    declared = declaration.Declaration(
+        token=TOKEN,
+        description="For tests.",
+        inputs={
+            "name": properties.Property(kind="text", required=True, replaces=True),
+            "size": properties.Property(kind="number"),
+            "labels": properties.Property(kind="map"),
+            "password": properties.Property(kind="map", secret=True),
+        },
+        outputs={"state": properties.Property(kind="text", required=True)},
+    )
 
     def __init__(self):
         self.notice = ""
         self.seen = []
 
-    def check(self, news):
-        return properties.check(self.inputs, news)
-
     def diff(self, identity, old_inputs, old_outputs, news):
-        return compare.difference(self.inputs, old_inputs, news, notice=self.notice)
+        return compare.difference(self.declared, old_inputs, news, notice=self.notice)
 
     def preview(self, news):
         return news["name"], dict(news) | {"state": properties.UNKNOWN}
@@ -68,7 +65,7 @@ class Scripted:
 def scripted(monkeypatch):
     """Return a custom resource of the plugin that a test may change."""
     kind = Scripted()
-    monkeypatch.setattr(registry, "RESOURCES", {**registry.RESOURCES, kind.token: kind})
+    monkeypatch.setattr(registry, "RESOURCES", {**registry.RESOURCES, kind.declared.token: kind})
     return kind
 
 

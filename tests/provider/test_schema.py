@@ -61,9 +61,8 @@ def test_two_types_of_one_name_are_a_mistake():
 def test_every_property_is_described():
     """What an operator may write says what it means."""
     for kind in registry.RESOURCES.values():
-        for name, item in {**kind.inputs, **kind.outputs}.items():
-            assert item.description, f"{kind.token} {name}"
-        assert kind.secret_properties == properties.secret_names(kind.inputs)
+        for name, item in {**kind.declared.inputs, **kind.declared.outputs}.items():
+            assert item.description, f"{kind.declared.token} {name}"
 
 
 def _maps(value):

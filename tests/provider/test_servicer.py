@@ -252,8 +252,8 @@ def test_a_step_knows_what_the_operation_has_said(plugin, scripted, urn, engine,
     told = []
 
     def delete(context, identity, outputs):
-        made = context.operation.was_created(scripted.token, identity)
-        told.append((context.urn, context.operation.declared(scripted.token, urn), made))
+        made = context.operation.was_created(scripted.declared.token, identity)
+        told.append((context.urn, context.operation.declared(scripted.declared.token, urn), made))
 
     monkeypatch.setattr(scripted, "delete", delete)
     request = provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS))
@@ -438,7 +438,7 @@ def test_objects_of_the_sandbox_carry_its_mark(serve, scripted, urn):
 def test_state_of_the_other_side_is_refused(serve, scripted, own, recorded, says):
     """No step touches an object of the other side."""
     plugin = serve({"NOMAD_CSI_SANDBOX": own})
-    urn = f"urn:pulumi:dev::lab::{scripted.token}::thing"
+    urn = f"urn:pulumi:dev::lab::{scripted.declared.token}::thing"
     old, new = wire.dump(recorded), wire.dump(NEWS)
 
     for call, request in [

@@ -162,11 +162,11 @@ def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
     scripted.reply("GET", "/v1/volume/csi/first", 404, "volume not found")
     scripted.reply("GET", "/v1/volume/csi/first", 200, made)
     scripted.reply("PUT", "/v1/volume/csi/first/create", 200, {"Volumes": [made]})
-    sharing_refusal.refuse(context, context.connect(), inputs("vol-of-another", SINGLE))
+    sharing_refusal.refuse(context, inputs("vol-of-another", SINGLE))
 
     CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
     with pytest.raises(errors.RefusedError, match=f"{DISK} is registered as prod/first already"):
-        sharing_refusal.refuse(context, context.connect(), inputs(DISK, SINGLE))
+        sharing_refusal.refuse(context, inputs(DISK, SINGLE))
 
 
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):
@@ -206,7 +206,7 @@ PART = {"externalId": f"{FOLDER}::fsap-0123456789abcdef1", "storage": {"owned": 
 def test_owner_of_a_file_system_is_not_removed_before_its_guests(context, scripted, other):
     """The program still declares a volume in it; the registration, which goes first, stays with the storage."""
     guest = inputs(FOLDER, MULTI) | {"volumeId": "uploads"} | other
-    context.operation.declare(VOLUME.token, "urn-of-uploads", guest)
+    context.operation.declare(VOLUME.declared.token, "urn-of-uploads", guest)
 
     with pytest.raises(errors.RefusedError) as refused:
         VOLUME.delete(context, "prod/second", OWNED)
@@ -239,7 +239,9 @@ def test_volume_without_guests_is_removed(context, scripted, recorded, declared)
     """Its storage has nobody else in it, or stays."""
     scripted.reply("GET", "/v1/volume/csi/second", 404, "volume not found")
     if declared:
-        context.operation.declare(VOLUME.token, "urn-of-uploads", inputs(FOLDER, MULTI) | {"volumeId": "u"} | declared)
+        context.operation.declare(
+            VOLUME.declared.token, "urn-of-uploads", inputs(FOLDER, MULTI) | {"volumeId": "u"} | declared
+        )
 
     VOLUME.delete(context, "prod/second", recorded)
 

@@ -19,7 +19,7 @@ DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized
 
 def wait(context, expectation, cluster):
     """Wait at the gate."""
-    return gate.wait(context, context.connect(), expectation, cluster.job_ids)
+    return gate.wait(context, expectation, cluster.job_ids)
 
 
 def test_opens_at_once_for_a_healthy_plugin(context, heard, plugin_cluster, expectation):
@@ -233,7 +233,7 @@ def test_cancelled_while_nomad_is_silent(context, expectation):
             began = time.monotonic()
 
             with pytest.raises(errors.CancelledError):
-                gate.wait(context, client, expectation, ())
+                gate.wait(dataclasses.replace(context, connect=lambda: client), expectation, ())
 
             assert time.monotonic() - began < 30  # far below Nomad's deadline, on however slow a machine
 
@@ -247,7 +247,7 @@ def test_silent_nomad_is_left_at_the_timeout(context, monkeypatch, expectation):
             wanted = dataclasses.replace(expectation, timeout_s=0.05)
 
             with pytest.raises(errors.NomadCsiError, match="did not answer; nothing was registered"):
-                gate.wait(context, client, wanted, ())
+                gate.wait(dataclasses.replace(context, connect=lambda: client), wanted, ())
 
 
 def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, expectation, monkeypatch):

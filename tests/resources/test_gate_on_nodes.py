@@ -68,7 +68,7 @@ def jobs_of(script):
 
 
 def wait(context, expectation, cluster):
-    return gate.wait(context, context.connect(), expectation, cluster.job_ids)
+    return gate.wait(context, expectation, cluster.job_ids)
 
 
 def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster, asked, wanted):

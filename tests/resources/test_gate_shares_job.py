@@ -50,7 +50,7 @@ def test_two_plugins_are_asked_by_one_job(plugins):
     def wait(plugin, said):
         context = resource.Context(connect=lambda: client, status=said.append)
         wanted = plugin.expectation(evidence="csi", on_nodes=RUN, timeout_s=live.WAIT_S)
-        return gate.wait(context, client, wanted, (plugin.job_id,))
+        return gate.wait(context, wanted, (plugin.job_id,))
 
     with futures.ThreadPoolExecutor(2) as pool:
         statuses = list(pool.map(wait, plugins, lines))

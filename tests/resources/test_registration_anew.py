@@ -252,7 +252,7 @@ def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, sc
     scripted.reply("GET", "/v1/plugins", 200, [])
     scripted.reply("GET", "/v1/plugin/csi/new", 404, "plugin not found")
     scripted.reply("GET", PATH, 200, HELD)
-    context.operation.declare(plugin_health.PluginHealthResource.token, "urn:health", {"pluginId": "new"})
+    context.operation.declare(plugin_health.PluginHealthResource.declared.token, "urn:health", {"pluginId": "new"})
 
     VOLUME.preflight(context, OUTPUTS, OLD | {"pluginId": "new"})
     with pytest.raises(errors.RefusedError):
@@ -466,7 +466,7 @@ def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, 
     scripted.reply("GET", "/v1/plugin/csi/gone", 404, "plugin not found")
     scripted.reply("GET", "/v1/volume/csi/moved", 404, "volume not found")
     moved = OLD | {"volumeId": "moved", "pluginId": "gone"}
-    context.operation.declare(VOLUME.token, "", moved)
+    context.operation.declare(VOLUME.declared.token, "", moved)
 
     with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):
         VOLUME.preflight(context, OUTPUTS, moved)
@@ -477,7 +477,7 @@ def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, 
 
 def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
     """The engine deletes what was pending after its successor was registered under the same id."""
-    context.operation.create(VOLUME.token, IDENTITY)
+    context.operation.create(VOLUME.declared.token, IDENTITY)
 
     VOLUME.delete(context, IDENTITY, OUTPUTS)
 

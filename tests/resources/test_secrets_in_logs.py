@@ -52,7 +52,7 @@ def test_error_of_the_gate_shows_the_log_without_it(context, plugin):
     wanted = dataclasses.replace(plugin.expectation(), timeout_s=0.1)
 
     with pytest.raises(errors.NomadCsiError) as caught:
-        gate.wait(context, plugin.live.client, wanted, (plugin.job_id,))
+        gate.wait(dataclasses.replace(context, connect=lambda: plugin.live.client), wanted, (plugin.job_id,))
 
     assert CLEAN in str(caught.value)
     assert SECRET not in str(caught.value)

@@ -254,7 +254,7 @@ def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
     """Check the storage of a new volume that the program made before, or did not."""
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
     wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
-    successor.refuse_gone_storage(context, context.connect(), wanted)
+    successor.refuse_gone_storage(context, wanted)
 
 
 def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context, heard):
@@ -330,7 +330,7 @@ def test_controller_on_this_machine_is_asked(context, client):
     """What it does not know, Nomad would refuse to register."""
     folder, made = client
     context.operation.declare(
-        plugin_health.PluginHealthResource.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
+        plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
     )
 
     assert validated(context, made) == ([], [])
@@ -346,7 +346,7 @@ def test_controller_elsewhere_is_said_not_to_be_asked(context, client, healthy):
     folder, _ = client
     if not healthy:
         context.operation.declare(
-            plugin_health.PluginHealthResource.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
+            plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
         )
 
     found = validated(context, "absent", plugin(instance(healthy=healthy)))
@@ -367,11 +367,11 @@ def test_all_that_is_wrong_is_said_together(context, scripted, volume, heard):
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x"}}})
 
     with pytest.raises(errors.RefusedError) as refused:
-        successor.refuse(context, context.connect(), successor.Successor(news=wrong, recorded=old))
+        successor.refuse(context, successor.Successor(news=wrong, recorded=old))
     scripted.replies.clear()
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x", "Healthy": True}}})
     right = successor.Successor(news=wrong | {"externalId": volume()}, recorded=old)
-    successor.refuse(context, context.connect(), right)
+    successor.refuse(context, right)
 
     told = str(refused.value)
     assert told.startswith("default/v stays as it is, because what is to follow would not work: pluginId: expected a ")

@@ -513,7 +513,7 @@ def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when)
     wanted = (OF_OTHER if kind is RESOURCE else without_storage(OF_OTHER)) | moved
     RESOURCE.create(ours.context, NEWS | moved | {"externalId": "fs-2"})
     recorded = held | {"owner": OTHER, "nonce": ""}
-    ours.context.operation.declare(kind.token, "", wanted)
+    ours.context.operation.declare(kind.declared.token, "", wanted)
     ours.sent.clear()
 
     with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod: choose another id"):

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.provider import configuration
 from nomad_csi.resources import registry
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.resources.frame import declaration, properties
 
 PACKAGE = "nomad-csi"
 
@@ -35,7 +35,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     """Return *package* with the custom resources, their types, the provider's configuration and the languages."""
     types: dict[str, Any] = dict(package.get("types", {}))
     languages = package.get("language", {})
-    resources = {token: _resource(item, types) for token, item in registry.RESOURCES.items()}
+    resources = {token: _resource(item.declared, types) for token, item in registry.RESOURCES.items()}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
     return dict(package) | {
         "resources": {**package.get("resources", {}), **resources},
@@ -46,9 +46,8 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _resource(item: resource.Resource, types: dict[str, Any]) -> dict[str, Any]:
-    kept = properties.recorded(item.inputs, item.inputs)
-    outputs = {**kept, **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
+def _resource(item: declaration.Declaration, types: dict[str, Any]) -> dict[str, Any]:
+    outputs = {**item.recorded(item.inputs), **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
     return {
         "description": item.description,
         "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},

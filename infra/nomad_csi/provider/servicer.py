@@ -172,9 +172,9 @@ class Servicer(server.ProviderServicer):
         kind = _kind(request.urn)
         news, marked = wire.load(request.news)
         values, failures = kind.check(news)
-        self._operation.declare(kind.token, request.urn, values)
+        self._operation.declare(kind.declared.token, request.urn, values)
         clean = [resource.Failure(path=item.path, reason=self._clean(request, item.reason)) for item in failures]
-        return replies.check(values, clean, marked | kind.secret_properties)
+        return replies.check(values, clean, marked | kind.declared.secret)
 
     def _diff(self, request: Any) -> Any:
         kind = _kind(request.urn)
@@ -184,8 +184,8 @@ class Servicer(server.ProviderServicer):
         sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.record(request.urn, outputs)
         found = kind.diff(request.id, old_inputs, outputs, news)
-        secrets = was_marked | marked | kind.secret_properties
-        answer = replies.difference(found, kind.inputs, secrets, request.ignoreChanges)
+        secrets = was_marked | marked | kind.declared.secret
+        answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)
         if found.notice and answer.detailedDiff:
             self._engine.warn(request.urn, self._clean(request, found.notice))
         return answer
@@ -193,14 +193,14 @@ class Servicer(server.ProviderServicer):
     def _create(self, request: Any) -> Any:
         kind = _kind(request.urn)
         news, marked = wire.load(request.properties)
-        secrets = marked | kind.secret_properties
+        secrets = marked | kind.declared.secret
         if request.preview:
             self._preflight(request, kind, self._operation.recorded(request.urn), news)
             identity, outputs = kind.preview(news)
         else:
             make = functools.partial(kind.create, self._context(request), news)
             identity, outputs = self._partly(request, make, news, secrets)
-            self._operation.create(kind.token, identity)
+            self._operation.create(kind.declared.token, identity)
         return provider_pb2.CreateResponse(
             id="" if identity == wire.UNKNOWN else identity,
             properties=wire.dump(self._marked(outputs), secrets),
@@ -215,7 +215,7 @@ class Servicer(server.ProviderServicer):
         found = kind.read(self._context(request), request.id, inputs, outputs)
         if found is None:
             return provider_pb2.ReadResponse(id="")
-        secrets = marked_inputs | marked_outputs | kind.secret_properties
+        secrets = marked_inputs | marked_outputs | kind.declared.secret
         return provider_pb2.ReadResponse(
             id=request.id,
             inputs=wire.dump(found[0], secrets),
@@ -227,7 +227,7 @@ class Servicer(server.ProviderServicer):
         kind = _kind(request.urn)
         old_outputs, was_marked = wire.load(request.olds)
         news, marked = wire.load(request.news)
-        secrets = was_marked | marked | kind.secret_properties
+        secrets = was_marked | marked | kind.declared.secret
         sandbox_mark.refuse_other_side(old_outputs, self._mark)
         if request.preview:
             self._preflight(request, kind, old_outputs, news)
@@ -264,7 +264,7 @@ class Servicer(server.ProviderServicer):
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
         """Check the cluster for a preview; not while the program does not know yet which cluster it is."""
-        if isinstance(kind, resource.Preflight) and wire.UNKNOWN not in self._settings.values():
+        if wire.UNKNOWN not in self._settings.values():
             kind.preflight(self._context(request), old_outputs, news)
 
     def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
@@ -331,7 +331,7 @@ def _stack(urn: str) -> str:
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret text that came with *request*, marked as one or not."""
-    always = configuration.SECRET.union(*(kind.secret_properties for kind in registry.RESOURCES.values()))
+    always = configuration.SECRET.union(*(kind.declared.secret for kind in registry.RESOURCES.values()))
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:

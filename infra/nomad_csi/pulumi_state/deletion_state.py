@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.resources.created import created_properties, created_volume
+from nomad_csi.resources.created import created_properties
 
 
 def made(document: object, source: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -39,7 +39,7 @@ def _resources(document: object, source: str) -> list[Any]:
 def _made(resources: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the key and the outputs of each volume that was made."""
     for item in resources:
-        if not isinstance(item, Mapping) or item.get("type") != created_volume.CreatedVolumeResource.token:
+        if not isinstance(item, Mapping) or item.get("type") != created_properties.DECLARED.token:
             continue
         outputs = item.get("outputs") or {}
         key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import errors, findings
 from nomad_csi.health import events, explaining, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.resources import asked_together
@@ -57,7 +57,7 @@ def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation
 
 
 def wait(
-    context: resource.Context, client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
+    context: resource.Context, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
 ) -> plugins.PluginStatus:
     """
     Return the status of a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
@@ -70,21 +70,17 @@ def wait(
         errors.NomadCsiError: no waiting can heal it, or it was not verified in time; with the reasons.
 
     """
-    return _Wait(context, client, expectation, job_ids).run()
+    return _Wait(context, expectation, job_ids).run()
 
 
 class _Wait:
     """One wait: what was seen last, and since when."""
 
     def __init__(
-        self,
-        context: resource.Context,
-        client: nomad.Nomad,
-        expectation: model.PluginExpectation,
-        job_ids: tuple[str, ...],
+        self, context: resource.Context, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
     ) -> None:
         self._context = context
-        self._client = client
+        self._client = context.client
         self._expectation = expectation
         self._job_ids = job_ids
         self._timeout_s = context.timeout_s or expectation.timeout_s
@@ -92,7 +88,7 @@ class _Wait:
         self._answered = self._started
         self._stability = stability.Stability(expectation)
         wanted = looking.WatchedPlugin(expectation=without_job(expectation), job_ids=job_ids)
-        self._looker = looking.Looker(client, [wanted], cancelled=context.cancelled)
+        self._looker = looking.Looker(context.client, [wanted], cancelled=context.cancelled)
         self._latest: looking.Look | None = None
         self._heard: looking.Look | None = None
         """What a job heard from the plugin on its clients, the last time that one did."""

@@ -3,52 +3,47 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import errors, findings
 from nomad_csi.health import plugins
 from nomad_csi.resources import gate
-from nomad_csi.resources import plugin_health_properties as declared
-from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.resources import plugin_health_properties as of_health
+from nomad_csi.resources.frame import compare, resource
 from nomad_csi.text import listing
 from nomad_csi.verification import looking
 
 
-class PluginHealthResource:
+class PluginHealthResource(resource.Resource):
     """The proof that a CSI plugin is healthy. Making it waits; deleting it changes nothing."""
 
-    token = "nomad-csi:index:PluginHealth"  # noqa: S105  # Pulumi's word for a type's name
-    description = "The proof that a CSI plugin is healthy. Making it waits for the plugin; deleting it changes nothing."
-    inputs = declared.INPUTS
-    outputs = declared.OUTPUTS
-    secret_properties = properties.secret_names(inputs)
+    declared = of_health.DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
-        values, failures = properties.check(self.inputs, {name: _as_text(name, value) for name, value in news.items()})
-        return values, (*failures, *declared.number_failures(news), *declared.job_failures(news))
+        values, failures = super().check({name: _as_text(name, value) for name, value in news.items()})
+        return values, (*failures, *of_health.number_failures(news), *of_health.job_failures(news))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
-        old_inputs, old_outputs = map(declared.by_todays_names, (old_inputs, old_outputs))
+        old_inputs, old_outputs = map(of_health.by_todays_names, (old_inputs, old_outputs))
         also = () if _was_verified(old_outputs) else ("status",)
-        return compare.difference(self.inputs, old_inputs, news, also_updates=also)
+        return compare.difference(self.declared, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and what must be verified for the run to go on; the counts are not known."""
         unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy"), resource.UNKNOWN)
-        verified = {"status": plugins.HEALTHY if declared.is_strict(news) else resource.UNKNOWN, "satisfied": True}
+        verified = {"status": plugins.HEALTHY if of_health.is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Warn of a plugin that is not healthy now, with the reason. A step that waits for it says how it ends."""
         del news
-        recorded = declared.by_todays_names(old_outputs)
+        recorded = of_health.by_todays_names(old_outputs)
         if not _was_verified(recorded):
-            client = context.connect()
-            with resource.KeptIfUnreachable(context, client, _subject(recorded["pluginId"]), is_recorded=True):
-                if wrong := _wrong(_look(context, client, recorded)):
+            with resource.KeptIfUnreachable(context, _subject(recorded["pluginId"]), is_recorded=True):
+                if wrong := _wrong(_look(context, recorded)):
                     context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -71,10 +66,9 @@ class PluginHealthResource:
             raise errors.RefusedError(
                 f"the health of plugin {identity} cannot be imported: it is no object; `pulumi up` verifies it"
             )
-        inputs, outputs = map(declared.by_todays_names, (inputs, outputs))
-        client = context.connect()
-        with resource.KeptIfUnreachable(context, client, _subject(identity), is_recorded=True):
-            status = _look(context, client, inputs)
+        inputs, outputs = map(of_health.by_todays_names, (inputs, outputs))
+        with resource.KeptIfUnreachable(context, _subject(identity), is_recorded=True):
+            status = _look(context, inputs)
             if wrong := _wrong(status):
                 context.status(f"plugin {identity} is not healthy now: {wrong}")
             found = _outputs(inputs, status)
@@ -114,11 +108,11 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
     return bool(outputs.get("satisfied", outputs.get("status") in {None, plugins.HEALTHY}))
 
 
-def _look(context: resource.Context, client: nomad.Nomad, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
+def _look(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the status of this moment; no job is run for it."""
-    expectation = gate.without_job(declared.expectation(inputs))
+    expectation = gate.without_job(of_health.expectation(inputs))
     wanted = looking.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
-    [seen] = looking.Looker(client, [wanted], cancelled=context.cancelled).look()
+    [seen] = looking.Looker(context.client, [wanted], cancelled=context.cancelled).look()
     return seen.status
 
 
@@ -127,7 +121,7 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    status = gate.wait(context, context.connect(), declared.expectation(news), _job_ids(news))
+    status = gate.wait(context, of_health.expectation(news), _job_ids(news))
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.plan import model, probe_job
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.resources.frame import declaration, properties, resource
 
 INPUTS: Mapping[str, properties.Property] = {
     "pluginId": properties.plugin_id("Id of the CSI plugin."),
@@ -92,6 +92,13 @@ OUTPUTS: Mapping[str, properties.Property] = {
         "Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for.", required=True
     ),
 }
+
+DECLARED = declaration.Declaration(
+    token="nomad-csi:index:PluginHealth",  # noqa: S106  # Pulumi's word for a type's name
+    description="The proof that a CSI plugin is healthy. Making it waits for the plugin; deleting it changes nothing.",
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+)
 
 _FORMER = {"proof": "evidence", "provenBy": "verifiedBy", "verdict": "status"}
 """Names in states of before the first release -> names of today."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
 from nomad_csi.nomad.records import volumes as volume_records
@@ -39,27 +39,24 @@ def is_needed(found: volumes.Volume, news: Mapping[str, Any]) -> bool:
     return any(item.needs_new_registration for item in volume_changes.compare(found, news).differences)
 
 
-def preview(
-    context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any], news: Mapping[str, Any]
-) -> None:
+def preview(context: resource.Context, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` for what `register` would refuse, but for claims: they may be gone by then.
 
     Nothing is changed. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    secret_safety.refuse(client, volume_properties.key_of(news), {**recorded, **news})
-    found = volumes.get(client, news["namespace"], news["volumeId"])
+    secret_safety.refuse(context.client, volume_properties.key_of(news), {**recorded, **news})
+    found = volumes.get(context.client, news["namespace"], news["volumeId"])
     if found is not None:
         _refuse_hidden(found, recorded)
-        successor.refuse(context, client, successor.Successor(news=news, recorded=recorded), in_preview=True)
+        successor.refuse(context, successor.Successor(news=news, recorded=recorded), in_preview=True)
         if found.claims and not deregistration.is_ending(found):
             holders = volume_records.holders(found)
             context.warn(f"volume {found.key} is claimed now, and `up` refuses this change while it is: {holders}")
 
 
-def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
+def register(
     context: resource.Context,
-    client: nomad.Nomad,
     found: volumes.Volume,
     recorded: Mapping[str, Any],
     news: Mapping[str, Any],
@@ -76,34 +73,30 @@ def register(  # noqa: PLR0917  # called by `VolumeRegistration` alone
     """
     _refuse_changed(found, recorded)
     _refuse_hidden(found, recorded)
-    successor.refuse(context, client, successor.Successor(news=news, recorded=recorded))
-    volume_ownership.mark(context, client, news, recorded, held)
-    free = volume_removal.let_go(context, client, found, recorded)
+    successor.refuse(context, successor.Successor(news=news, recorded=recorded))
+    volume_ownership.mark(context, news, recorded, held)
+    free = volume_removal.let_go(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.
     uninterrupted = dataclasses.replace(context, cancelled=threading.Event())
     if free is not None:
-        deregistration.deregister_free(client, free)
+        deregistration.deregister_free(context.client, free)
     try:
-        volume_changes.register(uninterrupted, client, news, held, is_new=True, recorded=recorded)
+        volume_changes.register(uninterrupted, news, held, is_new=True, recorded=recorded)
     except errors.NomadCsiError as error:
         old = old_document(free or found, recorded)
-        _Return(uninterrupted, client, old, held).after(error, news, volume_ownership.requester(recorded, news))
+        _Return(uninterrupted, old, held).after(error, news, volume_ownership.requester(recorded, news))
 
 
 class _Return:
     """The way back after a successor that Nomad did not take."""
 
     def __init__(
-        self,
-        context: resource.Context,
-        client: nomad.Nomad,
-        old: registration.VolumeRegistration,
-        held: registration_ownership.Hold,
+        self, context: resource.Context, old: registration.VolumeRegistration, held: registration_ownership.Hold
     ) -> None:
         self._context = context
-        self._client = client
+        self._client = context.client
         self._old = old
         self._held = held
         self._what = f"volume {old.key}"

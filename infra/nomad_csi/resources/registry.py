@@ -8,7 +8,7 @@ from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
 RESOURCES: Mapping[str, resource.Resource] = {
-    item.token: item
+    item.declared.token: item
     for item in (
         stack_identity.StackIdentityResource(),
         plugin_job.PluginJobResource(),

@@ -8,12 +8,23 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.render import disk
-from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.resources.frame import compare, declaration, properties, resource
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 
 
-class RenderedFileResource:
+DECLARED = declaration.Declaration(
+    token="nomad-csi:index:RenderedFile",  # noqa: S106  # Pulumi's word for a type's name
+    description="A text file below the provider's root. A file that nomad-csi did not write is never overwritten.",
+    inputs={
+        "path": properties.text("Where the file is, relative to the provider's `root`.", required=True, replaces=True),
+        "content": properties.text("The whole text of the file.", required=True, may_be_empty=True),
+    },
+    outputs={"sha256": properties.text("SHA-256 of the text as this stack wrote it, in hexadecimal.", required=True)},
+)
+
+
+class RenderedFileResource(resource.Resource):
     """
     A text file below the configured root.
 
@@ -21,20 +32,11 @@ class RenderedFileResource:
     when a refresh has seen the edit, so that the difference was shown first, and is never removed.
     """
 
-    token = "nomad-csi:index:RenderedFile"  # noqa: S105  # Pulumi's word for a type's name
-    description = "A text file below the provider's root. A file that nomad-csi did not write is never overwritten."
-    inputs: Mapping[str, properties.Property] = {
-        "path": properties.text("Where the file is, relative to the provider's `root`.", required=True, replaces=True),
-        "content": properties.text("The whole text of the file.", required=True, may_be_empty=True),
-    }
-    outputs: Mapping[str, properties.Property] = {
-        "sha256": properties.text("SHA-256 of the text as this stack wrote it, in hexadecimal.", required=True)
-    }
-    secret_properties = properties.secret_names(inputs)
+    declared = DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news*, and everything that is wrong with it."""
-        values, failures = properties.check(self.inputs, news)
+        values, failures = super().check(news)
         path = values.get("path")
         if isinstance(path, str) and path != resource.UNKNOWN and not disk.is_relative(path):
             reason = f"expected {PATH_SAYS}, got {properties.shown(path)}"
@@ -46,7 +48,7 @@ class RenderedFileResource:
     ) -> resource.ResourceDiff:
         """Compare inputs; a new path is a new file."""
         del identity, old_outputs
-        return compare.difference(self.inputs, old_inputs, news)
+        return compare.difference(self.declared, old_inputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the path as the id, and the hash where the text is known."""

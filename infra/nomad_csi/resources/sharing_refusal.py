@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.plan import guests, registration
 from nomad_csi.registration import storage_sharing
 from nomad_csi.resources import volume_document, volume_properties
 from nomad_csi.resources.frame import properties, resource
 
 
-def refuse_new(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def refuse_new(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Do as `refuse`, in a preview: what stands for this storage already stays."""
     is_known = properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"])
-    if is_known and not _users(context, client).has(volume_document.from_inputs(news)):
-        refuse(context, client, news)
+    if is_known and not _users(context).has(volume_document.from_inputs(news)):
+        refuse(context, news)
 
 
-def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def refuse(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` where the volume of checked inputs *news* may not share its storage with another one.
 
@@ -25,20 +25,20 @@ def refuse(context: resource.Context, client: nomad.Nomad, news: Mapping[str, An
     """
     if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
         return
-    users = _users(context, client)
+    users = _users(context)
     if why := users.refusal(volume_document.from_inputs(news)):
         raise errors.RefusedError(f"volume {volume_properties.key_of(news)} was not registered: {why}")
     if users.unlisted:
         context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
 
 
-def count(context: resource.Context, client: nomad.Nomad, made: registration.VolumeRegistration) -> None:
+def count(context: resource.Context, made: registration.VolumeRegistration) -> None:
     """Have the registrations of this operation see the volume *made*, which is younger than the list they share."""
-    _users(context, client).made(made)
+    _users(context).made(made)
 
 
-def _users(context: resource.Context, client: nomad.Nomad) -> storage_sharing.Users:
-    return context.operation.once("users of storage", lambda: storage_sharing.Users(client))
+def _users(context: resource.Context) -> storage_sharing.Users:
+    return context.operation.once("users of storage", lambda: storage_sharing.Users(context.client))
 
 
 def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:

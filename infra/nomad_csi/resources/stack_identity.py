@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.resources.frame import compare, declaration, properties, resource
 from nomad_csi.spec import names
 
 STACK_ID_BYTES = 8
@@ -40,34 +40,32 @@ OUTPUTS: Mapping[str, properties.Property] = {
 """What each object of a stack has besides."""
 
 
-class StackIdentityResource:
-    """The random id of a stack. Deleting it changes nothing."""
-
-    token = "nomad-csi:index:StackIdentity"  # noqa: S105  # Pulumi's word for a type's name
-    description = "The random id by which this stack owns storage, registrations and jobs, whatever it is named."
-    inputs: Mapping[str, properties.Property] = {
+DECLARED = declaration.Declaration(
+    token="nomad-csi:index:StackIdentity",  # noqa: S106  # Pulumi's word for a type's name
+    description="The random id by which this stack owns storage, registrations and jobs, whatever it is named.",
+    inputs={
         "stack": properties.text(
             "The stack's label, as `project/stack`; another one gives another id.",
             required=True,
             pattern=names.OWNER,
             pattern_says="a project and a stack, such as shop/prod",
         )
-    }
-    outputs: Mapping[str, properties.Property] = {
-        "stackId": properties.text("16 hexadecimal digits, made once.", required=True)
-    }
-    secret_properties: frozenset[str] = frozenset()
+    },
+    outputs={"stackId": properties.text("16 hexadecimal digits, made once.", required=True)},
+)
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news*, and everything that is wrong with it."""
-        return properties.check(self.inputs, news)
+
+class StackIdentityResource(resource.Resource):
+    """The random id of a stack. Deleting it changes nothing."""
+
+    declared = DECLARED
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
-        found = compare.difference(self.inputs, old_inputs, news)
+        found = compare.difference(self.declared, old_inputs, news)
         if not found.any:
             return found
         before, now = old_inputs.get("stack"), news["stack"]
@@ -126,10 +124,10 @@ def brought_forward(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_all_that_differs(
-    old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: Mapping[str, properties.Property]
+    old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: declaration.Declaration
 ) -> bool:
-    """Return whether *news* differ from *old_outputs* in the owner, and in no other *declared* input."""
-    differing = properties.differing(declared, old_outputs, news)
+    """Return whether *news* differ from *old_outputs* in the owner, and in no other input that is *declared*."""
+    differing = declared.differing(old_outputs, news)
     return differing <= OF_OWNER and bool(differing or brought_forward(old_outputs))
 
 

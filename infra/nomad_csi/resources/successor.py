@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.aws import asking, ebs_volumes, file_systems
 from nomad_csi.aws import records as aws_records
 from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, volume_changes, volume_document, volume_properties
-from nomad_csi.resources.created import created_changes
+from nomad_csi.resources import plugin_health_properties, volume_changes, volume_document, volume_properties
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
@@ -257,7 +256,7 @@ def controller_problems(
 
 def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
     """Return the socket of a healthy controller on this machine; empty where there is none."""
-    declared = context.operation.all_declared(plugin_health.PluginHealthResource.token)
+    declared = context.operation.all_declared(plugin_health_properties.DECLARED.token)
     folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
     paths = (
         gather.socket_path(folder, item.alloc_id)
@@ -298,7 +297,7 @@ class Successor:
         return any(self.news[name] != self.recorded[name] for name in ("namespace", "volumeId"))
 
 
-def refuse(context: resource.Context, client: nomad.Nomad, wanted: Successor, *, in_preview: bool = False) -> None:
+def refuse(context: resource.Context, wanted: Successor, *, in_preview: bool = False) -> None:
     """
     Raise `errors.RefusedError` with all that keeps *wanted* from working; what was not checked is one warning.
 
@@ -306,9 +305,9 @@ def refuse(context: resource.Context, client: nomad.Nomad, wanted: Successor, *,
     `errors.NomadApiError` where Nomad does not answer.
     """
     if wanted.has_other_id:
-        (created_changes if wanted.is_created else volume_changes).refuse_taken(client, wanted.news)
+        volume_changes.refuse_taken(context.client, wanted.news, is_created=wanted.is_created)
     unchecked: list[str] = []
-    problems = tuple(_problems(context, client, wanted, unchecked, in_preview=in_preview))
+    problems = tuple(_problems(context, wanted, unchecked, in_preview=in_preview))
     if problems:
         told = "; ".join(map(str, problems))
         raise errors.RefusedError(f"{wanted.key} stays as it is, because what is to follow would not work: {told}")
@@ -316,27 +315,27 @@ def refuse(context: resource.Context, client: nomad.Nomad, wanted: Successor, *,
         context.warn(f"not checked before {wanted.key} is deregistered: {'; '.join(unchecked)}")
 
 
-def warn_of_missing_plugin(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Warn in a preview of a plugin that the cluster does not have, and that nothing declared so far brings."""
     plugin_id = news["pluginId"]
     if plugin_id == resource.UNKNOWN or is_brought(context, plugin_id):
         return
-    known = context.operation.once("plugin ids", lambda: plugins.list_ids(client))
+    known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
     if plugin_id not in known:
         context.warn(f"{missing(plugin_id, known)}; `up` fails unless this run starts it first")
 
 
-def warn_out_of_reach(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def warn_out_of_reach(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Warn in a preview of a volume in a place where its plugin is healthy on no client. Nomad registers it anyway."""
     plugin_id = news["pluginId"]
     if plugin_id == resource.UNKNOWN or not news.get("requiredTopologies"):
         return
-    plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(client, plugin_id))
+    plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(context.client, plugin_id))
     if plugin is not None and (why := out_of_reach(plugin, news)):
         context.warn(why)
 
 
-def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def refuse_gone_storage(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
     Look in a preview for the storage of the new volume *news*, where the program made it before.
 
@@ -346,7 +345,7 @@ def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Ma
     if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
         return
     unchecked: list[str] = []
-    found = tuple(storage_problems(plugins.get(client, news["pluginId"]), news, {}, unchecked))
+    found = tuple(storage_problems(plugins.get(context.client, news["pluginId"]), news, {}, unchecked))
     name = f"volume {volume_properties.key_of(news)}"
     if found:
         raise errors.RefusedError(f"{name} would be registered for unusable storage: {'; '.join(map(str, found))}")
@@ -359,17 +358,17 @@ def refuse_gone_storage(context: resource.Context, client: nomad.Nomad, news: Ma
 
 def is_brought(context: resource.Context, plugin_id: str) -> bool:
     """Return whether the program waits for *plugin_id* to become healthy, so that it may not be there in a preview."""
-    declared = context.operation.all_declared(plugin_health.PluginHealthResource.token)
+    declared = context.operation.all_declared(plugin_health_properties.DECLARED.token)
     return any(item.get("pluginId") == plugin_id for item in declared)
 
 
 def _problems(
-    context: resource.Context, client: nomad.Nomad, wanted: Successor, unchecked: list[str], *, in_preview: bool
+    context: resource.Context, wanted: Successor, unchecked: list[str], *, in_preview: bool
 ) -> Iterator[errors.Problem]:
     plugin_id = wanted.news["pluginId"]
-    plugin = None if plugin_id == resource.UNKNOWN else plugins.get(client, plugin_id)
+    plugin = None if plugin_id == resource.UNKNOWN else plugins.get(context.client, plugin_id)
     if plugin is None and plugin_id != resource.UNKNOWN and not (in_preview and is_brought(context, plugin_id)):
-        yield missing(plugin_id, plugins.list_ids(client))
+        yield missing(plugin_id, plugins.list_ids(context.client))
     if plugin is not None and not (in_preview and is_brought(context, plugin_id)):
         yield from plugin_problems(plugin, wanted.news, needs_controller=wanted.is_created)
     if wanted.is_created:

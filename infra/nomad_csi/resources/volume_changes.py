@@ -12,32 +12,30 @@ from nomad_csi.resources import volume_document, volume_ownership, volume_proper
 from nomad_csi.resources.frame import properties, resource
 
 
-def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference.Comparison:
+def compare(
+    found: volumes.Volume | None, news: Mapping[str, Any], *, is_created: bool = False
+) -> difference.Comparison:
     """Return the comparison of *news* with what Nomad holds; ``None``: no such volume."""
-    return volume.compare_volume(volume_document.from_inputs(news), found)
+    return volume.compare_volume(volume_document.from_inputs(news), found, made_by_plugin=is_created)
 
 
 def take_over(
-    context: resource.Context,
-    client: nomad.Nomad,
-    found: volumes.Volume,
-    news: Mapping[str, Any],
-    held: registration_ownership.Hold,
+    context: resource.Context, found: volumes.Volume, news: Mapping[str, Any], held: registration_ownership.Hold
 ) -> None:
     """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
-    volume_ownership.refuse_others(client, news, {})
+    volume_ownership.refuse_others(context.client, news, {})
     compared = compare(found, news)
     volume_document.refuse_foreign(found, news, compared)
     refuse_impossible(compared, news)
     if compared.must_be_sent:
-        register(context, client, news, held, is_new=False, found=found)
+        register(context, news, held, is_new=False, found=found)
     else:
-        volume_ownership.mark(context, client, news, {}, held)
+        volume_ownership.mark(context, news, {}, held)
 
 
-def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any], *, is_created: bool) -> None:
     """
-    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
+    Raise `errors.RefusedError` where `create` would not take over what is there; nothing where there is none yet.
 
     Storage that the program has yet to make is never what is registered. Other values that are not known yet are not
     compared.
@@ -48,16 +46,17 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     found = volumes.get(client, news["namespace"], news["volumeId"])
     if found is None:
         return
-    if news["externalId"] == resource.UNKNOWN and news.get("storage", {}).get("owned"):
+    if news.get("externalId") == resource.UNKNOWN and news.get("storage", {}).get("owned"):
         raise errors.RefusedError(
             f"volume {name} is registered already, for {found.external_id}, and this resource would make new storage "
             "for it: add an alias where the resource was renamed or moved in the program, or choose another id"
         )
     known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
     if not properties.has_unknown(known):
-        compared = compare(found, news)
+        compared = compare(found, news, is_created=is_created)
         volume_document.refuse_foreign(found, news, compared)
-        refuse_impossible(compared, news)
+        if not is_created:
+            refuse_impossible(compared, news)
 
 
 def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) -> None:
@@ -73,7 +72,6 @@ def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) 
 
 def register(
     context: resource.Context,
-    client: nomad.Nomad,
     news: Mapping[str, Any],
     held: registration_ownership.Hold,
     *,
@@ -89,7 +87,7 @@ def register(
     """
     document = volume.as_sent(volume_document.from_inputs(news), found)
     try:
-        concurrent_registrations.of(client).register(
+        concurrent_registrations.of(context.client).register(
             document,
             tell=context.warn,
             cancelled=context.cancelled,
@@ -97,7 +95,7 @@ def register(
             hold=held,
         )
     except errors.NomadApiError as error:
-        if error.kind != "ambiguous" or not _has_arrived(client, news, is_new=is_new):
+        if error.kind != "ambiguous" or not _has_arrived(context.client, news, is_new=is_new):
             raise
 
 

@@ -56,20 +56,15 @@ def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     return registration_ownership.of(client).is_moved(_key(recorded), requester(recorded, recorded), nonce)
 
 
-def say_moved(context: resource.Context, identity: str) -> None:
-    """Say that a volume stays, because a newer resource of the stack holds it."""
-    context.warn(f"volume {identity} stays registered: a newer resource of this stack holds it (moved, or replaced)")
-
-
-def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
     Say in a preview that a new resource takes over what another one of the stack holds.
 
     Not where the record alone is left: the volume was deregistered beside Pulumi, and is registered again.
     """
-    owner = registration_ownership.of(client).seen_aloud(_key(news), context.warn)
+    owner = registration_ownership.of(context.client).seen_aloud(_key(news), context.warn)
     is_held = owner is not None and requester(news, {}).is_same_stack(owner)
-    if is_held and secret_safety.listed(client, *_key(news)) is not None:
+    if is_held and secret_safety.listed(context.client, *_key(news)) is not None:
         context.warn(
             f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
             "another resource of the program had it, its removal leaves the volume as it is"
@@ -77,7 +72,7 @@ def say_take_over(context: resource.Context, client: nomad.Nomad, news: Mapping[
 
 
 @contextlib.contextmanager
-def refused_where_held(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> Iterator[None]:
+def refused_where_held(context: resource.Context, news: Mapping[str, Any]) -> Iterator[None]:
     """
     Make of a refusal in the block a warning, for the preview of the new volume *news*, unless this stack holds it.
 
@@ -86,32 +81,28 @@ def refused_where_held(context: resource.Context, client: nomad.Nomad, news: Map
     try:
         yield
     except errors.RefusedError as error:
-        owner = registration_ownership.of(client).seen(_key(news))
+        owner = registration_ownership.of(context.client).seen(_key(news))
         if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
             raise
         context.warn(f"{error}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 
 
 def mark(
-    context: resource.Context,
-    client: nomad.Nomad,
-    news: Mapping[str, Any],
-    recorded: Mapping[str, Any],
-    held: Hold,
+    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], held: Hold
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
     key, who = _key(news), requester(news, recorded)
-    taken = registration_ownership.of(client).take({key: held}, who, context.warn)
+    taken = registration_ownership.of(context.client).take({key: held}, who, context.warn)
     if key in taken.refused:
         raise owner_record_upkeep.refusal(key, taken.refused[key], who)
     return taken
 
 
-def unmark(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
+def unmark(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
     if recorded.get("owner"):
         held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
-        owner_record_upkeep.release(client, held, requester(recorded, {}), context.warn)
+        owner_record_upkeep.release(context.client, held, requester(recorded, {}), context.warn)
 
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
@@ -151,9 +142,7 @@ def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) 
     return requester(recorded, recorded).is_same_stack(record)
 
 
-def seen(
-    context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any], found: State | None
-) -> State | None:
+def seen(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State | None) -> State | None:
     """
     Return the inputs and outputs *found*, with the owner that the mark in the cluster says; *recorded* are old outputs.
 
@@ -163,7 +152,7 @@ def seen(
     Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
     if found is None:
-        if why := _another_cluster(client, identity, recorded):
+        if why := _another_cluster(context.client, identity, recorded):
             context.warn(f"{why}, which has no such volume; what is left in the other is not in this stack any more")
         elif recorded:
             context.warn(f"volume {identity} is not registered in Nomad any more")
@@ -172,12 +161,14 @@ def seen(
     live |= of_step(recorded)
     if recorded and "owner" not in inputs:
         return inputs, live
-    refuse_other_cluster(client, identity, recorded)
-    record = registration_ownership.of(client).seen_aloud(_key(inputs), context.warn)
+    refuse_other_cluster(context.client, identity, recorded)
+    record = registration_ownership.of(context.client).seen_aloud(_key(inputs), context.warn)
     now = _as_marked(context, inputs, recorded, record)
     lost = {"nonce"} if is_held_by_another(record, recorded) else set()
     shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
-    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(client, now)
+    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(
+        context.client, now
+    )
 
 
 def _as_marked(

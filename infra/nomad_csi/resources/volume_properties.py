@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.resources import stack_identity
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import base, names
 
 _CAPABILITY = properties.record(
@@ -103,6 +103,13 @@ OUTPUTS: Mapping[str, properties.Property] = {
     **OWNERSHIP,
     **stack_identity.OUTPUTS,
 }
+
+DECLARED = declaration.Declaration(
+    token=names.VOLUME_REGISTRATION_TYPE,
+    description="A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone.",
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+)
 
 
 def check(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.registration import deregistration
 from nomad_csi.resources.frame import resource
@@ -12,21 +12,19 @@ ENDING_WAIT_S = 30.0
 """How long claims have to go whose allocations have ended, or are told to: at Nomad it is a matter of seconds."""
 
 
-def remove(context: resource.Context, client: nomad.Nomad, volume: volumes.Volume, recorded: Mapping[str, Any]) -> None:
+def remove(context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]) -> None:
     """
     Deregister *volume*, never by force; the storage stays.
 
     Claims that are about to go are waited for. Raises `errors.RefusedError` while it is claimed otherwise, naming who
     holds it, and where it stands for other storage than *recorded*.
     """
-    found = let_go(context, client, volume, recorded)
+    found = let_go(context, volume, recorded)
     if found is not None:
-        deregistration.deregister_free(client, found)
+        deregistration.deregister_free(context.client, found)
 
 
-def let_go(
-    context: resource.Context, client: nomad.Nomad, volume: volumes.Volume, recorded: Mapping[str, Any]
-) -> volumes.Volume | None:
+def let_go(context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]) -> volumes.Volume | None:
     """
     Return *volume* once nobody claims it, ``None`` where it is gone meanwhile; nothing is sent.
 
@@ -37,7 +35,7 @@ def let_go(
     if volume.claims and deregistration.is_ending(volume):
         context.status("waiting for terminating allocations to release their claims")
         found = deregistration.wait_until_free(
-            client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=deregistration.is_ending
+            context.client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=deregistration.is_ending
         )
     if found is not None:
         _refuse_another(found, recorded)

@@ -469,7 +469,7 @@ def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
 
 def test_properties_that_replace_are_those_that_the_comparison_replaces():
     """What the schema declares, and what Nomad and the plugin do."""
-    declared = {name for name, item in VOLUME.inputs.items() if item.replaces}
+    declared = {name for name, item in VOLUME.declared.inputs.items() if item.replaces}
     others = {
         "pluginId": "other",
         "parameters": {"type": "st1"},
@@ -615,7 +615,7 @@ def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scrip
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
     scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", *plugin)
-    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+    context.operation.declare(VOLUME.declared.token, "", OTHER_PLUGIN)
 
     with pytest.raises(errors.RefusedError) as previewed:
         VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
@@ -632,7 +632,7 @@ def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("DELETE", PATH, 200, "")
     scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, {"ID": "aws-ebs1", "Controllers": {"a": WELL}})
-    context.operation.declare(VOLUME.token, "", OTHER_PLUGIN)
+    context.operation.declare(VOLUME.declared.token, "", OTHER_PLUGIN)
 
     VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
     VOLUME.delete(context, IDENTITY, OUTPUTS)
@@ -663,7 +663,7 @@ def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, 
 
 def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
     """The engine deletes what was pending after its successor was created under the same id."""
-    context.operation.create(VOLUME.token, IDENTITY)
+    context.operation.create(VOLUME.declared.token, IDENTITY)
 
     VOLUME.delete(context, IDENTITY, MADE | {"onDestroy": "delete"})
 
@@ -711,7 +711,7 @@ def test_delete_refuses_a_claimed_volume(context, scripted):
 
 def test_secrets_are_secret():
     """They are marked in state, and their names known to the provider."""
-    assert VOLUME.secret_properties == {"secrets"}
+    assert VOLUME.declared.secret == {"secrets"}
 
 
 def test_document_and_inputs_are_one_to_one():

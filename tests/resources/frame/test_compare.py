@@ -1,14 +1,19 @@
 """Differences are told by the deepest path, and replace where the declaration says so."""
 
-from nomad_csi.resources.frame import compare, properties, resource
+from nomad_csi.resources.frame import compare, declaration, properties, resource
 
-DECLARED = {
-    "id": properties.Property(kind="text", replaces=True),
-    "places": properties.Property(kind="list", replaces=True),
-    "context": properties.Property(kind="map"),
-    "capabilities": properties.Property(kind="list"),
-    "adopt": properties.Property(kind="flag", compared=False),
-}
+DECLARED = declaration.Declaration(
+    token="",
+    description="",
+    outputs={},
+    inputs={
+        "id": properties.Property(kind="text", replaces=True),
+        "places": properties.Property(kind="list", replaces=True),
+        "context": properties.Property(kind="map"),
+        "capabilities": properties.Property(kind="list"),
+        "adopt": properties.Property(kind="flag", compared=False),
+    },
+)
 
 
 def test_difference_names_the_deepest_paths():

@@ -5,24 +5,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.compare import difference, volume
+from nomad_csi.compare import difference
 from nomad_csi.deletion import deletion
 from nomad_csi.nomad import namespaces, volume_creation, volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
-from nomad_csi.resources import sharing_refusal, stack_identity, volume_document, volume_ownership, volume_properties
+from nomad_csi.resources import (
+    sharing_refusal,
+    stack_identity,
+    volume_changes,
+    volume_document,
+    volume_ownership,
+    volume_properties,
+)
 from nomad_csi.resources.created import created_document, created_properties
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
 
 
 def make(
-    context: resource.Context,
-    client: nomad.Nomad,
-    news: Mapping[str, Any],
-    held: registration_ownership.Hold,
-    recorded: Mapping[str, Any],
+    context: resource.Context, news: Mapping[str, Any], held: registration_ownership.Hold, recorded: Mapping[str, Any]
 ) -> resource.Properties:
     """
     Have the plugin make a volume that Nomad does not know, and return what to record of it.
@@ -34,30 +37,30 @@ def make(
     Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep what the plugin made, and where
     the plugin answers storage that is registered already; then it is deregistered again, and not deleted.
     """
-    namespaces.refuse_unknown(client, news["namespace"])
+    namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
-    name, origin = _name_to_make(client, key, who, news, recorded)
+    name, origin = _name_to_make(context.client, key, who, news, recorded)
     held = dataclasses.replace(held, origin=origin)
-    taken = volume_ownership.mark(context, client, news, recorded, held)
+    taken = volume_ownership.mark(context, news, recorded, held)
     context.status(f"plugin {news['pluginId']} makes {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
     try:
-        created = volume_creation.create(client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
+        created = volume_creation.create(context.client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            owner_record_upkeep.take_back(client, taken, {key: error}, who, context.warn)
+            owner_record_upkeep.take_back(context.client, taken, {key: error}, who, context.warn)
             raise
-        made = _arrived(client, wanted, error)
+        made = _arrived(context.client, wanted, error)
     else:
         _warn(context, created.warnings)
         made = created.volume
-    if others := _registered_besides(context, client, made):
-        volumes.deregister(client, *key)
-        owner_record_upkeep.take_back(client, taken, {key: others}, who, context.warn)
+    if others := _registered_besides(context, made):
+        volumes.deregister(context.client, *key)
+        owner_record_upkeep.take_back(context.client, taken, {key: others}, who, context.warn)
         raise others
-    sharing_refusal.count(context, client, made)
-    for owner in owner_record_upkeep.confirm(client, {key: held}, who, context.warn).values():
+    sharing_refusal.count(context, made)
+    for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
@@ -80,13 +83,11 @@ def _name_to_make(
     return registration.made_name(news["name"], origin), origin
 
 
-def _registered_besides(
-    context: resource.Context, client: nomad.Nomad, made: volumes.Volume
-) -> errors.RefusedError | None:
+def _registered_besides(context: resource.Context, made: volumes.Volume) -> errors.RefusedError | None:
     """Return the refusal of *made*, where its storage is another volume's, too."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = deletion.registered_as(client, made.external_id)
+        held = deletion.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None
@@ -102,7 +103,6 @@ def _registered_besides(
 
 def take_over(
     context: resource.Context,
-    client: nomad.Nomad,
     found: volumes.Volume,
     news: Mapping[str, Any],
     held: registration_ownership.Hold,
@@ -115,30 +115,16 @@ def take_over(
     It becomes ours, and is no proof that its storage was made for us. *is_ours*: it is by its owner record, and may be
     changed without being adopted.
     """
-    volume_ownership.refuse_others(client, news, {})
-    compared = compare(found, news)
+    volume_ownership.refuse_others(context.client, news, {})
+    compared = volume_changes.compare(found, news, is_created=True)
     volume_document.refuse_foreign(found, {**news, "adopt": True} if is_ours else news, compared)
-    volume_ownership.mark(context, client, news, {}, held)
+    volume_ownership.mark(context, news, {}, held)
     if compared.differences or compared.hidden:
-        change(context, client, found, news)
+        change(context, found, news)
     return created_document.outputs_of(found)
 
 
-def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
-    """
-    Raise `errors.RefusedError` where `take_over` would refuse the new volume *news*; nothing where there is none yet.
-
-    Nothing is compared while a value is not known.
-    """
-    volume_ownership.refuse_others(client, news, {})
-    secret_safety.refuse(client, volume_properties.key_of(news), news)
-    found = volumes.get(client, news["namespace"], news["volumeId"])
-    known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
-    if found is not None and not properties.has_unknown(known):
-        volume_document.refuse_foreign(found, news, compare(found, news))
-
-
-def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume, news: Mapping[str, Any]) -> None:
+def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, Any]) -> None:
     """Change *found* in place, growing it where more is wanted. Raises `errors.RefusedError` for one too large."""
     _refuse_shrinking(found, news)
     wanted = created_document.as_stored(volume_document.from_inputs(news), found)
@@ -146,10 +132,10 @@ def change(context: resource.Context, client: nomad.Nomad, found: volumes.Volume
         context.status(f"plugin {news['pluginId']} grows {found.key} to {listing.size(wanted.capacity_min_bytes)}")
     try:
         warnings = volume_creation.change(
-            client, wanted, timeout_s=context.timeout_s or volume_creation.CHANGE_TIMEOUT_S
+            context.client, wanted, timeout_s=context.timeout_s or volume_creation.CHANGE_TIMEOUT_S
         )
     except errors.NomadApiError as error:
-        if error.kind != "ambiguous" or not _has_changed(client, news):
+        if error.kind != "ambiguous" or not _has_changed(context.client, news):
             raise
         return
     _warn(context, warnings)
@@ -162,7 +148,7 @@ def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool
     Also where nothing differs: then an update that failed is tried again.
     """
     apart = created_properties.OF_DELETION | stack_identity.OF_OWNER
-    differing = properties.differing(created_properties.INPUTS, recorded, news)
+    differing = created_properties.DECLARED.differing(recorded, news)
     return not differing or bool(differing - apart) or bool(recorded.get("foreignMountFlags"))
 
 
@@ -185,11 +171,6 @@ def _refuse_shrinking(found: volumes.Volume, news: Mapping[str, Any]) -> None:
         raise errors.RefusedError(why)
 
 
-def compare(found: volumes.Volume, news: Mapping[str, Any]) -> difference.Comparison:
-    """Return the comparison of *news* with what Nomad holds."""
-    return volume.compare_volume(volume_document.from_inputs(news), found, made_by_plugin=True)
-
-
 def changed_properties(
     old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
 ) -> frozenset[str]:
@@ -199,7 +180,7 @@ def changed_properties(
     else:
         compared = volume_document.compare_inputs(old_inputs, news, old_outputs)
         changed = volume_document.changed_properties(old_inputs, news, compared)
-    return changed - properties.not_compared(created_properties.INPUTS)
+    return changed - created_properties.DECLARED.not_compared
 
 
 def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:
@@ -209,7 +190,7 @@ def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadAp
         found = None if is_hidden else volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         found = None
-    if found is None or compare(found, news).differences:
+    if found is None or volume_changes.compare(found, news, is_created=True).differences:
         advice = (
             f"the plugin may have made the storage all the same; it finds it by the name {news['name']} when this runs "
             "again, and makes no second one"
@@ -229,7 +210,7 @@ def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
         found = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         return False
-    return found is not None and compare(found, news) == difference.Comparison()
+    return found is not None and volume_changes.compare(found, news, is_created=True) == difference.Comparison()
 
 
 def _warn(context: resource.Context, warnings: str) -> None:

@@ -88,7 +88,7 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
     )
 
 
-def delete(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
     """
     Deregister the volume *recorded* and delete its storage; what is gone already is no error.
 
@@ -97,19 +97,19 @@ def delete(context: resource.Context, client: nomad.Nomad, identity: str, record
     """
     if why := objection(identity, recorded):
         raise errors.RefusedError(f"{why}; nothing was changed")
-    volume_ownership.refuse_others(client, recorded, recorded)
-    volume = volumes.get(client, recorded["namespace"], recorded["volumeId"])
+    volume_ownership.refuse_others(context.client, recorded, recorded)
+    volume = volumes.get(context.client, recorded["namespace"], recorded["volumeId"])
     if volume is not None:
-        volume_removal.let_go(context, client, volume, recorded)
-    [outcome] = deletion.delete(client, [order(recorded)], options(context, recorded))
+        volume_removal.let_go(context, volume, recorded)
+    [outcome] = deletion.delete(context.client, [order(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
-    volume_ownership.unmark(context, client, recorded)
+    volume_ownership.unmark(context, recorded)
     context.warn(sentence(outcome))
 
 
-def is_left(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
+def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> bool:
     """
     Return whether a volume that Nomad does not hold must stay in the state, because its storage is to be deleted.
 
@@ -120,8 +120,8 @@ def is_left(context: resource.Context, client: nomad.Nomad, identity: str, recor
         return False
     storage = recorded["externalId"]
     try:
-        found = deletion.observe(client, order(recorded), options(context, recorded))
-        is_deleted = found == "absent" or (found == "unobservable" and _is_released(client, recorded))
+        found = deletion.observe(context.client, order(recorded), options(context, recorded))
+        is_deleted = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
     except errors.NomadCsiError as error:
         context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")
         return True

@@ -6,7 +6,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.probing import controller_endpoint
 from nomad_csi.resources import stack_identity, volume_properties
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
 
 _REGISTERED = volume_properties.INPUTS
@@ -107,6 +107,14 @@ OUTPUTS: Mapping[str, properties.Property] = {
     **volume_properties.OWNERSHIP,
     **stack_identity.OUTPUTS,
 }
+
+DECLARED = declaration.Declaration(
+    token=names.CREATED_VOLUME_TYPE,
+    description="A CSI volume that its plugin makes. Deleting it deregisters the volume; its storage stays, with its "
+    "data, unless `onDestroy` is `delete`.",
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+)
 
 SOURCES = ("cloneId", "snapshotId")
 SIZES = ("capacityMinBytes", "capacityMaxBytes")

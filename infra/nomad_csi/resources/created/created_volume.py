@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     stack_identity,
@@ -14,11 +13,10 @@ from nomad_csi.resources import (
     volume_document,
     volume_ownership,
     volume_properties,
-    volume_removal,
+    volume_steps,
 )
 from nomad_csi.resources.created import created_changes, created_deletion, created_document, created_properties
-from nomad_csi.resources.frame import compare, properties, resource
-from nomad_csi.spec import names
+from nomad_csi.resources.frame import compare, resource
 
 # What an operator is told of a volume that a plugin makes, before it changes and when it is checked.
 
@@ -42,21 +40,15 @@ def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> It
         yield f"will be refused: {why}"
 
 
-def volume_sentence(
-    identity: str, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield what *volume*, as Nomad holds it, is unlike what is recorded of it, and what Nomad does not show."""
-    if volume.has_mount_flags and not inputs:
-        yield (
-            f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
-            "write them into the program, or the next update drops them"
-        )
+def stands_for_another(identity: str, volume: volumes.Volume, outputs: Mapping[str, Any]) -> str:
+    """Return that *volume*, as Nomad holds it, is other storage than is recorded; empty where it is not."""
     recorded = outputs.get("externalId", volume.external_id)
-    if recorded not in (volume.external_id, resource.UNKNOWN):
-        yield (
-            f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: it was "
-            f"registered anew, and {recorded} may still be there"
-        )
+    if recorded in (volume.external_id, resource.UNKNOWN):
+        return ""
+    return (
+        f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: it was "
+        f"registered anew, and {recorded} may still be there"
+    )
 
 
 def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
@@ -69,21 +61,14 @@ def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> st
 # The resource.
 
 
-class CreatedVolumeResource:
+class CreatedVolumeResource(resource.Resource):
     """A CSI volume that its plugin makes. Deleting it deregisters it; its storage stays unless told otherwise."""
 
-    token = names.CREATED_VOLUME_TYPE
-    description = (
-        "A CSI volume that its plugin makes. Deleting it deregisters the volume; its storage stays, with its data, "
-        "unless `onDestroy` is `delete`."
-    )
-    inputs = created_properties.INPUTS
-    outputs = created_properties.OUTPUTS
-    secret_properties = properties.secret_names(inputs)
+    declared = created_properties.DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
-        values, failures = volume_properties.check(self.inputs, news)
+        values, failures = volume_properties.check(self.declared.inputs, news)
         meant = created_properties.as_meant(created_document.in_order(values))
         return meant, (*failures, *created_properties.wrong_together(values))
 
@@ -118,7 +103,7 @@ class CreatedVolumeResource:
         """Return what differs; places that only the catalogue names otherwise do not."""
         wanted = created_document.with_recorded_places(old_inputs, news)
         changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
-        return compare.difference(self.inputs, old_inputs, wanted, changed=changed, also_updates=also)
+        return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; what the plugin will answer is not known."""
@@ -126,26 +111,21 @@ class CreatedVolumeResource:
             ("externalId", "capacityBytes", "context", "topologies", created_properties.CREATED_NAME), resource.UNKNOWN
         )
         unknown |= volume_ownership.unknown(news)
-        return resource.identity(news["namespace"], news["volumeId"]), _recorded(news) | unknown
+        return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Check in a preview the plugin of what replaces a volume; of a new one, that its plugin is there."""
-        old_inputs = {name: value for name, value in old_outputs.items() if name in self.inputs}
+        old_inputs = self.declared.inputs_in(old_outputs)
         is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
         if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
-        client = context.connect()
         what = f"volume {volume_properties.key_of(news)}"
-        with resource.Previewed(context, client, what, is_recorded=bool(old_outputs)):
+        with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
             if old_outputs:
-                successor.refuse(context, client, _successor(news, old_outputs), in_preview=True)
+                successor.refuse(context, _successor(news, old_outputs), in_preview=True)
             else:
-                volume_ownership.refuse_others(client, news, {})
-                with volume_ownership.refused_where_held(context, client, news):
-                    created_changes.refuse_taken(client, news)
-                    volume_ownership.say_take_over(context, client, news)
-                successor.warn_of_missing_plugin(context, client, news)
-            successor.warn_out_of_reach(context, client, news)
+                volume_steps.preview_new(context, news, is_created=True)
+            successor.warn_out_of_reach(context, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
@@ -159,41 +139,35 @@ class CreatedVolumeResource:
 
         *is_ours*: one that differs is changed as if it were adopted, unless it is another owner's by then.
         """
-        client = context.connect()
-        secret_safety.refuse(client, volume_properties.key_of(news), news)
-        if "owner" in news:
-            cluster_identity.of(client, make=True)
-        found = volumes.get(client, news["namespace"], news["volumeId"])
+        found = volume_steps.found(context, news)
         if found is None:
-            answered = created_changes.make(context, client, news, held, {})
+            answered = created_changes.make(context, news, held, {})
         else:
-            answered = created_changes.take_over(context, client, found, news, held, is_ours=is_ours)
+            answered = created_changes.take_over(context, found, news, held, is_ours=is_ours)
         answered |= stack_identity.recorded(context, held.nonce)
         if why := created_deletion.objection(volume_properties.key_of(news), {**news, **answered}):
             context.warn(why)
-        return volume_properties.key_of(news), _observed(client, news, answered)
+        return volume_properties.key_of(news), _observed(context, news, answered)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
-        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
-        client = context.connect()
-        with resource.KeptIfUnreachable(context, client, f"volume {identity}", is_recorded=bool(inputs)):
-            if secret_safety.is_at_risk(client, inputs):
-                context.warn(f"volume {identity} was not compared: it has secrets, and {secret_safety.risk(client)}")
-                return dict(inputs), dict(outputs)
-            volume = volumes.get(client, namespace, volume_id)
-            if volume is None:
-                is_elsewhere = volume_ownership.is_in_other_cluster(client, identity, outputs)
-                if not is_elsewhere and created_deletion.is_left(context, client, identity, outputs):
-                    return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
-                return volume_ownership.seen(context, client, identity, outputs, None)
-            for line in volume_sentence(identity, volume, inputs, outputs):
-                context.warn(line)
-            live, shown = _live(volume, inputs)
-            return volume_ownership.seen(context, client, identity, outputs, (live, shown | _proof(outputs)))
-        return dict(inputs), dict(outputs)
+        recorded = dict(inputs), dict(outputs)
+
+        def live(volume: volumes.Volume) -> volume_ownership.State:
+            if why := stands_for_another(identity, volume, outputs):
+                context.warn(why)
+            found, shown = _live(volume, inputs)
+            return found, shown | _proof(outputs)
+
+        def gone() -> volume_ownership.State | None:
+            is_elsewhere = volume_ownership.is_in_other_cluster(context.client, identity, outputs)
+            if is_elsewhere or not created_deletion.is_left(context, identity, outputs):
+                return None
+            return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
+
+        return volume_steps.read(context, identity, recorded, live=live, gone=gone)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -203,23 +177,26 @@ class CreatedVolumeResource:
 
         Never makes storage, but registers what is left of a deletion that was not finished.
         """
-        client = context.connect()
-        volume_ownership.refuse_other_cluster(client, identity, old_outputs)
-        volume_ownership.refuse_others(client, news, old_outputs)
-        secret_safety.refuse(client, identity, news)
-        found = volumes.get(client, news["namespace"], news["volumeId"])
+        volume_ownership.refuse_other_cluster(context.client, identity, old_outputs)
+        volume_ownership.refuse_others(context.client, news, old_outputs)
+        secret_safety.refuse(context.client, identity, news)
+        found = volumes.get(context.client, news["namespace"], news["volumeId"])
         held = volume_ownership.hold(news, old_outputs)
         done = stack_identity.recorded(context, held.nonce)
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
-            made = created_changes.make(context, client, news, held, old_outputs)
+            made = created_changes.make(context, news, held, old_outputs)
             if told := another_sentence(made, old_outputs):
                 context.warn(told)
-            return _observed(client, news, made | done)
+            return _observed(context, news, made | done)
         _refuse_another(identity, found, old_outputs)
-        volume_ownership.mark(context, client, news, old_outputs, held)
+        volume_ownership.mark(context, news, old_outputs, held)
         if found is not None and created_changes.concerns_nomad(old_outputs, news):
-            created_changes.change(context, client, found, news)
-        return _observed(client, news, {name: old_outputs[name] for name in self.outputs if name in old_outputs} | done)
+            created_changes.change(context, found, news)
+        return _observed(
+            context,
+            news,
+            {name: old_outputs[name] for name in self.declared.outputs if name in old_outputs} | done,
+        )
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -227,24 +204,15 @@ class CreatedVolumeResource:
 
         Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
         """
-        namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
-        stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
-        client = context.connect()
-        volume_ownership.refuse_other_cluster(client, identity, outputs)
-        if context.operation.was_created(self.token, identity) or volume_ownership.is_moved(client, outputs):
-            volume_ownership.say_moved(context, identity)
+        if volume_steps.is_held_elsewhere(context, self.declared.token, identity, outputs):
             return
-        wanted = context.operation.declared(self.token, context.urn)
+        wanted = context.operation.declared(self.declared.token, context.urn)
         if wanted is not None:
-            successor.refuse(context, client, _successor(wanted, outputs))
+            successor.refuse(context, _successor(wanted, outputs))
         if created_deletion.is_wanted(outputs):
-            created_deletion.delete(context, client, identity, outputs)
+            created_deletion.delete(context, identity, outputs)
             return
-        volume = volumes.get(client, namespace, volume_id)
-        if volume is not None:
-            volume_ownership.refuse_others(client, outputs, outputs)
-            volume_removal.remove(context, client, volume, outputs)
-        volume_ownership.unmark(context, client, outputs)
+        volume = volume_steps.deregister(context, identity, outputs)
         storage = outputs.get("externalId", "" if volume is None else volume.external_id)
         if storage:
             context.warn(
@@ -255,11 +223,6 @@ class CreatedVolumeResource:
 
 def _successor(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> successor.Successor:
     return successor.Successor(news=news, recorded=recorded, is_created=True)
-
-
-def _recorded(news: Mapping[str, Any]) -> resource.Properties:
-    """Return the part of *news* that describes the object."""
-    return properties.recorded(created_properties.INPUTS, news)
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:
@@ -277,21 +240,15 @@ def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mappi
         )
 
 
-def _observed(client: nomad.Nomad, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a change; what follows it must not lose the id, nor where the storage is."""
-    if secret_safety.is_at_risk(client, news):
-        return _recorded(news) | dict(answered) | volume_ownership.outputs(client, news)
-    try:
-        volume = volumes.get(client, news["namespace"], news["volumeId"])
-    except errors.NomadApiError as error:
-        reason = f"made, but not seen afterwards: {error}"
-        identity = volume_properties.key_of(news)
-        raise resource.InitFailedError(identity, _recorded(news) | dict(answered), (reason,)) from error
-    if volume is None:
-        reason = f"made as {answered.get('externalId', 'unknown')}, but gone again: something else deregisters it"
-        raise resource.InitFailedError(volume_properties.key_of(news), _recorded(news) | dict(answered), (reason,))
+def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
+    """Return the outputs after a change."""
+    recorded = created_properties.DECLARED.recorded(news)
+    if secret_safety.is_at_risk(context.client, news):
+        return recorded | dict(answered) | volume_ownership.outputs(context.client, news)
+    gone = f"made as {answered.get('externalId', 'unknown')}"
+    volume = volume_steps.seen_afterwards(context, news, recorded | dict(answered), done="made", gone=gone)
     shown = created_document.outputs_of(volume) | _proof(answered)
-    return _recorded(news) | shown | volume_ownership.outputs(client, news)
+    return recorded | shown | volume_ownership.outputs(context.client, news)
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
@@ -304,4 +261,4 @@ def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
     shown = created_document.of_volume(volume)
     live, foreign = volume_document.as_recorded(volume, shown, recorded, made_by_plugin=True)
-    return live, _recorded(live) | created_document.outputs_of(volume) | foreign
+    return live, created_properties.DECLARED.recorded(live) | created_document.outputs_of(volume) | foreign

@@ -16,7 +16,7 @@ from nomad_csi.nomad import namespaces, plugins, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes, secret_safety
-from nomad_csi.resources import successor, volume_ownership
+from nomad_csi.resources import successor, volume_changes, volume_ownership
 from nomad_csi.resources.created import created_changes, created_document, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
@@ -202,7 +202,7 @@ def _judged(
             _refuse_missing_plugin(client, news["pluginId"])
         return judged(*key, difference.Comparison(is_new=True)), False
     seen = dataclasses.replace(
-        judged(*key, created_changes.compare(found, news)),
+        judged(*key, volume_changes.compare(found, news, is_created=True)),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
     )

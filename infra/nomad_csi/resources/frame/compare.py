@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.resources.frame import declaration, properties, resource
 
 _ABSENT = object()
 
@@ -34,7 +34,7 @@ def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
 
 
 def difference(
-    declared: Mapping[str, properties.Property],
+    declared: declaration.Declaration,
     old_inputs: Mapping[str, Any],
     news: Mapping[str, Any],
     *,
@@ -48,9 +48,9 @@ def difference(
     *changed* are the properties that differ; ``None``: those that are compared, by their values. *also_updates* are
     paths that differ although the inputs are equal. *notice* is kept only where the object is replaced.
     """
-    compared = {name for name, item in declared.items() if item.compared} if changed is None else changed
+    compared = declared.inputs.keys() - declared.not_compared if changed is None else changed
     found = [change for change in changes(old_inputs, news) if properties.top_of_path(change.path) in compared]
-    fixed = {name for name, item in declared.items() if item.replaces}
+    fixed = {name for name, item in declared.inputs.items() if item.replaces}
     replaces = tuple(change.path for change in found if properties.top_of_path(change.path) in fixed)
     updates = tuple(change.path for change in found if change.path not in replaces)
     return resource.ResourceDiff(

@@ -148,21 +148,6 @@ def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
     return frozenset(name for name, item in declared.items() if item.secret)
 
 
-def not_compared(declared: Mapping[str, Property]) -> frozenset[str]:
-    """Return the names of the *declared* properties whose change changes nothing of the object."""
-    return frozenset(name for name, item in declared.items() if not item.compared)
-
-
-def differing(declared: Mapping[str, Property], before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-    """Return the names of the *declared* properties that are compared and have another value *after* than *before*."""
-    return {name for name, item in declared.items() if item.compared and before.get(name) != after.get(name)}
-
-
-def recorded(declared: Mapping[str, Property], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of *values* that are outputs as well."""
-    return {name: value for name, value in values.items() if name not in declared or declared[name].recorded}
-
-
 def with_unknown_parts(declared: Property, value: Any) -> Any:
     """
     Return a *value* of the kind that is *declared*, with `UNKNOWN` only where a text is.

@@ -4,16 +4,17 @@ The shape that every custom resource has, in plain Python.
 Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` stands for what is not known yet.
 """
 
+import functools
 import threading
 import types
 from collections.abc import Callable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources.frame import declaration, properties
 
 # What the engine has said so far in one operation, such as a preview or an update. A process serves one at a time.
 
@@ -153,7 +154,7 @@ class Context:
     """What a step may use, and whom it tells."""
 
     connect: Callable[[], nomad.Nomad]
-    """Return the cluster's client, shared by all steps: not theirs to close. Raises `errors.SpecError`."""
+    """Return what `client` is, shared by all steps: not theirs to close."""
 
     root: Path | None = None
     """The folder that `RenderedFile` paths are relative to; ``None``: nobody said, so no file can be written."""
@@ -185,27 +186,20 @@ class Context:
     operation: Operation = field(default_factory=Operation)
     """What the engine has said so far of the preview or update that this step is part of."""
 
+    @functools.cached_property
+    def client(self) -> nomad.Nomad:
+        """The cluster's client. Raises `errors.SpecError`."""
+        return self.connect()
+
 
 class Resource(Protocol):
     """One kind of custom resource."""
 
-    token: str
-    """Pulumi's type token, such as ``nomad-csi:index:VolumeRegistration``."""
-
-    description: str
-    """What the object is; goes into the package schema."""
-
-    inputs: Mapping[str, properties.Property]
-    """What an operator may give. `check` and the package schema are made from it."""
-
-    outputs: Mapping[str, properties.Property]
-    """What an object has besides its inputs."""
-
-    secret_properties: frozenset[str]
-    """Top-level properties that are always secret: `properties.secret_names` of the inputs."""
+    declared: declaration.Declaration
 
     def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
+        return properties.check(self.declared.inputs, news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -214,6 +208,16 @@ class Resource(Protocol):
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, Properties]:
         """Return the id and outputs that a create or update will give, `UNKNOWN` where they cannot be known."""
+
+    def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """
+        Check the cluster and the cloud in a preview: `preview` asks nobody.
+
+        Raise `errors.RefusedError` for what `create` or `update` would refuse; change nothing. *old_outputs* are empty
+        where nothing is recorded. Values that are not known yet are left out. What could not be asked is a warning: a
+        preview goes on without Nomad.
+        """
+        del context, old_outputs, news
 
     def create(self, context: Context, news: Mapping[str, Any]) -> tuple[str, Properties]:
         """Make the object, or take over one that is equal and ours. Return its id and outputs."""
@@ -236,20 +240,24 @@ class Resource(Protocol):
         """Remove the object. What is gone already is no error."""
 
 
-@runtime_checkable
-class Preflight(Protocol):
-    """A custom resource that checks the cluster and the cloud in a preview, too. `Resource.preview` asks nobody."""
-
-    def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """
-        Raise `errors.RefusedError` for what `Resource.create` or `Resource.update` would refuse; change nothing.
-
-        *old_outputs* are empty where nothing is recorded. Values that are not known yet are left out. What could not be
-        asked is a warning: a preview goes on without Nomad.
-        """
-
-
 # What steps have in common when they ask Nomad: ids, and a cluster that cannot be reached.
+
+
+def seen_afterwards(
+    read: Callable[[], _Answer | None], identity: str, outputs: Properties, *, done: str, gone: str
+) -> _Answer:
+    """
+    Return what *read* shows of the object *identity*, with which something was *done*.
+
+    Raises `InitFailedError` with *outputs* where it cannot be seen, or is *gone*: what follows must not lose the id.
+    """
+    try:
+        found = read()
+    except errors.NomadApiError as error:
+        raise InitFailedError(identity, outputs, (f"{done}, but not seen afterwards: {error}",)) from error
+    if found is None:
+        raise InitFailedError(identity, outputs, (gone,))
+    return found
 
 
 def split_identity(identity: str, form: str) -> tuple[str, str]:
@@ -274,9 +282,9 @@ class KeptIfUnreachable:
     what is not recorded (an import) cannot be kept, and the error goes up.
     """
 
-    def __init__(self, context: Context, client: nomad.Nomad, subject: str, *, is_recorded: bool) -> None:
+    def __init__(self, context: Context, subject: str, *, is_recorded: bool) -> None:
         self._context = context
-        self._address = client.connection.address
+        self._address = context.client.connection.address
         self._subject = subject
         self._is_recorded = is_recorded
 

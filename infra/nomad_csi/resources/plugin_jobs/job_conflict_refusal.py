@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import errors, findings
 from nomad_csi.health import job_conflicts
 from nomad_csi.nomad import plugin_jobs
 from nomad_csi.ownership import registration_ownership
@@ -11,7 +11,6 @@ from nomad_csi.resources.frame import resource
 
 def refuse(
     context: resource.Context,
-    client: nomad.Nomad,
     tasks: Iterable[plugin_jobs.PluginTask],
     who: registration_ownership.Requester,
     own: Collection[job_conflicts.Key],
@@ -29,7 +28,7 @@ def refuse(
     for task in tasks:
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():
-        beside = job_conflicts.look(client, wanted, own)
+        beside = job_conflicts.look(context.client, wanted, own)
         mine = frozenset(key for key, owner in beside.owners.items() if who.is_same_stack(owner))
         judged = (
             *beside.only(mine, inside=True).check(wanted),

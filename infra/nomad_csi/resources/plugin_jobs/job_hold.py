@@ -10,13 +10,7 @@ from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 
 
-def take(
-    context: resource.Context,
-    client: nomad.Nomad,
-    inputs: Mapping[str, Any],
-    held: owner_records.Hold,
-    label: str,
-) -> None:
+def take(context: resource.Context, inputs: Mapping[str, Any], held: owner_records.Hold, label: str) -> None:
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. Who may have it was judged before."""
     if not inputs.get("owner"):
         return
@@ -26,17 +20,19 @@ def take(
     )
     origin = job_ownership.digest(label) if label else ""
     held = owner_records.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
-    job_ownership.records(client).take({key: held}, who, context.warn)
+    job_ownership.records(context.client).take({key: held}, who, context.warn)
 
 
-def release(context: resource.Context, client: nomad.Nomad, recorded: Mapping[str, Any]) -> None:
+def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the job *recorded*; that of another stays. What fails is reported."""
     if not recorded.get("owner"):
         return
     key = (recorded["namespace"], recorded["jobId"])
     held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
     try:
-        job_ownership.records(client).give_up({key: held}, volume_ownership.requester(recorded, recorded), context.warn)
+        job_ownership.records(context.client).give_up(
+            {key: held}, volume_ownership.requester(recorded, recorded), context.warn
+        )
     except errors.NomadApiError as error:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
 
@@ -86,9 +82,9 @@ def cluster_recorded_as(
     return {"cluster": now} if now else {}
 
 
-def warn_of_absent(context: resource.Context, client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
+def warn_of_absent(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
     """Warn of a job that was *recorded* and is not found, and where another cluster answers, of that."""
-    if why := cluster_identity.elsewhere(client, f"job {identity}", recorded, is_there=False):
+    if why := cluster_identity.elsewhere(context.client, f"job {identity}", recorded, is_there=False):
         context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")
     elif recorded:
         context.warn(f"job {identity} is not in Nomad any more")

@@ -14,7 +14,7 @@ TIMEOUT_S = 120.0
 INTERVAL_S = 0.25
 
 
-def remove(context: resource.Context, client: nomad.Nomad, job: jobs.Job) -> None:
+def remove(context: resource.Context, job: jobs.Job) -> None:
     """
     Stop and purge *job*.
 
@@ -23,9 +23,9 @@ def remove(context: resource.Context, client: nomad.Nomad, job: jobs.Job) -> Non
     stopped then, and the next run goes on from there.
     """
     if not job.stopped:
-        jobs.stop(client, job.namespace, job.job_id, purge=False)
-    _wait_until_ended(context, client, job)
-    jobs.stop(client, job.namespace, job.job_id, purge=True)
+        jobs.stop(context.client, job.namespace, job.job_id, purge=False)
+    _wait_until_ended(context, job)
+    jobs.stop(context.client, job.namespace, job.job_id, purge=True)
 
 
 def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: replies.ReplyObject) -> None:
@@ -48,10 +48,10 @@ def _is_claimed(volume: volumes.ListedVolume) -> bool:
     return volume.readers + volume.writers > 0
 
 
-def _wait_until_ended(context: resource.Context, client: nomad.Nomad, job: jobs.Job) -> None:
+def _wait_until_ended(context: resource.Context, job: jobs.Job) -> None:
     timeout_s = context.timeout_s or TIMEOUT_S
     deadline = time.monotonic() + timeout_s
-    while running := _running(client, job):
+    while running := _running(context.client, job):
         context.status(f"{len(running)} tasks are stopping" if len(running) > 1 else "1 task is stopping")
         if context.cancelled.is_set():
             raise errors.CancelledError(f"interrupted: job {job.namespace}/{job.job_id} is stopped, not purged")

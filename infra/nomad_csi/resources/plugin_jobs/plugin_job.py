@@ -15,10 +15,8 @@ from nomad_csi.nomad import jobs, plugin_jobs
 from nomad_csi.nomad.http import replies
 from nomad_csi.ownership import cluster_identity, job_ownership
 from nomad_csi.resources import stack_identity, volume_ownership
-from nomad_csi.resources.frame import compare, properties, resource
-from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal
-from nomad_csi.resources.plugin_jobs import plugin_job_properties as declared
-from nomad_csi.spec import names
+from nomad_csi.resources.frame import compare, resource
+from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal, plugin_job_properties
 
 EQUAL = job_ownership.EQUAL
 
@@ -26,18 +24,10 @@ STOPPED = "Stopped"
 """Drift of a job that somebody stopped; not a word of Nomad's."""
 
 
-class PluginJobResource:
+class PluginJobResource(resource.Resource):
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
 
-    token = names.PLUGIN_JOB_TYPE
-    description = "A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."
-    inputs = declared.INPUTS
-    outputs = declared.OUTPUTS
-    secret_properties = properties.secret_names(inputs)
-
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with the namespace filled in, and everything that is wrong with it."""
-        return properties.check(self.inputs, news)
+    declared = plugin_job_properties.DECLARED
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -49,7 +39,7 @@ class PluginJobResource:
         """
         drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
         found = compare.difference(
-            self.inputs,
+            self.declared,
             old_inputs,
             news,
             also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
@@ -64,24 +54,23 @@ class PluginJobResource:
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, and the inputs; the index and the version follow from the registration."""
         unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
-        known = _recorded(news) | {"driftType": EQUAL}
+        known = self.declared.recorded(news) | {"driftType": EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Check in a preview what `create` refuses: old servers, a job of another type, another one of the plugin."""
         if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
             return
-        client = context.connect()
-        with resource.Previewed(context, client, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
-            _refuse_older(context, client, news)
-            document = _parsed(client, news)
+        with resource.Previewed(context, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
+            _refuse_older(context, news)
+            document = _parsed(context.client, news)
             before = (str(old_outputs.get("namespace", "")), str(old_outputs.get("jobId", "")))
-            _refuse_others(context, client, document, news, replaced=before)
+            _refuse_others(context, document, news, replaced=before)
             if before != (news["namespace"], news["jobId"]) or not news.get("replaceForType"):
-                found = jobs.get(client, news["namespace"], news["jobId"])
+                found = jobs.get(context.client, news["namespace"], news["jobId"])
                 job_type.refuse_other(found, document)
                 if not old_outputs:
-                    _preview_foreign(context, client, found, document, news)
+                    _preview_foreign(context, found, document, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -90,16 +79,15 @@ class PluginJobResource:
         Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted, and where
         another job runs the plugin on its clients.
         """
-        client = context.connect()
-        _refuse_older(context, client, news)
-        document = _parsed(client, news)
-        _refuse_others(context, client, document, news)
-        found = jobs.get(client, news["namespace"], news["jobId"])
+        _refuse_older(context, news)
+        document = _parsed(context.client, news)
+        _refuse_others(context, document, news)
+        found = jobs.get(context.client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
-        _refuse_foreign(client, found, document, news)
-        cluster_identity.of(client, make="owner" in news)
-        nonce = _run(context, client, document, found, news, {})
-        return _identity(news), _observed(client, news, stack_identity.recorded(context, nonce), {})
+        _refuse_foreign(context.client, found, document, news)
+        cluster_identity.of(context.client, make="owner" in news)
+        nonce = _run(context, document, found, news, {})
+        return _identity(news), _observed(context.client, news, stack_identity.recorded(context, nonce), {})
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -110,14 +98,13 @@ class PluginJobResource:
         Raises `errors.RefusedError` where the job was recorded in another cluster, and this one has one of that id too.
         """
         namespace, job_id = resource.split_identity(identity, "namespace/job_id")
-        client = context.connect()
-        with resource.KeptIfUnreachable(context, client, f"job {identity}", is_recorded=bool(inputs)):
-            found = jobs.get(client, namespace, job_id)
+        with resource.KeptIfUnreachable(context, f"job {identity}", is_recorded=bool(inputs)):
+            found = jobs.get(context.client, namespace, job_id)
             if found is None:
-                job_hold.warn_of_absent(context, client, identity, outputs)
+                job_hold.warn_of_absent(context, identity, outputs)
                 return None
-            cluster_identity.refuse_other(client, f"job {identity}", outputs)
-            return _live(client, found, inputs, outputs)
+            cluster_identity.refuse_other(context.client, f"job {identity}", outputs)
+            return _live(context.client, found, inputs, outputs)
         return dict(inputs), dict(outputs)
 
     def update(
@@ -129,18 +116,17 @@ class PluginJobResource:
         Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's, and where another
         job runs the plugin on its clients.
         """
-        client = context.connect()
-        _refuse_older(context, client, news)
-        document = _parsed(client, news)
-        _refuse_others(context, client, document, news)
-        found = jobs.get(client, news["namespace"], news["jobId"])
+        _refuse_older(context, news)
+        document = _parsed(context.client, news)
+        _refuse_others(context, document, news)
+        found = jobs.get(context.client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
-        cluster_identity.refuse_other(client, f"job {identity}", old_outputs, is_there=found is not None)
+        cluster_identity.refuse_other(context.client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
-            job_hold.refuse_other(client, found, news, old_outputs)
-        cluster_identity.of(client, make="owner" in news)
-        nonce = _run(context, client, document, found, news, old_outputs)
-        return _observed(client, news, stack_identity.recorded(context, nonce), old_outputs)
+            job_hold.refuse_other(context.client, found, news, old_outputs)
+        cluster_identity.of(context.client, make="owner" in news)
+        nonce = _run(context, document, found, news, old_outputs)
+        return _observed(context.client, news, stack_identity.recorded(context, nonce), old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -152,18 +138,17 @@ class PluginJobResource:
         namespace, job_id = resource.split_identity(identity, "namespace/job_id")
         stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
         outputs = {**outputs, "namespace": namespace, "jobId": job_id}
-        client = context.connect()
-        found = jobs.get(client, namespace, job_id)
-        cluster_identity.refuse_other(client, f"job {identity}", outputs, is_there=found is not None)
-        if context.operation.was_created(self.token, identity) or job_hold.is_moved(client, outputs):
+        found = jobs.get(context.client, namespace, job_id)
+        cluster_identity.refuse_other(context.client, f"job {identity}", outputs, is_there=found is not None)
+        if context.operation.was_created(self.declared.token, identity) or job_hold.is_moved(context.client, outputs):
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
         if found is not None:
-            job_hold.refuse_other(client, found, outputs, outputs)
+            job_hold.refuse_other(context.client, found, outputs, outputs)
             if not found.stopped:
-                job_removal.refuse_serving(client, found, jobs.parse(client, outputs["hcl"]))
-            job_removal.remove(context, client, found)
-        job_hold.release(context, client, outputs)
+                job_removal.refuse_serving(context.client, found, jobs.parse(context.client, outputs["hcl"]))
+            job_removal.remove(context, found)
+        job_hold.release(context, outputs)
 
 
 def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:
@@ -185,24 +170,20 @@ def _identity(inputs: Mapping[str, Any]) -> str:
     return f"{inputs['namespace']}/{inputs['jobId']}"
 
 
-def _recorded(news: Mapping[str, Any]) -> resource.Properties:
-    """Return the part of *news* that describes the object."""
-    return properties.recorded(declared.INPUTS, news)
-
-
 def _owner(inputs: Mapping[str, Any]) -> str:
     return str(inputs.get("owner", ""))
 
 
-def _refuse_older(context: resource.Context, client: nomad.Nomad, news: Mapping[str, Any]) -> None:
+def _refuse_older(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where a server is too old for the plugin."""
     if news.get("minimumNomad"):
-        minimum_version.refuse_for_job(client, f"job {_identity(news)}", news["minimumNomad"], tell=context.warn)
+        minimum_version.refuse_for_job(
+            context.client, f"job {_identity(news)}", news["minimumNomad"], tell=context.warn
+        )
 
 
 def _refuse_others(
     context: resource.Context,
-    client: nomad.Nomad,
     document: replies.ReplyObject,
     news: Mapping[str, Any],
     *,
@@ -215,7 +196,7 @@ def _refuse_others(
     own |= {replaced} if replaced else set()
     who = volume_ownership.requester(news, {})
     tasks = plugin_jobs.tasks_of_document(document)
-    job_conflict_refusal.refuse(context, client, tasks, who, own, is_whole=bool(ids))
+    job_conflict_refusal.refuse(context, tasks, who, own, is_whole=bool(ids))
 
 
 def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject:
@@ -241,17 +222,13 @@ def _refuse_foreign(
 
 
 def _preview_foreign(
-    context: resource.Context,
-    client: nomad.Nomad,
-    found: jobs.Job | None,
-    document: dict[str, Any],
-    news: Mapping[str, Any],
+    context: resource.Context, found: jobs.Job | None, document: dict[str, Any], news: Mapping[str, Any]
 ) -> None:
     """Make a warning of a refusal of a job without owner: a preview of what is yet to be imported goes on."""
     try:
-        _refuse_foreign(client, found, document, news)
+        _refuse_foreign(context.client, found, document, news)
     except errors.RefusedError as error:
-        if job_ownership.owner_of(client, found):
+        if job_ownership.owner_of(context.client, found):
             raise
         context.warn(f"{error}; `up` is refused, unless the job is imported first")
 
@@ -263,9 +240,8 @@ def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], 
     return is_owned or (not _owner(news) and job_ownership.is_marked_in_file(found, document))
 
 
-def _run(  # noqa: PLR0917  # called here only
+def _run(  # called here only
     context: resource.Context,
-    client: nomad.Nomad,
     document: dict[str, Any],
     found: jobs.Job | None,
     news: Mapping[str, Any],
@@ -279,34 +255,28 @@ def _run(  # noqa: PLR0917  # called here only
     stack: by the label releases without owner records know whose it is.
     """
     held, who = volume_ownership.hold(news, recorded), volume_ownership.requester(news, recorded)
-    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(client, found), held)
+    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
     if found and not found.stopped and is_free:
-        plan = jobs.plan(client, job_ownership.as_marked(document, found))
+        plan = jobs.plan(context.client, job_ownership.as_marked(document, found))
         if plan.diff_type == EQUAL:
-            job_hold.take(context, client, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+            job_hold.take(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
             return held.nonce
-    job_hold.take(context, client, news, held, _owner(news))
+    job_hold.take(context, news, held, _owner(news))
     document = job_ownership.marked(document, _owner(news))
-    _register(context, client, document, jobs.plan(client, document), news)
+    _register(context, document, jobs.plan(context.client, document), news)
     return held.nonce
 
 
-def _register(
-    context: resource.Context,
-    client: nomad.Nomad,
-    document: dict[str, Any],
-    plan: jobs.JobPlan,
-    news: Mapping[str, Any],
-) -> None:
+def _register(context: resource.Context, document: dict[str, Any], plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
     """Register once, only if the job is as it was planned against; read back after an ambiguous answer."""
     for group, reason in plan.failed_groups.items():
         context.warn(f"group {group} of job {_identity(news)} cannot be placed yet: {reason}")
     if plan.warnings:
         context.warn(f"Nomad warns of job {_identity(news)}: {' '.join(plan.warnings.split())}")
     try:
-        jobs.register(client, document, source=news["hcl"], enforce_index=plan.job_modify_index)
+        jobs.register(context.client, document, source=news["hcl"], enforce_index=plan.job_modify_index)
     except errors.NomadApiError as error:
-        if error.kind == "ambiguous" and _has_arrived(client, document):
+        if error.kind == "ambiguous" and _has_arrived(context.client, document):
             return
         if "Enforcing job modify index" in error.message:
             raise errors.RefusedError(
@@ -334,20 +304,19 @@ def _observed(
     *recorded* are those of before.
     """
     news = {**news, **done}
-    try:
+
+    def seen() -> resource.Properties | None:
         found = jobs.get(client, news["namespace"], news["jobId"])
-        cluster = {} if found is None else job_hold.cluster_recorded_as(client, found, news, recorded)
-    except errors.NomadApiError as error:
-        reason = f"registered, but not seen afterwards: {error}"
-        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,)) from error
-    if found is None:
-        reason = "registered, but gone again: something else removes it"
-        raise resource.InitFailedError(_identity(news), _outputs(news, None, EQUAL), (reason,))
-    return _outputs(news, found, EQUAL) | cluster
+        if found is None:
+            return None
+        return _outputs(news, found, EQUAL) | job_hold.cluster_recorded_as(client, found, news, recorded)
+
+    gone = "registered, but gone again: something else removes it"
+    return resource.seen_afterwards(seen, _identity(news), _outputs(news, None, EQUAL), done="registered", gone=gone)
 
 
 def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> resource.Properties:
-    return _recorded(inputs) | {
+    return plugin_job_properties.DECLARED.recorded(inputs) | {
         "jobModifyIndex": found.job_modify_index if found is not None else 0,
         "version": found.version if found is not None else 0,
         "driftType": drift,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from nomad_csi.resources import stack_identity
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
 
 INPUTS: Mapping[str, properties.Property] = {
@@ -50,3 +50,10 @@ OUTPUTS: Mapping[str, properties.Property] = {
     "cluster": properties.text("Identity of the cluster and region that runs it; not where it is not known."),
     **stack_identity.OUTPUTS,
 }
+
+DECLARED = declaration.Declaration(
+    token=names.PLUGIN_JOB_TYPE,
+    description="A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it.",
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+)
