@@ -1,17 +1,20 @@
 """
-The stub of the components' argument classes, for type checkers and editors.
+The stubs of the components' argument classes and of the resource classes, for type checkers and editors.
 
-``python -m tests.argument_stub`` writes it again. Its classes are made when the module is imported.
+``python -m tests.argument_stub`` writes them again. These classes are made when their module is imported.
 """
 
 import collections.abc
+import inspect
 import textwrap
 import typing
 from pathlib import Path
 
-from nomad_csi.components import argument_classes, derived_arguments
+from nomad_csi.components import argument_classes, derived_arguments, resources
+from nomad_csi.resources.frame import properties
 
 STUB = Path(argument_classes.__file__).with_suffix(".pyi")
+RESOURCES = Path(resources.__file__).with_suffix(".pyi")
 HEAD = '''\
 """Made by ``python -m tests.argument_stub`` from the models of the spec: edit those, or argument_classes.py."""
 
@@ -19,6 +22,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
+'''
+RESOURCES_HEAD = '''\
+"""Made by ``python -m tests.argument_stub`` from what `nomad_csi.resources` declares: edit that, or resources.py."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from nomad_csi.components.declared_resource import Provider as Provider
 '''
 
 
@@ -52,10 +65,43 @@ def classes():
             yield f"    {key}: {source(kind)}\n{documented(texts[key])}"
 
 
+def declared_type(item):
+    """Return the type of the property *item* as Python writes it."""
+    match item.kind:
+        case "list":
+            return f"Sequence[{declared_type(item.item)}]"
+        case "map" | "record":
+            return "Mapping[str, Any]"
+        case _:
+            return {"text": "str", "number": "float", "flag": "bool"}[item.kind]
+
+
+def resource_classes():
+    """Yield the source of each resource class: its arguments, and its properties."""
+    for name, made in inspect.getmembers(resources, inspect.isclass):
+        if name == "Provider":
+            continue
+        declared = made.declared
+        yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
+        for key, item in {**declared.outputs, **declared.recorded(declared.inputs)}.items():
+            yield f"    {properties.in_python(key)}: pulumi.Output[{declared_type(item)}]\n{documented(item.description)}"
+        yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
+        for key, item in sorted(declared.inputs.items(), key=lambda pair: not pair[1].required):
+            absent = "" if item.required else " | None = None"
+            yield f"        {properties.in_python(key)}: pulumi.Input[{declared_type(item)}]{absent},"
+        yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
+
+
 def written():
-    """Return the whole stub."""
+    """Return the whole stub of the argument classes."""
     return "\n".join((HEAD, *classes(), ""))
+
+
+def written_resources():
+    """Return the whole stub of the resource classes."""
+    return "\n".join((RESOURCES_HEAD, *resource_classes(), ""))
 
 
 if __name__ == "__main__":
     STUB.write_text(written(), encoding="utf-8")
+    RESOURCES.write_text(written_resources(), encoding="utf-8")

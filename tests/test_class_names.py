@@ -27,7 +27,9 @@ def names(*, of_components):
     return Counter(
         node.name
         for path in PACKAGE.rglob("*.py*")
-        if path.suffix in {".py", ".pyi"} and "v1" not in path.parts and ("components" in path.parts) is of_components
+        if (path.suffix == ".pyi" or (path.suffix == ".py" and not path.with_suffix(".pyi").exists()))
+        and "v1" not in path.parts
+        and ("components" in path.parts) is of_components
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     )

@@ -1,19 +1,15 @@
 """What programs in other languages see of the package: names and types that a release has promised."""
 
-import inspect
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
+import pulumi
 import pytest
 
 from nomad_csi.components import resources
 from nomad_csi.provider import hosting
-from nomad_csi.resources import volume_properties
-from nomad_csi.resources.created import created_properties
-from nomad_csi.resources.frame import properties
-from nomad_csi.resources.plugin_jobs import plugin_job_properties
 from tests import argument_stub
 
 GOLDEN = Path(__file__).with_name("schema.json")
@@ -63,6 +59,7 @@ def test_required_inputs_are_those_without_a_default(package):
 def test_stub_has_the_classes_that_are_made():
     """Type checkers and editors know each argument: whoever changes a model writes the stub again."""
     assert argument_stub.STUB.read_text() == argument_stub.written()
+    assert argument_stub.RESOURCES.read_text() == argument_stub.written_resources()
 
 
 def test_everything_has_a_description(package):
@@ -97,16 +94,17 @@ def test_pulumi_accepts_the_schema(package, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(
-    ("kind", "declared"),
-    [
-        (resources.PluginJob, plugin_job_properties.INPUTS),
-        (resources.VolumeRegistration, volume_properties.INPUTS),
-        (resources.CreatedVolume, created_properties.INPUTS),
-    ],
-)
-def test_arguments_of_a_resource_class_are_its_declared_inputs(kind, declared):
-    """One that is not declared would be dropped, and a declared one could not be given."""
-    given = inspect.signature(kind.__init__).parameters.keys() - {"self", "resource_name", "opts"}
+def test_resource_class_refuses_what_is_not_declared(cloud):
+    """It would be dropped."""
+    with pytest.raises(TypeError, match=r"RenderedFile\(\) got an unexpected argument 'mode'"):
+        cloud.settle(lambda: resources.RenderedFile("a", path="a", content="", mode="0600"))
 
-    assert given == {properties.in_python(name) for name in declared}
+
+def test_properties_of_a_resource_are_attributes(cloud):
+    """By the names that Python has for them."""
+    made = []
+
+    cloud.settle(lambda: made.append(resources.RenderedFile("a", path="a", content="b")))
+
+    assert isinstance(made[0].sha256, pulumi.Output)
+    assert isinstance(made[0].path, pulumi.Output)

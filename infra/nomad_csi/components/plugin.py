@@ -57,7 +57,6 @@ class CsiPlugin(program.Component):
         expected = plugin_health_properties.inputs_of(plan.expectation)
         health = resources.PluginHealth(
             name,
-            plugin_id=expected.pop("pluginId"),
             **expected,
             jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),

@@ -1,0 +1,71 @@
+"""
+What the classes of custom resources do, and the provider that they are made by.
+
+Property names inside are those on the wire, or as Python writes them: ``accessMode`` or ``access_mode``. The keys of
+maps are the operator's, and stay.
+"""
+
+from typing import Any, ClassVar
+
+import pulumi
+
+from nomad_csi.resources.frame import declaration, properties
+
+
+class Provider(pulumi.ProviderResource):
+    """
+    The Nomad cluster that plugin jobs run in and volumes are registered with.
+
+    What is not given is read from the ``NOMAD_*`` variables, as the ``nomad`` command does.
+    """
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        address: pulumi.Input[str] | None = None,
+        token: pulumi.Input[str] | None = None,
+        namespace: pulumi.Input[str] | None = None,
+        region: pulumi.Input[str] | None = None,
+        root: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Connect to *address* with *token*; paths of rendered files are relative to *root*."""
+        props = {
+            "address": address,
+            "token": pulumi.Output.secret(token) if token is not None else None,
+            "namespace": namespace,
+            "region": region,
+            "root": root,
+        }
+        super().__init__("nomad-csi", resource_name, props, opts)
+
+
+class DeclaredResource(pulumi.CustomResource):
+    """A custom resource whose arguments are its declared inputs; all its properties are attributes."""
+
+    declared: ClassVar[declaration.Declaration]
+
+    def __init__(self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **arguments: Any) -> None:
+        declared = self.declared
+        names = {properties.in_python(name): name for name in (*declared.inputs, *declared.outputs)}
+        given = {names.get(argument, argument): value for argument, value in arguments.items()}
+        if unknown := given.keys() - declared.inputs.keys():
+            raise TypeError(f"{type(self).__name__}() got an unexpected argument {min(unknown)!r}")
+        inputs = {name: _input(item, given.get(name)) for name, item in declared.inputs.items()}
+        super().__init__(declared.token, resource_name, dict.fromkeys(declared.outputs) | inputs, opts)
+        vars(self).update({attribute: vars(self)[name] for attribute, name in names.items()})
+
+
+def _input(declared: properties.Property, value: Any) -> Any:
+    is_given = isinstance(value, pulumi.Output) or bool(value)
+    if declared.secret:
+        return pulumi.Output.secret(value) if is_given else None
+    if not is_given or isinstance(value, pulumi.Output):
+        return value
+    if declared.kind == "record":
+        names = {properties.in_python(name): name for name in declared.fields}
+        return {names.get(name, name): item for name, item in value.items()}
+    if declared.kind == "list" and declared.item:
+        return [_input(declared.item, item) for item in value]
+    return value
