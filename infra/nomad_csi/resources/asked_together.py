@@ -1,14 +1,19 @@
-"""Plugins that wait at the gate, asked on their clients together: one job for all whose job would be the same."""
+"""
+Plugins that wait at the gate, asked on their clients together: one job for all whose job would be the same.
+
+Those that come within a moment are one batch. Those that come while a batch of the same kind is asked are the next one.
+"""
 
 import dataclasses
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.resources import question_batches
 from nomad_csi.verification import looking
 
 GATHER_S = 1.0
@@ -17,8 +22,129 @@ GATHER_S = 1.0
 LEAVE_S = probe_job_run.REMOVE_S + 10.0
 """How long an interrupted job may take to be removed, with the calls to Nomad, in seconds."""
 
-Batches = question_batches.Batches[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
-Ticket = question_batches.Ticket[probe_job.ProbeRun, looking.WatchedPlugin, looking.Look]
+Ask = Callable[
+    [probe_job.ProbeRun, Sequence[looking.WatchedPlugin], threading.Event, Callable[[str], None]],
+    Sequence[looking.Look],
+]
+"""Asks for all plugins of a run at once, in their order, until the event is set; says what it does."""
+
+
+@dataclass(kw_only=True, eq=False)
+class _Batch:
+    """Questions that are asked together."""
+
+    kind: probe_job.ProbeRun
+    items: list[looking.WatchedPlugin] = field(default_factory=list)
+    waiting: int = 0
+    """Those that want the answer still."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set when nobody waits any more."""
+
+    done: threading.Event = field(default_factory=threading.Event)
+    lines: list[str] = field(default_factory=list)
+    answers: Sequence[looking.Look] = ()
+    error: BaseException | None = None
+
+    def run(self, ask: Ask) -> None:
+        try:
+            if not self.stop.is_set():
+                self.answers = ask(self.kind, self.items, self.stop, self.lines.append)
+        except BaseException as error:  # noqa: BLE001  # raised again in the threads that wait
+            self.error = error
+        finally:
+            self.done.set()
+
+
+class Ticket:
+    """One question of a batch."""
+
+    def __init__(self, batch: _Batch, lock: threading.Lock, leave_s: float) -> None:
+        self._batch = batch
+        self._lock = lock
+        self._leave_s = leave_s
+        self._place = len(batch.items) - 1
+        self._shown = 0
+        self._is_heard = False
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long; return whether the answer is there."""
+        return self._batch.done.wait(seconds)
+
+    def news(self) -> Sequence[str]:
+        """Return what was said of the batch since this was last called."""
+        lines = self._batch.lines[self._shown :]
+        self._shown += len(lines)
+        return lines
+
+    def answer(self) -> looking.Look:
+        """Return the answer that is there. Raises what the asking of the batch raised."""
+        self._is_heard = True
+        if self._batch.error is not None:
+            raise self._batch.error
+        return self._batch.answers[self._place]
+
+    def leave(self) -> str:
+        """
+        Want no answer any more. Who leaves last stops the batch, and waits until it has cleaned up.
+
+        Return what went wrong with that; empty: nothing, or it was an answer.
+        """
+        with self._lock:
+            self._batch.waiting -= 1
+            is_last = not self._batch.waiting
+            if is_last:
+                self._batch.stop.set()
+        if not is_last or self._is_heard:
+            return ""
+        if not self._batch.done.wait(self._leave_s):
+            return f"what was being asked had not ended after {self._leave_s:g} s: {''.join(self._batch.lines[-1:])}"
+        error = self._batch.error
+        return "" if error is None or isinstance(error, errors.CancelledError) else str(error)
+
+
+class Batches:
+    """Gathers questions. Used by several threads at once, which is what it is for."""
+
+    def __init__(self, ask: Ask, *, leave_s: float, gather_s: float) -> None:
+        self._ask = ask
+        self._leave_s = leave_s
+        self._gather_s = gather_s
+        self._lock = threading.Lock()
+        self._gathering: list[_Batch] = []
+        self._working: list[probe_job.ProbeRun] = []
+
+    def join(self, kind: probe_job.ProbeRun, item: looking.WatchedPlugin) -> Ticket:
+        """Have *item* asked with others of its *kind*; its ticket must be left, whatever happens."""
+        with self._lock:
+            open_ = (each for each in self._gathering if each.kind == kind and not each.stop.is_set())
+            batch = next(open_, None)
+            if batch is None:
+                batch = _Batch(kind=kind)
+                self._gathering.append(batch)
+            batch.items.append(item)
+            batch.waiting += 1
+            ticket = Ticket(batch, self._lock, self._leave_s)
+            if kind not in self._working:
+                self._working.append(kind)
+                threading.Thread(target=self._work, args=(kind,), name="nomad-csi-batches", daemon=True).start()
+        return ticket
+
+    def _work(self, kind: probe_job.ProbeRun) -> None:
+        """Ask one batch of *kind* after the other, until there is none."""
+        while True:
+            time.sleep(self._gather_s)
+            with self._lock:
+                batch = next((each for each in self._gathering if each.kind == kind), None)
+                if batch is None:
+                    self._working.remove(kind)
+                    return
+                self._gathering.remove(batch)
+            batch.run(self._ask)
+
+
+# The batches of a cluster.
+
 
 _LOCK = threading.Lock()
 _BATCHES: weakref.WeakKeyDictionary[nomad.Nomad, Batches] = weakref.WeakKeyDictionary()
@@ -49,4 +175,4 @@ def _of(client: nomad.Nomad) -> Batches:
         return looking.Looker(there, wanted, cancelled=stop, on_nodes=how).look()
 
     with _LOCK:
-        return _BATCHES.setdefault(client, question_batches.Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))
+        return _BATCHES.setdefault(client, Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))

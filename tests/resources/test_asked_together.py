@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources import question_batches
+from nomad_csi.resources import asked_together
 
 WAIT_S = 60.0
 
@@ -42,7 +42,7 @@ def asked():
 @pytest.fixture
 def together(asked):
     """Batches that wait a moment for others."""
-    return question_batches.Batches(asked.ask, leave_s=WAIT_S, gather_s=0.1)
+    return asked_together.Batches(asked.ask, leave_s=WAIT_S, gather_s=0.1)
 
 
 def answer_of(ticket):
@@ -114,7 +114,7 @@ def test_an_error_is_everybodys():
     def fail(*_):
         raise errors.NomadCsiError("no")
 
-    together = question_batches.Batches(fail, leave_s=WAIT_S, gather_s=0.05)
+    together = asked_together.Batches(fail, leave_s=WAIT_S, gather_s=0.05)
     for ticket in [together.join("job", "a"), together.join("job", "b")]:
         with pytest.raises(errors.NomadCsiError, match="no"):
             answer_of(ticket)
