@@ -1,5 +1,5 @@
 """
-The file of a stack's config, which says what of it is encrypted; what Pulumi hands to a program does not.
+The file of a stack's config: which of its keys `storage_stack` reads, and what is encrypted in them.
 
 Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.go`` and
 ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
@@ -7,6 +7,7 @@ Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.g
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ SOURCE = "NOMAD_CSI_CONFIG_SOURCE"
 """Names the file that people edit where a tool writes the one that Pulumi reads, as the sandbox does."""
 
 _PROJECT = "Pulumi"
+_OURS, _STORAGE = "nomad-csi:", "storage"
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -28,12 +30,46 @@ def path_of(root: Path, stack: str, environment: Mapping[str, str]) -> Path:
     if given := environment.get(OPTION):
         from_there = Path(environment.get("PWD", ""), given)  # where the command was typed, as far as that is known
         return from_there if from_there.is_file() else root / given
-    project = next((file for suffix in _SUFFIXES if (file := root / f"{_PROJECT}{suffix}").is_file()), None)
+    project = _project_file(root)
     if project is None:
         return root / f"{_PROJECT}.{stack}.yaml"
     document = _read(project)
     folder = document.get("stackConfigDir") or document.get("config")  # the second was the name of the first
     return root / (folder if isinstance(folder, str) else "") / f"{_PROJECT}.{stack}{project.suffix}"
+
+
+def _project_file(folder: Path) -> Path | None:
+    return next((file for suffix in _SUFFIXES if (file := folder / f"{_PROJECT}{suffix}").is_file()), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackConfig:
+    """The config in a file, as `components.stack.own_config` reads it."""
+
+    values: Mapping[str, Any]
+    prefixes: tuple[str, ...]
+    """What stands before the names of settings: the project, or nothing, where that has a spec; else ours."""
+
+    def key(self, name: str) -> str:
+        """Return the key of the setting *name*, as it is written, or as it would be."""
+        keys = [f"{prefix}{name}" for prefix in self.prefixes]
+        return next((key for key in keys if key in self.values), keys[0])
+
+
+def held(document: Any, path: Path) -> StackConfig | None:
+    """Return the config in *document*, the content of the file *path*; ``None`` where it is none, as a spec is."""
+    config = _config_of(document)
+    if config is None:
+        return None
+    own = (f"{_project_of(path)}:", "")
+    is_own = any(config.get(f"{prefix}{_STORAGE}") is not None for prefix in own)
+    return StackConfig(values=config, prefixes=own if is_own else (_OURS,))
+
+
+def _project_of(path: Path) -> str:
+    """Return the project of the file *path*, by the next project file above it; empty without one."""
+    file = next(filter(None, map(_project_file, path.resolve().parents)), None)
+    return str(_read(file).get("name", "")) if file else ""
 
 
 def marked(known: Any, path: Path, key: str) -> Any:
@@ -43,8 +79,8 @@ def marked(known: Any, path: Path, key: str) -> Any:
     *path* is the file of the stack's config; *key* is written as ``project:name``. Raises `errors.SpecError` where the
     file does not say what is encrypted.
     """
-    held = _config(path)
-    written = held.get(key, held.get(key.partition(":")[2]))
+    config = _config(path)
+    written = config.get(_written(config, key))
     if isinstance(written, Mapping) and not encrypted.is_secure(written):
         return encrypted.found(known, written)
     got = "an encrypted value" if written else f"a value with encrypted texts, and no {key} in {path} that says which"
@@ -64,9 +100,9 @@ def located(
     Without lines where the file holds another spec, as it does where ``--config-file`` names another file, or where a
     part of it is encrypted.
     """
-    held = _config(path)
-    name = next((name for name in (key, key.partition(":")[2]) if name in held), None)
-    if name is None or held[name] != known:
+    config = _config(path)
+    name = _written(config, key)
+    if config.get(name) != known:
         return error
     written = Path(environment.get(SOURCE, path))
     places = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
@@ -78,10 +114,19 @@ def located(
     return errors.SpecError(problems, f"{key} in {written.name}", error.ids)
 
 
+def _written(config: Mapping[str, Any], key: str) -> str:
+    """Return *key* as it is written in *config*: with the project's name, or without."""
+    return key if key in config else key.partition(":")[2]
+
+
 def _config(path: Path) -> Mapping[str, Any]:
     """Return the config in the file *path*; empty where it holds none, or is not there."""
-    config = _read(path).get("config") if path.is_file() else None
-    return config if isinstance(config, Mapping) else {}
+    return (_config_of(_read(path)) if path.is_file() else None) or {}
+
+
+def _config_of(document: Any) -> Mapping[str, Any] | None:
+    config = document.get("config") if isinstance(document, Mapping) else None
+    return config if isinstance(config, Mapping) else None
 
 
 def _read(path: Path) -> Mapping[str, Any]:

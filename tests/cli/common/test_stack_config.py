@@ -101,6 +101,37 @@ def test_sandbox_names_the_config_that_it_fitted_to_its_clients(tmp_path, monkey
     assert told == [False, False, True, False]
 
 
+@pytest.mark.parametrize("prefix", ["shop:", "", "nomad-csi:"])
+def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, capsys, prefix):
+    """As `pulumi up` reads them: below the project's name, also where that is left out; else below ours."""
+    monkeypatch.setenv("NOMAD_ADDR", NOBODY)
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    path = tmp_path / "stacks" / "Pulumi.prod.yaml"
+    path.parent.mkdir()
+    other = {"nomad-csi:address": "http://127.0.0.1:2", "other:storage": {"plugins": 1}}
+    config = other | {f"{prefix}storage": STORAGE, f"{prefix}address": "http://127.0.0.1:1"}
+    path.write_text(yaml.safe_dump({"config": config}))
+
+    assert cli.main(["validate", str(path)]) == 0
+    assert capsys.readouterr().out == f"{path}: valid, 1 plugin, 1 volume\n"
+    assert cli.main(["plan", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert f"address http://127.0.0.1:1 is used, as {prefix}address in {path} says; NOMAD_ADDR says another" in err
+
+
+def test_problems_of_the_projects_spec_have_their_lines(tmp_path, capsys):
+    """In the file that the project's name is before its keys in."""
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    path = tmp_path / "Pulumi.prod.yaml"
+    path.write_text(
+        "config:\n  shop:storage:\n    plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n    x: 1\n"
+    )
+
+    assert cli.main(["validate", str(path)]) == 2
+
+    assert f"error: {path}:4: x: " in capsys.readouterr().err
+
+
 def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys):
     """Apart from what an option names; each that differs from its variable is told."""
     monkeypatch.setenv("NOMAD_REGION", "eu")

@@ -16,6 +16,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, usage
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
+from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import draft, encrypted, names, yaml_text
 
 # Volumes of a spec that the words of a command name.
@@ -72,7 +73,7 @@ YAML = frozenset({".yaml", ".yml"})
 """How files end that may hold a spec."""
 
 STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
-"""Settings of the connection that are read from a stack config, and their keys below ``nomad-csi:``. Its token is
+"""Settings of the connection that are read from a stack config, and their names beside the spec. Its token is
 encrypted."""
 
 CONNECTION = {
@@ -176,17 +177,17 @@ def connection(
     """
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
-    named = {name: value for name, (value, _) in of_stacks.items()}
+    named = {name: value for name, (value, *_) in of_stacks.items()}
     try:
         found = nomad.Connection.from_environment(environment, named, secrets=secrets, **given)
     except errors.SpecError as error:
         if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
             raise usage.UsageError(error.problems, error.source) from None
         raise
-    for name, (value, path) in of_stacks.items():
+    for name, (value, key, path) in of_stacks.items():
         own = VARIABLES[name]
         if name != _INSECURE and environment.get(own, value) not in {"", value}:
-            told = f"{name} {value} is used, as nomad-csi:{name} in {path} says; {own} says another (--{name})"
+            told = f"{name} {value} is used, as {key} in {path} says; {own} says another (--{name})"
             print(told, file=sys.stderr)
     return found
 
@@ -202,45 +203,56 @@ def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
     return connection(arguments, specs, environment=without)
 
 
-def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, Path]]:
-    """Return what stack configs say of the connection, and which says so, apart from what is *given*."""
-    found: dict[str, tuple[Any, Path]] = {}
+def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, str, Path]]:
+    """Return what stack configs say of the connection, by which key of which file, apart from what is *given*."""
+    found: dict[str, tuple[Any, str, Path]] = {}
     problems = []
     for path in paths:
-        for name, value in _connection_of(path).items():
+        for name, (value, key) in _connection_of(path).items():
             if name in given:
                 continue
             fix = f"name it: --{name.replace('_', '-')}"
-            where = f"config.nomad-csi:{STACK_SETTINGS[name]}"
+            where = f"config.{key}"
             if not isinstance(value, bool if name == _INSECURE else str):
                 got = "something else"
                 allowed = "true or false" if name == _INSECURE else "text, in clear"
                 problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
-            elif found.setdefault(name, (value, path))[0] != value:
-                one = f"the same as in {found[name][1]}"
+            elif found.setdefault(name, (value, key, path))[0] != value:
+                one = f"the same as in {found[name][2]}"
                 problems.append(errors.Problem(path=where, got=repr(value), allowed=one, fix=fix))
         if problems:
             raise errors.SpecError(tuple(problems), str(path))
     return found
 
 
-def _connection_of(path: Path) -> dict[str, Any]:
-    """Return what *path* says of the connection where it is a stack config, and nothing of any other file."""
-    if path.suffix not in YAML or not path.is_file() or names.STACK_CONFIG_KEY not in text(path):
+def _connection_of(path: Path) -> dict[str, tuple[Any, str]]:
+    """Return what *path* says of the connection where it is a stack config, and by which key; else nothing."""
+    config = _stack_config(path) if path.suffix in YAML and path.is_file() else None
+    if config is None:
         return {}
-    document = draft.read_yaml(text(path), str(path))
-    config = document.get("config") if isinstance(document, Mapping) else None
-    if not isinstance(config, Mapping):
-        return {}
-    found = {name: value for name, key in STACK_SETTINGS.items() if (value := config.get(f"nomad-csi:{key}"))}
-    if isinstance(text_of_flag := found.get(_INSECURE), str):  # Pulumi writes booleans as text
-        found[_INSECURE] = {"true": True, "false": False}.get(text_of_flag.lower(), text_of_flag)
+    found: dict[str, tuple[Any, str]] = {}
+    for name, setting in STACK_SETTINGS.items():
+        key = config.key(setting)
+        value = config.values.get(key)
+        if value in (None, ""):
+            continue
+        if name == _INSECURE and isinstance(value, str):  # Pulumi writes booleans as text
+            value = {"true": True, "false": False}.get(value.lower(), value)
+        found[name] = (value, key)
     return found
+
+
+def _stack_config(path: Path) -> stack_config.StackConfig | None:
+    """Return the stack config in the file at *path*; ``None`` where it is none."""
+    given = text(path)  # parsed only where it may be one: a large spec takes seconds
+    if not ("config" in given and "storage" in given):
+        return None
+    return stack_config.held(draft.read_yaml(given, str(path)), path)
 
 
 def address_of_stack(spec: Path) -> str:
     """Return Nomad's address by *spec* where that is a stack config that names one in clear; else nothing."""
-    found = _connection_of(spec).get("address", "")
+    found, _ = _connection_of(spec).get("address", ("", ""))
     return found if isinstance(found, str) else ""
 
 
@@ -271,30 +283,32 @@ def _fitted(path: Path) -> str:
 def read_document(path: Path) -> Any:
     """Return the spec in *path* as it is written, of a stack config that part. Raises `errors.SpecError`."""
     document = draft.read_yaml(text(path), str(path))
-    return _of_stack(document["config"], path) if is_stack_config(document) else document
+    config = stack_config.held(document, path)
+    if config is None:
+        return document
+    key = config.key("storage")
+    held = config.values.get(key)
+    if held is None or encrypted.is_secure(held):
+        got = "nothing" if held is None else "an encrypted value"
+        problem = errors.Problem(path=f"config.{key}", got=got, allowed="the storage spec, in clear")
+        raise errors.SpecError((problem,), str(path))
+    return encrypted.marked(held)
 
 
 def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
     """Return the line of the file at *path* for each of *places* in its spec, such as ``volumes[0].ebs.size_gib``."""
-    given = text(path)
-    prefix = f"config.{names.STACK_CONFIG_KEY}." if is_stack_config(draft.read_yaml(given, str(path))) else ""
+    config = _stack_config(path)
+    prefix = f"config.{config.key('storage')}." if config else ""
     whole = {place: f"{prefix}{place}" for place in places}
-    found = yaml_text.lines_of(given, whole.values())
+    found = yaml_text.lines_of(text(path), whole.values())
     return {place: found[below] for place, below in whole.items()}
-
-
-def is_stack_config(document: Any) -> bool:
-    """Return whether *document* is a stack config, which holds a spec below `names.STACK_CONFIG_KEY`."""
-    return isinstance(document, Mapping) and isinstance(document.get("config"), Mapping)
 
 
 def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
     """Return a block in which advice is for those of *spec*: without Pulumi where that is no stack's config."""
     from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
 
-    given = text(spec)  # parsed only where it may be a stack's config: a large spec takes seconds
-    is_stack = names.STACK_CONFIG_KEY in given and is_stack_config(draft.read_yaml(given, str(spec)))
-    return contextlib.nullcontext() if is_stack else printing.for_files()
+    return contextlib.nullcontext() if _stack_config(spec) else printing.for_files()
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:
@@ -309,15 +323,6 @@ def read_external_ids(path: Path | None) -> dict[str, str]:
         allowed = "the JSON of `pulumi stack output --json`, with externalIds in it"
         raise errors.SpecError((errors.Problem(path="externalIds", got="something else", allowed=allowed),), str(path))
     return dict(found)
-
-
-def _of_stack(config: Mapping[str, Any], path: Path) -> Any:
-    document = config.get(names.STACK_CONFIG_KEY)
-    if document is None or (isinstance(document, Mapping) and "secure" in document):
-        got = "nothing" if document is None else "an encrypted value"
-        problem = errors.Problem(path=f"config.{names.STACK_CONFIG_KEY}", got=got, allowed="the storage spec, in clear")
-        raise errors.SpecError((problem,), str(path))
-    return encrypted.marked(document)
 
 
 def text(path: Path) -> str:
