@@ -15,11 +15,9 @@ def run(arguments: command.Arguments) -> int:
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
     if arguments.docs:
         print(describe.page(drivers, unusable), end="")
-    elif arguments.json:
-        whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
-        output.print_json(whole)
     else:
-        print(table.columns(describe.rows(drivers, unusable), describe.WIDTH))
+        whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
+        output.show(arguments, whole, table.columns(describe.rows(drivers, unusable), describe.WIDTH))
     return 0
 
 
@@ -28,5 +26,5 @@ def run(arguments: command.Arguments) -> int:
 @command.as_json()
 def _show(arguments: command.Arguments) -> int:
     driver = catalogue.DRIVERS.get(arguments.name) or catalogue.UNUSABLE[arguments.name]
-    print(output.as_json(describe.as_json(driver)) if arguments.json else describe.as_text(driver).rstrip("\n"))
+    output.show(arguments, describe.as_json(driver), describe.as_text(driver))
     return 0

@@ -178,12 +178,10 @@ def _is_state(path: Path) -> bool:
 
 
 def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
-    from nomad_csi.cli.common import erasing  # noqa: PLC0415  # only --cluster pays for what asks Nomad
-    from nomad_csi.migration import live_files  # noqa: PLC0415
+    from nomad_csi.migration import live_files  # noqa: PLC0415  # only --cluster pays for what asks Nomad
 
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
-    with inputs.connect(arguments) as nomad:
-        erasing.warn(nomad)
+    with inputs.reading(arguments, told="asking Nomad") as nomad:
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)
 
 

@@ -1,5 +1,6 @@
 """``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of all that a program declares and Nomad has."""
 
+import dataclasses
 import functools
 import sys
 from pathlib import Path
@@ -38,19 +39,16 @@ options = command.together(
 
 def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     """Preview, look, write; *storage* is what Terraform holds of AWS."""
-    from nomad_csi.cli.common import erasing  # noqa: PLC0415
     from nomad_csi.pulumi_state import stack_cli, stack_import  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
-    with inputs.connect(arguments) as nomad:
-        erasing.warn(nomad)
+    with inputs.reading(arguments, told="asking Nomad") as nomad:
         found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
     if arguments.json:
-        shown = [{"type": line.type, "name": line.name, "id": line.id, "reason": line.reason} for line in found.lines]
-        output.print_json({"resources": shown})
+        output.print_json({"resources": [dataclasses.asdict(line) for line in found.lines]})
     else:
         rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
         if rows:

@@ -1,14 +1,14 @@
 """The registrations that a command's arguments name, with their secrets."""
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, command, inputs
+from nomad_csi.cli.common import argument_secrets, inputs
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
@@ -28,10 +28,9 @@ class NamedDocuments:
     """Of the specs among them."""
 
 
-def secrets_options(before: str = "", more: str = "", **settings: Any) -> command.Declare[Any]:
-    """Return the decorator that adds the option for a file with secrets, and the one that is refused."""
-    text = f"{before}YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}{more}"
-    return argument_secrets.options(text, **settings)
+SECRETS_TEXT = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
+secrets_options = functools.partial(argument_secrets.options, SECRETS_TEXT)
+"""Returns the decorator that adds the option for a file with secrets, and the one that is refused."""
 
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:

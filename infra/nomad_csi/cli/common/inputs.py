@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors, nomad
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command, output, usage
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
@@ -161,6 +161,24 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     ``CSI secrets``, are sent to an address that a file alone names. Raises `errors.SpecError`.
     """
     return nomad.Nomad(connection(arguments, specs, secrets=secrets))
+
+
+@contextlib.contextmanager
+def reading(
+    arguments: command.Arguments, specs: Iterable[Path] = (), *, told: str = "asking Nomad and the plugins"
+) -> Iterator[Any]:
+    """Yield the client of `connect`, after the warning of commands that read volumes; *told* is what is waited for."""
+    with connect(arguments, specs) as client, output.waiting(told):
+        warn_of_erasing(client)
+        yield client
+
+
+def warn_of_erasing(client: nomad.Nomad) -> None:
+    """Say on standard error that reading volumes can erase their secrets, where a server is old enough for that."""
+    from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
+
+    if why := secret_safety.risk(client):
+        output.tell(f"warning: {why}; `nomad-csi doctor --explain nomad-erases-secrets` says more")
 
 
 def connection(

@@ -35,7 +35,7 @@ def explain(arguments: command.Arguments, name: str) -> bool:
         print(registry.page(name), end="")
     elif arguments.explain:
         condition = registry.codes()[arguments.explain]
-        print(output.as_json(condition.as_json()) if arguments.json else registry.as_text(condition).rstrip())
+        output.show(arguments, condition.as_json(), registry.as_text(condition))
     return bool(arguments.docs or arguments.explain)
 
 

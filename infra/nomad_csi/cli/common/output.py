@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO, cast
 
 from nomad_csi.text import foreign
@@ -185,6 +186,11 @@ def as_json(value: Any) -> str:
 def print_json(value: Any) -> None:
     """Print *value* on standard output."""
     print(as_json(value))
+
+
+def show(arguments: SimpleNamespace, data: Any, text: str) -> None:
+    """Print *data* as JSON where *arguments* have ``--json``, else *text*."""
+    print(as_json(data) if arguments.json else text.rstrip("\n"))
 
 
 def tell(line: str) -> None:

@@ -31,10 +31,7 @@ def run(arguments: command.Arguments) -> int:
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):
         found = _examine(arguments)
-    if arguments.json:
-        output.print_json(found.as_json())
-    else:
-        print(found.as_table(colour=output.has_colours()), end="")
+    output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
     return options.exit_code(arguments, found.exit_code, found.findings)
 
 

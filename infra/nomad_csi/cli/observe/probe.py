@@ -64,7 +64,7 @@ def _one(arguments: command.Arguments) -> int:
         compared = _compared(arguments, found, reached.local) if arguments.plugin else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
     told = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
-    print(output.as_json(document) if arguments.json else f"{found.as_line()}{told}")
+    output.show(arguments, document, f"{found.as_line()}{told}")
     findings = compared.findings if compared else ()
     is_good = found.ready and not errors_of(findings)
     return options.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
@@ -72,11 +72,10 @@ def _one(arguments: command.Arguments) -> int:
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
     """Return a `probing.probed.ProbedPlugin` of the answer and what Nomad has registered."""
-    from nomad_csi.cli.common import documents, erasing  # noqa: PLC0415  # a probe without a cluster does not pay for it
+    from nomad_csi.cli.common import documents  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.probing import probe_deep  # noqa: PLC0415
 
-    with inputs.connect(arguments) as nomad:
-        erasing.warn(nomad)
+    with inputs.reading(arguments) as nomad:
         return probe_deep.of_endpoint(
             nomad,
             arguments.plugin,
@@ -93,7 +92,7 @@ def _all_here(arguments: command.Arguments) -> int:
     except ValueError as error:
         raise errors.NomadCsiError(str(error)) from None
     found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
-    print(output.as_json(found.as_json()) if arguments.json else "\n".join(found.as_lines()))
+    output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
     if found.problem:
         return errors.EXIT_ERROR
     return 0 if found.all_ready else errors.EXIT_CHANGES

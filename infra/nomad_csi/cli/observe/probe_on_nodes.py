@@ -55,7 +55,7 @@ def run(arguments: command.Arguments) -> int:
     with inputs.connect(arguments) as nomad:
         how = probe_job_plugins.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.tell)
         found = probe_deep.on_nodes(nomad, arguments.on_nodes, how)
-    print(output.as_json(found.as_json()) if arguments.json else found.as_table())
+    output.show(arguments, found.as_json(), found.as_table())
     return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 
 

@@ -3,10 +3,9 @@
 import os
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, inputs, options, output, usage
+from nomad_csi.cli.common import command, inputs, options, output, usage
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
@@ -48,12 +47,7 @@ def run(arguments: command.Arguments) -> int:
         smoke=tuple(smoke_results.read(inputs.text(path), str(path)) for path in arguments.smoke),
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
-    nomad: Any
-    with (
-        inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
-        output.waiting("asking Nomad and the plugins"),
-    ):
-        erasing.warn(nomad)
+    with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
         found = cluster_report.look(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, found.status[0])
     code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0

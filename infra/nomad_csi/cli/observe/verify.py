@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, inputs, options, output, usage
+from nomad_csi.cli.common import command, inputs, options, output, usage
 from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_watch
 from nomad_csi.health import gather
 from nomad_csi.probing import probe_job_plugins
@@ -113,7 +113,7 @@ def run(arguments: command.Arguments) -> int:
         )
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
-        erasing.warn(nomad)
+        inputs.warn_of_erasing(nomad)
         return _once(arguments, verifier)
 
 

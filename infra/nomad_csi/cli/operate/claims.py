@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
-from nomad_csi.cli.common import command, documents, erasing, inputs, options, output
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.plan import registration
 from nomad_csi.registration import given_secrets
 from nomad_csi.spec import names
@@ -40,13 +40,9 @@ def run(arguments: command.Arguments) -> int:
     if arguments.repair:
         return _repair(arguments)
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
-    with inputs.connect(arguments) as nomad, output.waiting("asking Nomad and the plugins"):
-        erasing.warn(nomad)
+    with inputs.reading(arguments) as nomad:
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
-    if arguments.json:
-        output.print_json(found.as_json())
-    else:
-        print(found.as_table(colour=output.has_colours()), end="")
+    output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
     return found.exit_code
 
 
@@ -69,8 +65,7 @@ def _repair(arguments: command.Arguments) -> int:
             tell=output.tell,
         )
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
-    shown = output.as_json(done.as_json())
-    print(shown if arguments.json else f"{order.key}  {done.status}  {done.reason}{steps}")
+    output.show(arguments, done.as_json(), f"{order.key}  {done.status}  {done.reason}{steps}")
     if done.status == "deregistered":
         return errors.EXIT_ERROR
     return 0 if done.is_done else errors.EXIT_CHANGES

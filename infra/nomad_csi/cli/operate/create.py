@@ -2,7 +2,7 @@
 
 import sys
 
-from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
+from nomad_csi.cli.common import command, documents, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.nomad import volume_creation
@@ -51,7 +51,7 @@ def run(arguments: command.Arguments) -> int:
         filled = given_secrets.filled([volumes.desired_document(item, {}) for item in wanted], own, {})
         for unseen in minimum_version.refuse_older(nomad, plan.plugins):
             print(unseen, file=sys.stderr)
-        erasing.warn(nomad)
+        inputs.warn_of_erasing(nomad)
         options = creation.CreationOptions(
             requester=owners.requester(arguments),
             grows=arguments.grow,
@@ -60,9 +60,6 @@ def run(arguments: command.Arguments) -> int:
             tell=output.tell,
         )
         outcomes = creation.create(nomad, zip(wanted, filled, strict=True), options)
-    if arguments.json:
-        shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}
-        output.print_json(shown)
-    else:
-        print(outcome.as_text(outcomes, creation.CreationOutcome))
+    shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}
+    output.show(arguments, shown, outcome.as_text(outcomes, creation.CreationOutcome))
     return outcome.exit_code(outcomes)

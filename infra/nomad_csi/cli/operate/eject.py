@@ -31,10 +31,7 @@ def run(arguments: command.Arguments) -> int:
     """Show, ask, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
     found = ejecting.look(stack, arguments.stack or "the selected stack")
-    if arguments.json:
-        output.print_json(found.as_json())
-    else:
-        print("\n".join(_shown(found, arguments.out)))
+    output.show(arguments, found.as_json(), "\n".join(_shown(found, arguments.out)))
     if arguments.dry_run or not found.ejection.forgotten:
         return 0
     question = (

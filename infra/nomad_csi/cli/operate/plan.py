@@ -1,7 +1,7 @@
 """``nomad-csi plan``."""
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, inputs, output, owners
+from nomad_csi.cli.common import command, inputs, output, owners
 from nomad_csi.verification import planned_changes
 
 
@@ -17,12 +17,11 @@ def run(arguments: command.Arguments) -> int:
     """Compare, and print what would change."""
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments, [arguments.spec]) as nomad, output.waiting("asking Nomad and the plugins"):
-        erasing.warn(nomad)
+    with inputs.reading(arguments, [arguments.spec]) as nomad:
         drawn = planned_changes.draw(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )
-    print(output.as_json(drawn.as_json()) if arguments.json else drawn.as_table())
+    output.show(arguments, drawn.as_json(), drawn.as_table())
     if drawn.changes:
         return errors.EXIT_CHANGES
     return errors.EXIT_ERROR if drawn.not_compared else 0

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, documents, erasing, inputs, options, output, owners
+from nomad_csi.cli.common import command, documents, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
 from nomad_csi.registration import given_secrets, registering, secret_safety
@@ -43,7 +43,7 @@ def run(arguments: command.Arguments) -> int:
         filled = given_secrets.filled(wanted.documents, own, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
-        erasing.warn(nomad)
+        inputs.warn_of_erasing(nomad)
         secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
         absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, wanted.made_by_plugin))]
         outcomes = registering.register(
@@ -54,18 +54,16 @@ def run(arguments: command.Arguments) -> int:
             is_dry_run=arguments.dry_run,
             tell=output.tell,
         )
-    if arguments.json:
-        shown = {
-            "volumes": [item.as_json() for item in outcomes],
-            "made_by_plugin": wanted.made_by_plugin,
-            "absent": absent,
-            "dry_run": arguments.dry_run,
-        }
-        output.print_json(shown)
-    else:
-        rest = [(key, "absent", ABSENT) for key in absent]
-        note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run
-        print(outcome.as_text(outcomes, registration_outcomes.RegistrationOutcome, rest=rest, note=note))
+    shown = {
+        "volumes": [item.as_json() for item in outcomes],
+        "made_by_plugin": wanted.made_by_plugin,
+        "absent": absent,
+        "dry_run": arguments.dry_run,
+    }
+    rest = [(key, "absent", ABSENT) for key in absent]
+    note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run
+    text = outcome.as_text(outcomes, registration_outcomes.RegistrationOutcome, rest=rest, note=note)
+    output.show(arguments, shown, text)
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)
 
 

@@ -3,7 +3,7 @@
 import os
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, erasing, inputs, options, output
+from nomad_csi.cli.common import command, inputs, options, output
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
@@ -26,8 +26,7 @@ WIDTH = 120
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Try the volume, and print what was verified."""
-    with inputs.connect(arguments) as nomad, output.waiting("trying the volume"):
-        erasing.warn(nomad)
+    with inputs.reading(arguments, told="trying the volume") as nomad:
         outcome = smoke.try_out(
             nomad,
             arguments.volume,
@@ -39,7 +38,7 @@ def run(arguments: command.Arguments) -> int:
             sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
             tell=output.tell,
         )
-    print(output.as_json(outcome.as_json()) if arguments.json else _as_text(outcome))
+    output.show(arguments, outcome.as_json(), _as_text(outcome))
     if outcome.status == "failed" or outcome.left_behind:
         return errors.EXIT_CHANGES
     return 0 if outcome.status == "verified" else errors.EXIT_ERROR
