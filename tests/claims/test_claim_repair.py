@@ -1,7 +1,6 @@
 """The ladder: one step at a time, each asked for, none where two could write afterwards."""
 
 import dataclasses
-import threading
 
 import pytest
 
@@ -99,7 +98,7 @@ def repair(cluster):
     """Walk the ladder: ``repair(answers=[True, False], document=...)``; each question is answered with yes else."""
     said = {"asked": [], "told": []}
 
-    def run(answers=(), cancelled=None, **words):
+    def run(answers=(), **words):
         queue = list(answers)
 
         def ask(question):
@@ -108,7 +107,7 @@ def repair(cluster):
 
         order = claim_repair.RepairRequest(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
         with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
-            return claim_repair.repair(client, order, ask=ask, tell=said["told"].append, cancelled=cancelled)
+            return claim_repair.repair(client, order, ask=ask, tell=said["told"].append)
 
     run.said = said
     return run
@@ -468,17 +467,6 @@ def test_ec2_that_does_not_answer_after_the_force_leaves_it_unregistered(repair,
     cluster.reply("GET", PATH, 200, VANISHED)
 
     assert repair(**ALL).reason.startswith("it is NOT registered now: EC2 did not say whether it is free: throttled")
-
-
-def test_cancelled_repair_stops_before_the_next_step(repair, cluster):
-    """And says what was done."""
-    cancelled = threading.Event()
-    cancelled.set()
-    cluster.reply("GET", PATH, 200, VANISHED)
-
-    with pytest.raises(errors.CancelledError, match="cancelled"):
-        repair(cancelled=cancelled)
-    assert written(cluster) == []
 
 
 def noted(cluster):

@@ -11,26 +11,20 @@ Nomad would forget: Nomad shows neither its secrets nor its mount flags.
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_model, claim_replacement, reading, repair_steps
+from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.registration import deregistration
 
-RepairRequest = repair_steps.RepairRequest
-Repaired = repair_steps.Repaired
-
 
 def repair(
-    client: nomad.Nomad,
-    order: RepairRequest,
-    *,
-    ask: Callable[[str], bool],
-    tell: Callable[[str], None] = lambda _line: None,
-    cancelled: threading.Event | None = None,
+    client: nomad.Nomad, order: RepairRequest, *, ask: Callable[[str], bool], tell: Callable[[str], None]
 ) -> Repaired:
     """
     Walk the ladder until nothing claims the volume, and return how far it went.
@@ -40,17 +34,16 @@ def repair(
         order: the volume.
         ask: told what a step does; returns whether it is wanted.
         tell: told what is done, and why a step cannot be taken.
-        cancelled: ends the repair between two steps with `errors.CancelledError`.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or may not tell. Nothing was forced.
         errors.AwsError: EC2 could not be asked. Nothing was forced.
 
     """
-    ladder = _Ladder(client, order, ask, tell, cancelled or threading.Event())
+    ladder = _Ladder(client, order, ask, tell, claim_replacement.Replacement(client, order))
     try:
         ladder.climb()
-    except repair_steps.EndError as end:
+    except EndError as end:
         ladder.clean_up(end.status)
         return Repaired(
             namespace=order.namespace,
@@ -61,31 +54,25 @@ def repair(
         )
 
 
+@dataclass
 class _Ladder:
-    """One repair. Its steps return where they did not help, and raise `repair_steps.EndError` where it is over."""
+    """One repair. Its steps return where they did not help, and raise `EndError` where it is over."""
 
-    def __init__(
-        self,
-        client: nomad.Nomad,
-        order: RepairRequest,
-        ask: Callable[[str], bool],
-        tell: Callable[[str], None],
-        cancelled: threading.Event,
-    ) -> None:
-        self._client = client
-        self._order = order
-        self._ask = ask
-        self._tell = tell
-        self._cancelled = cancelled
-        self._registered: tuple[str, str, int] | None = None
-        """External id, plugin and index of the registration that is to be repaired."""
-        self.steps: list[str] = []
+    _client: nomad.Nomad
+    _order: RepairRequest
+    _ask: Callable[[str], bool]
+    _tell: Callable[[str], None]
+    _replacement: claim_replacement.Replacement
+    _registered: tuple[str, str, int] | None = None
+    """External id, plugin and index of the registration that is to be repaired."""
+
+    steps: list[str] = field(default_factory=list)
 
     def climb(self) -> NoReturn:
         """Take one step after the other."""
         try:
             self._judged()
-        except repair_steps.MissingError:
+        except MissingError:
             self._resume()
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
@@ -96,16 +83,16 @@ class _Ladder:
         """Return the status of the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
-            raise repair_steps.MissingError
+            raise MissingError
         self._refuse_another(volume)
         judged = reading.look_at(self._client, volume, aws_region=self._order.aws_region)
         if not volume.claims:
             raise self._freed(judged)
         if judged.is_held:
-            raise repair_steps.EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
+            raise EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
         for finding in judged.findings:
             if finding.code == "claim-without-controller":
-                raise repair_steps.EndError("refused", f"{finding.found}; {finding.advice}")
+                raise EndError("refused", f"{finding.found}; {finding.advice}")
         return judged
 
     def _refuse_another(self, volume: volumes.Volume) -> None:
@@ -116,25 +103,23 @@ class _Ladder:
         if now != self._registered:
             held = f"{volume.external_id} of plugin {volume.plugin_id}"
             reason = f"it was registered anew meanwhile, as {held}; check it, and run this again if it is needed"
-            raise repair_steps.EndError("refused", reason)
+            raise EndError("refused", reason)
 
-    def _freed(self, judged: claim_model.VolumeClaims) -> repair_steps.EndError:
+    def _freed(self, judged: claim_model.VolumeClaims) -> EndError:
         """Return the good end; not so good where EC2 has the volume on an instance."""
         if judged.ebs is not None and judged.ebs.attachments:
-            return repair_steps.EndError(
-                "attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it"
-            )
+            return EndError("attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it")
         asked = f"; {judged.ebs}" if judged.ebs else ""
         if not asked and ebs_volumes.is_ebs(judged.volume.external_id):
             asked = "; EC2 was not asked whether it is detached (--aws-region)"
-        return repair_steps.EndError("free", f"nothing claims it{asked}")
+        return EndError("free", f"nothing claims it{asked}")
 
     def _wait(self, step: str, told: str) -> None:
         """Wait for the claims to go."""
         self._tell(told)
         self.steps.append(step)
         volume = self._judged().volume
-        deregistration.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=self._cancelled)
+        deregistration.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=threading.Event())
         self._judged()
 
     def _collect(self) -> None:
@@ -164,47 +149,45 @@ class _Ladder:
 
     def _replace(self) -> NoReturn:
         """Forget the volume and register it again, where that cannot let two write to it."""
-        replacement = claim_replacement.Replacement(self._client, self._order)
+        replacement = self._replacement
         judged = self._judged()
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
         if not replacement.note(document):
             self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
-        with self._interruptible(replacement):
+        with self._interruptible():
             replacement.forget()
             self.steps.append("force")
             replacement.register(document)
             self.steps.append("register")
-        raise repair_steps.EndError("registered", f"registered again from {self._order.source}, without the claims")
+        raise EndError("registered", f"registered again from {self._order.source}, without the claims")
 
     def _resume(self) -> NoReturn:
         """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
-        note = claim_replacement.read_note(self._client, self._order.namespace, self._order.volume_id)
+        order, replacement = self._order, self._replacement
+        note = replacement.read_note()
         if note is None:
-            order = self._order
             if members := volumes.members(self._client, order.namespace, order.volume_id):
-                raise repair_steps.EndError("refused", f"Nomad has no such volume; {members}")
+                raise EndError("refused", f"Nomad has no such volume; {members}")
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
-            raise repair_steps.EndError(
-                "refused", f"{reason}; `{self._order.by_hand}` registers it, if it is to be there"
-            )
-        replacement = claim_replacement.Replacement(self._client, self._order)
+            raise EndError("refused", f"{reason}; `{order.by_hand}` registers it, if it is to be there")
         document = replacement.noted(note)
         self._confirm(replacement.resumption(note, document))
-        if volumes.get(self._client, self._order.namespace, self._order.volume_id) is not None:
-            raise repair_steps.EndError("refused", "it was registered meanwhile; run this again if it is needed")
-        with self._interruptible(replacement):
+        if volumes.get(self._client, order.namespace, order.volume_id) is not None:
+            raise EndError("refused", "it was registered meanwhile; run this again if it is needed")
+        with self._interruptible():
             replacement.register(document)
             self.steps.append("register")
-        reason = f"registered again from {self._order.source}, which an interrupted repair had not done"
-        raise repair_steps.EndError("registered", reason)
+        reason = f"registered again from {order.source}, which an interrupted repair had not done"
+        raise EndError("registered", reason)
 
     @contextlib.contextmanager
-    def _interruptible(self, replacement: claim_replacement.Replacement) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[None]:
         """Tell the command that registers the volume where the block is interrupted, and let the interrupt go on."""
         try:
             yield
         except KeyboardInterrupt:
-            self._tell(f"{self._order.key} may not be registered now: `{replacement.way_on}` registers it again")
+            way_on = self._replacement.way_on
+            self._tell(f"{self._order.key} may not be registered now: `{way_on}` registers it again")
             raise
 
     def clean_up(self, status: repair_steps.Status) -> None:
@@ -212,7 +195,7 @@ class _Ladder:
         if status not in {"free", "registered"}:
             return
         try:
-            claim_replacement.remove_note(self._client, self._order.namespace, self._order.volume_id)
+            self._replacement.remove_note()
         except errors.NomadApiError as error:
             self._tell(f"the note of the repair stays: {error}")
 
@@ -222,10 +205,8 @@ class _Ladder:
         return self._judged()
 
     def _confirm(self, question: str) -> None:
-        if self._cancelled.is_set():
-            raise errors.CancelledError(f"cancelled; done so far: {', '.join(self.steps) or 'nothing'}")
         if not self._ask(question):
-            raise repair_steps.EndError("declined", f"not wanted: {question.partition('.')[0]}")
+            raise EndError("declined", f"not wanted: {question.partition('.')[0]}")
 
 
 def _running(judged: claim_model.VolumeClaims) -> str:

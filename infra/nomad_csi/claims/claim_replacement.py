@@ -1,8 +1,10 @@
 """The last step of a repair: a volume forgotten together with its claims, and registered again."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -10,6 +12,7 @@ from http import HTTPStatus
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_model, repair_steps
+from nomad_csi.claims.repair_steps import EndError
 from nomad_csi.compare import volume
 from nomad_csi.nomad import stuck_claims, variables, volumes
 from nomad_csi.plan import registration
@@ -53,47 +56,11 @@ def note_path(volume_id: str) -> str:
     return f"{NOTES_FOLDER}/{hashlib.sha256(volume_id.encode()).hexdigest()[:32]}"
 
 
-def read_note(client: nomad.Nomad, namespace: str, volume_id: str) -> RepairNote | None:
-    """Return the note on a volume; ``None`` where there is none, and where the token may not read it."""
+@contextlib.contextmanager
+def _where_permitted() -> Iterator[None]:
+    """Leave the block where the token may not do what is in it."""
     try:
-        found = variables.get(client, namespace, note_path(volume_id))
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        return None
-    if found is None:
-        return None
-    names = {item.name for item in dataclasses.fields(RepairNote)}
-    return RepairNote(**{name: value for name, value in found.items.items() if name in names})
-
-
-def write_note(client: nomad.Nomad, namespace: str, volume_id: str, note: RepairNote) -> bool:
-    """
-    Write *note*, over one that a repair left; false where the token may not.
-
-    Raises `errors.RefusedError` where another repair writes at the same moment, `errors.NomadApiError`.
-    """
-    path = note_path(volume_id)
-    items = {"volume_id": volume_id} | dataclasses.asdict(note)
-    try:
-        left = variables.get(client, namespace, path)
-        is_written = variables.put(client, namespace, path, items, index=left.modify_index if left else variables.NEW)
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        return False
-    if not is_written:
-        raise errors.RefusedError(f"another repair of volume {namespace}/{volume_id} has begun; nothing was changed")
-    return True
-
-
-def remove_note(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
-    """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` where it stays."""
-    path = note_path(volume_id)
-    try:
-        left = variables.get(client, namespace, path)
-        if left is not None:
-            variables.delete(client, namespace, path, index=left.modify_index)
+        yield
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
@@ -103,19 +70,46 @@ def remove_note(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
 
 
 class Replacement:
-    """A volume of which Nomad is to hold the registration, and not the claims. Raises `repair_steps.EndError`."""
+    """A volume of which Nomad is to hold the registration, and not the claims. Raises `EndError`."""
 
     def __init__(self, client: nomad.Nomad, order: repair_steps.RepairRequest) -> None:
         self._client = client
         self._order = order
+        self._note = (client, order.namespace, note_path(order.volume_id))
         self.way_on = order.again
         """The command that registers the volume where this was interrupted."""
+
+    def read_note(self) -> RepairNote | None:
+        """Return the note on the volume; ``None`` where there is none, and where the token may not read it."""
+        found = None
+        with _where_permitted():
+            found = variables.get(*self._note)
+        names = {item.name for item in dataclasses.fields(RepairNote)}
+        return RepairNote(**{key: value for key, value in found.items.items() if key in names}) if found else None
+
+    def remove_note(self) -> None:
+        """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` where it stays."""
+        with _where_permitted():
+            left = variables.get(*self._note)
+            if left is not None:
+                variables.delete(*self._note, index=left.modify_index)
+
+    def _write_note(self, note: RepairNote) -> None:
+        """
+        Write *note*, over one that a repair left.
+
+        Raises `errors.RefusedError` where another repair writes at the same moment, `errors.NomadApiError`.
+        """
+        left = variables.get(*self._note)
+        items = {"volume_id": self._order.volume_id} | dataclasses.asdict(note)
+        if not variables.put(*self._note, items, index=left.modify_index if left else variables.NEW):
+            raise errors.RefusedError(f"another repair of volume {self._order.key} has begun; nothing was changed")
 
     def checked(self, judged: claim_model.VolumeClaims) -> registration.VolumeRegistration:
         """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
         document = self._order.document
         if document is None:
-            raise repair_steps.EndError(
+            raise EndError(
                 "refused",
                 "what is left is to deregister the volume and register it again, and Nomad shows neither its secrets "
                 "nor its mount flags: name a spec or volume file of it with --from",
@@ -124,7 +118,7 @@ class Replacement:
         differences = volume.compare_volume(document, unclaimed).differences
         if differences or not document.external_id:
             reason = "; ".join(map(str, differences)) or "it has no external id"
-            raise repair_steps.EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
+            raise EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
         self._refuse_unasked(document)
         self._refuse_attached(judged)
         # Nomad forgets the volume first, and takes the places of a first registration from what was requested.
@@ -136,27 +130,25 @@ class Replacement:
         document = self._order.document
         if document is None:
             reason = f"a repair that began at {note.begun} UTC deregistered it and did not register it again"
-            raise repair_steps.EndError("deregistered", f"{reason}; `{self._order.again}` does")
+            raise EndError("deregistered", f"{reason}; `{self._order.again}` does")
         given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
         if given != held:
             reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
-            raise repair_steps.EndError("refused", reason)
+            raise EndError("refused", reason)
         self._refuse_unasked(document)
         return note.completed(document)
 
     def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
         if ebs_volumes.is_ebs(document.external_id) and not self._order.aws_region:
-            raise repair_steps.EndError(
-                "refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached"
-            )
+            raise EndError("refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached")
 
     def _refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
         """End the repair where EC2 has the volume on an instance, or does not have it at all."""
         ebs = judged.ebs
         if ebs is not None and not ebs.attachments and not ebs.is_free:
-            raise repair_steps.EndError("refused", f"{ebs} in {self._order.aws_region}; check what became of it first")
+            raise EndError("refused", f"{ebs} in {self._order.aws_region}; check what became of it first")
         if ebs is not None and ebs.attachments:
-            raise repair_steps.EndError(
+            raise EndError(
                 "refused",
                 f"{ebs}; make sure that nothing there uses it, detach it with "
                 f"`aws ec2 detach-volume --volume-id {ebs.external_id}`, and run this again",
@@ -191,10 +183,13 @@ class Replacement:
             places=json.dumps([dict(place) for place in document.required_topologies]),
             context=json.dumps(dict(document.context)),
         )
+        is_noted = False
         try:
-            is_noted = write_note(self._client, self._order.namespace, self._order.volume_id, noted)
+            with _where_permitted():
+                self._write_note(noted)
+                is_noted = True
         except (errors.NomadApiError, errors.RefusedError) as error:
-            raise repair_steps.EndError("refused", f"the repair could not be noted: {error}") from error
+            raise EndError("refused", f"the repair could not be noted: {error}") from error
         if not is_noted:
             self.way_on = self._order.by_hand
         return is_noted
@@ -208,7 +203,7 @@ class Replacement:
             if error.kind == "ambiguous" and self._is_forgotten(error):
                 return
             status: repair_steps.Status = "held" if "volume in use" in error.message else "refused"
-            raise repair_steps.EndError(status, str(error)) from error
+            raise EndError(status, str(error)) from error
 
     def _is_forgotten(self, error: errors.NomadApiError) -> bool:
         """Return whether a deregistration whose answer was lost took place."""
@@ -219,7 +214,7 @@ class Replacement:
                 f"whether it is registered could not be determined: {error}; not seen afterwards: {again}; if it is "
                 f"not, `{self.way_on}` registers it"
             )
-            raise repair_steps.EndError("deregistered", reason) from again
+            raise EndError("deregistered", reason) from again
 
     def _check_detached(self, document: registration.VolumeRegistration) -> None:
         """Ask EC2 once more: from here on anybody could claim it."""
@@ -249,6 +244,6 @@ class Replacement:
         except errors.NomadApiError:
             return False
 
-    def _left(self, why: str) -> repair_steps.EndError:
+    def _left(self, why: str) -> EndError:
         then = f"when that is settled, `{self.way_on}` registers it"
-        return repair_steps.EndError("deregistered", f"it is NOT registered now: {why}; {then}")
+        return EndError("deregistered", f"it is NOT registered now: {why}; {then}")

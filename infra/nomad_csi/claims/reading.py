@@ -1,7 +1,7 @@
 """Who holds volumes: asked of Nomad, and of EC2 where a region is named. Only reads."""
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 from nomad_csi import nomad
 from nomad_csi.aws import ebs_volumes
@@ -62,10 +62,11 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
     clients = {node.node_id: node for node in nodes.list_nodes(client)} if claimed else {}
     if aws_region:
         clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
+    reads = (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
     return claim_model.ObservedClaims(
         volumes=seen,
         nodes=clients,
-        plugins=dict(zip(plugin_ids, gather.in_parallel(_plugin_reads(client, plugin_ids)), strict=True)),
+        plugins=dict(zip(plugin_ids, gather.in_parallel(reads), strict=True)),
         ec2=_ec2(seen, clients, aws_region) if aws_region else None,
         now_ns=client.now_ns,
     )
@@ -75,10 +76,6 @@ def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = ""
     """Return the status of *volume*. Raises what `report` raises."""
     [judged] = claim_status.judge(look(client, (volume,), aws_region=aws_region))
     return judged
-
-
-def _plugin_reads(client: nomad.Nomad, plugin_ids: Sequence[str]) -> Iterator[functools.partial[plugins.Plugin | None]]:
-    return (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
 
 
 def _holders(found: Iterable[volumes.Volume]) -> list[str]:

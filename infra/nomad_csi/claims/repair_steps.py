@@ -2,8 +2,9 @@
 
 import shlex
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from nomad_csi.compare import outcome
 from nomad_csi.plan import registration
 
 WAIT_S = 30.0
@@ -89,22 +90,12 @@ class MissingError(EndError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repaired(registration.NamedVolume):
-    """What became of a volume with stuck claims."""
+class Repaired(outcome.VolumeOutcome):
+    """What became of a volume with stuck claims; its reason is a sentence with what to do next."""
+
+    DONE = frozenset({"free", "registered"})
+    BROKEN = frozenset({"deregistered"})
 
     status: Status
-    reason: str
-    """In a sentence, with what to do next."""
-
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...]
     """What was done, in order: ``wait``, ``gc``, ``detach``, ``force``, ``register``."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the volume may be claimed again."""
-        return self.status in {"free", "registered"}
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as data."""
-        names = ("namespace", "volume_id", "status", "reason")
-        return {name: getattr(self, name) for name in names} | {"steps": list(self.steps)}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, inputs, options, output
+from nomad_csi.compare import outcome
 from nomad_csi.plan import registration
 from nomad_csi.registration import given_secrets
 from nomad_csi.spec import names
@@ -66,9 +67,7 @@ def _repair(arguments: command.Arguments) -> int:
         )
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
     output.show(arguments, done.as_json(), f"{order.key}  {done.status}  {done.reason}{steps}")
-    if done.status == "deregistered":
-        return errors.EXIT_ERROR
-    return 0 if done.is_done else errors.EXIT_CHANGES
+    return outcome.exit_code([done])
 
 
 def _repeated(arguments: command.Arguments) -> Iterator[str]:
