@@ -12,7 +12,6 @@ the last question and the plugin's answer. What is known of each driver: `driver
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
@@ -30,24 +29,6 @@ _WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec s
 
 class GoneError(errors.NomadCsiError):
     """The storage is gone, as its plugin says."""
-
-
-class Deleter(Protocol):
-    """Who deletes storage."""
-
-    def check(self, *, with_snapshot: bool) -> None:
-        """Raise `errors.RefusedError` where it cannot delete; changes nothing."""
-
-    def observe(self, external_id: str) -> presence.Presence:
-        """Return whether the storage exists, as far as this can be observed."""
-
-    def snapshot(
-        self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
-    ) -> last_snapshot.LastSnapshot:
-        """Take a last snapshot, wait until its data is safe, and read it back. Raises `GoneError`: nothing is there."""
-
-    def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
-        """Delete the storage, which may be gone; *last_look* is called right before it is ordered, and may raise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +167,10 @@ class PluginDeleter:
                     yield connection
                 except errors.CsiError as error:
                     raise reached.renamed(error) from error
+
+
+Deleter = AwsDeleter | PluginDeleter
+"""Who deletes storage, all of them with the same methods."""
 
 
 def find_plugin_deleter(

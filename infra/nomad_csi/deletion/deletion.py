@@ -317,7 +317,7 @@ def _find_tagged(deletion: _Deletion) -> str:
     """Return the storage that has the volume in its tag; that of other clusters only where there is no other."""
     key, region = deletion.request.key, deletion.options.aws_region
     if not region:
-        _refuse_set(deletion)
+        refuse_set(deletion.client, *deletion.volume)
         raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
     tagged = {item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "") for item in aws_deletion.find(key, region)}
     here = cluster_identity.of(deletion.client)
@@ -325,14 +325,15 @@ def _find_tagged(deletion: _Deletion) -> str:
     if len(found) > 1:
         raise errors.RefusedError(f"{', '.join(found)} are all tagged as {key}; name one: --external-id")
     if not found:
-        _refuse_set(deletion)
+        refuse_set(deletion.client, *deletion.volume)
         raise _StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
     return found[0]
 
 
-def _refuse_set(deletion: _Deletion) -> None:
-    """Raise `errors.RefusedError` where the volume, which is not registered, has the id of a set."""
-    if members := volumes.members(deletion.client, *deletion.volume):
+def refuse_set(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
+    """Raise `errors.RefusedError` where no volume, but a set has this id."""
+    members = volumes.members(client, namespace, volume_id)
+    if members and volumes.get(client, namespace, volume_id) is None:
         raise errors.RefusedError(f"{members}; nothing was changed")
 
 

@@ -1,6 +1,5 @@
 """Snapshots of volumes: made and waited for, listed by volume, and deleted on the user's word only."""
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -13,26 +12,19 @@ INTERVAL_S = 1.0
 
 
 def create(
-    client: nomad.Nomad,
-    wanted: snapshots.NewSnapshot,
-    *,
-    wait_s: float = 0.0,
-    tell: Callable[[str], None] = lambda _line: None,
-    cancelled: threading.Event | None = None,
+    client: nomad.Nomad, wanted: snapshots.NewSnapshot, *, wait_s: float, tell: Callable[[str], None]
 ) -> snapshots.Snapshot:
     """
     Make a snapshot and return it, ready, or as it is after *wait_s*.
 
     The same name means the same snapshot, so what was interrupted goes on when it is run again with its name.
-    Raises `errors.NomadApiError`, and `errors.CancelledError` when *cancelled* is set: it is made all the same.
+    Raises `errors.NomadApiError`.
     """
     deadline = time.monotonic() + wait_s
-    event = cancelled or threading.Event()
     found = _asked(client, wanted)
     while not found.is_ready and time.monotonic() < deadline:
         tell(f"snapshot {found.snapshot_id} is not ready")
-        if event.wait(min(INTERVAL_S, max(0.0, deadline - time.monotonic()))):
-            raise errors.CancelledError(f"cancelled while snapshot {found.snapshot_id} was not ready; it is being made")
+        time.sleep(min(INTERVAL_S, max(0.0, deadline - time.monotonic())))
         found = _asked(client, wanted)
     return found
 

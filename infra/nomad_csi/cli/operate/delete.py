@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, inputs, options, output, usage
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion
 from nomad_csi.findings import printing
-from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 
 QUESTION = (
@@ -69,7 +68,9 @@ def run(arguments: command.Arguments) -> int:
     keys = tuple(dict.fromkeys(arguments.volumes))
     with inputs.connect(arguments) as client:
         with output.waiting("waiting for Nomad"):
-            _refuse_sets(client, (key for key in keys if key not in arguments.yes_delete_data))
+            for key in keys:
+                if key not in arguments.yes_delete_data:  # a name that would be asked for
+                    deletion.refuse_set(client, *key)
         orders = [
             deletion.DeletionRequest(
                 namespace=namespace,
@@ -82,13 +83,10 @@ def run(arguments: command.Arguments) -> int:
         ]
         with output.waiting("waiting for Nomad"):
             outcomes = deletion.delete(client, orders, options)
-    if arguments.json:
-        shown = {"volumes": [item.as_json() for item in outcomes]}
-        output.print_json(shown)
-    else:
-        print(outcome.as_text(outcomes, deletion.DeletionOutcome))
-        if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
-            print(printing.fitted(NEXT.format(volumes=deleted)))
+    text = outcome.as_text(outcomes, deletion.DeletionOutcome)
+    if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
+        text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
+    output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
     return outcome.exit_code(outcomes)
 
 
@@ -138,14 +136,6 @@ def _json(path: Path) -> object:
         return json.loads(inputs.text(path))
     except ValueError:
         return None
-
-
-def _refuse_sets(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> None:
-    """Raise `errors.RefusedError` where one of *keys* is the id of a set: before its name is asked for."""
-    for namespace, volume_id in keys:
-        members = volumes.members(client, namespace, volume_id)
-        if members and volumes.get(client, namespace, volume_id) is None:
-            raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def _word(key: str, given: Iterable[str]) -> str:

@@ -46,17 +46,15 @@ def run(arguments: command.Arguments) -> int:
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
         done = deregistration.deregister(client, arguments.volumes, options, tell=output.tell)
         outcomes = [_explained(client, item) for item in done]
-    if arguments.json:
-        shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
-        output.print_json(shown)
-    else:
-        could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
-        note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
-        print(outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note))
-        for item in outcomes:
-            if item.status == "deregistered" and item.external_id:
-                again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
-                print(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
+    could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
+    note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
+    lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
+    for item in outcomes:
+        if item.status == "deregistered" and item.external_id:
+            again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+            lines.append(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
+    shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
+    output.show(arguments, shown, "\n".join(lines))
     return outcome.exit_code(outcomes)
 
 
