@@ -6,8 +6,8 @@ in, and what is not there yet is taken out.
 Source: pulumi/pulumi, ``importFile`` in ``pkg/cmd/pulumi/operations/import.go``, CLI 3.260.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi import nomad
@@ -29,9 +29,6 @@ _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
 _SHARED_COMPONENT = "nomad-csi:index:EfsFileSystem"
 
 NO_STORAGE = aws_storage.AwsStorage()
-
-Entry = Mapping[str, Any]
-"""One resource of an import file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +70,51 @@ class ImportFile:
         return tuple(line for line in self.lines if line.id)
 
 
+@dataclass(eq=False)
+class _Entry:
+    """One resource of an import file, among the others."""
+
+    written: Mapping[str, Any]
+    outer: str = ""
+    """Types of the parents that stand in no entry, each with ``$`` behind it."""
+
+    parent: "_Entry | None" = None
+    children: list["_Entry"] = field(default_factory=list)
+    system: "_Entry | None" = None
+    """The file system that the same program declares, and that an access point or a mount target is of."""
+
+    found: ImportableObject | None = None
+    """``None``: it was not looked for."""
+
+    @property
+    def type(self) -> str:
+        """Pulumi's type."""
+        return str(self.written["type"])
+
+    @property
+    def name(self) -> str:
+        """The name that the program gives it."""
+        return str(self.written.get("logicalName") or self.written["name"])
+
+    @property
+    def id(self) -> str:
+        """What it is imported by; empty: it is not."""
+        return self.found.id if self.found else ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its qualified type and its name."""
+        above = f"{self.parent.place[0]}$" if self.parent else self.outer
+        return f"{above}{self.type}", self.name
+
+    @property
+    def above(self) -> "Iterator[_Entry]":
+        """Its parents."""
+        if self.parent:
+            yield self.parent
+            yield from self.parent.above
+
+
 def fill(
     draft: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
@@ -89,172 +131,125 @@ def fill(
         storage: what Terraform holds of AWS: of an EFS file system the mount targets, which Nomad does not know.
 
     """
-    entries = list(draft.get("resources") or ())
     table = dict(draft.get("nameTable") or {})
-    inputs = {_place(step["urn"]): (step.get("newState") or {}).get("inputs") or {} for step in steps}
-    by_name = {entry["name"]: entry for entry in entries}
-    found = {
-        entry["name"]: look(entry["type"], inputs.get(_place_of(entry, by_name, table), {}))
-        for entry in entries
-        if entry["type"] in {JOB, REGISTERED, CREATED}
-    }
-    found |= dict(_storage(entries, by_name, found))
-    owners = {_place(step["urn"]): _file_system_of(step) for step in steps}
-    owner_of = {entry["name"]: owners.get(_place_of(entry, by_name, table)) for entry in entries}
-    places = {_place_of(entry, by_name, table): entry["name"] for entry in entries}
-    found |= dict(_file_systems(entries, found, storage, {name: places.get(at) for name, at in owner_of.items() if at}))
-    found |= dict(_policies(entries, storage))
-    found |= dict(_without_storage(entries, by_name, found))
-    kept = {name for name, item in found.items() if item.id}
-    kept |= {name for each in kept for name in _above(by_name[each], by_name)}
-    kept |= {by_name[each].get("provider", "") for each in kept}
+    entries = _entries(draft, table)
+    by_place = {entry.place: entry for entry in entries}
+    states = {_place(step["urn"]): step.get("newState") or {} for step in steps}
+    for entry in entries:
+        state = states.get(entry.place, {})
+        needs = (state.get("propertyDependencies") or {}).get("fileSystemId") or ()
+        systems = (by_place.get(_place(urn)) for urn in needs if f"{FILE_SYSTEM}::" in urn)
+        entry.system = next(systems, None)
+        if entry.type in {JOB, REGISTERED, CREATED}:
+            entry.found = look(entry.type, state.get("inputs") or {})
+    _find_ebs_volumes(entries)
+    _find_file_systems(entries, storage)
+    _leave_out_policies(entries, storage)
+    _leave_out_without_storage(entries)
+    kept = {each for entry in entries if entry.id for each in (entry, *entry.above)}
+    providers = {entry.written.get("provider", "") for entry in kept}
     resources = [
-        {**entry, "id": found[entry["name"]].id} if entry["name"] in found else dict(entry)
+        {**entry.written, "id": entry.id} if entry.found else dict(entry.written)
         for entry in entries
-        if entry["name"] in kept
+        if entry in kept or entry.written["name"] in providers
     ]
     named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
     lines = tuple(
-        ImportLine(type=entry["type"], name=_logical(entry), id=item.id, reason=item.reason)
+        ImportLine(type=entry.type, name=entry.name, id=entry.id, reason=entry.found.reason)
         for entry in entries
-        if (item := found.get(entry["name"])) is not None
+        if entry.found
     )
     kept_table = {name: urn for name, urn in table.items() if name in named}
     return ImportFile(document={"nameTable": kept_table, "resources": resources}, lines=lines)
 
 
-def _storage(
-    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, ImportableObject]
-) -> Iterator[tuple[str, ImportableObject]]:
-    """Yield the EBS volume of each registration that Nomad has: its id is the external id."""
+def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[_Entry]:
+    by_name = {written["name"]: _Entry(written) for written in draft.get("resources") or ()}
+    for entry in by_name.values():
+        name = entry.written.get("parent", "")
+        entry.outer = f"{_place(table[name])[0]}$" if name in table else ""
+        entry.parent = by_name.get(name)
+        if entry.parent:
+            entry.parent.children.append(entry)
+    return list(by_name.values())
+
+
+def _find_ebs_volumes(entries: Iterable[_Entry]) -> None:
+    """Find the EBS volume of each registration that Nomad has: its id is the external id."""
     for entry in entries:
-        parent = by_name.get(entry.get("parent", ""))
-        if entry["type"] != EBS_VOLUME or parent is None or parent["type"] != _EBS_COMPONENT:
-            continue
-        external_ids = [
-            item.external_id
-            for name, item in found.items()
-            if by_name[name].get("parent") == parent["name"] and item.external_id.startswith("vol-")
-        ]
-        if external_ids:
-            yield entry["name"], ImportableObject(id=external_ids[0])
+        if entry.type == EBS_VOLUME and entry.parent and entry.parent.type == _EBS_COMPONENT:
+            known = (child.found.external_id for child in entry.parent.children if child.found)
+            if external_id := next((each for each in known if each.startswith("vol-")), ""):
+                entry.found = ImportableObject(id=external_id)
 
 
-def _file_systems(
-    entries: Sequence[Entry],
-    found: Mapping[str, ImportableObject],
-    storage: aws_storage.AwsStorage,
-    systems: Mapping[str, str | None],
-) -> Iterator[tuple[str, ImportableObject]]:
+def _find_file_systems(entries: Sequence[_Entry], storage: aws_storage.AwsStorage) -> None:
     """
-    Yield file system, access point and mount targets of each registration that Nomad has, where all are known.
+    Find file system, access point and mount targets of each registration that Nomad has, where all are known.
 
-    *systems* are the file systems of access points, both by name: one that volumes share is known by any of them.
+    A file system that volumes share is known by the access point of any of them.
     """
-    known: dict[str, tuple[str, str]] = {}
-    shared: dict[str, str] = {}
-    for component in (entry for entry in entries if entry["type"] == _EFS_COMPONENT):
-        children = [entry for entry in entries if entry.get("parent") == component["name"]]
-        ids = [found[entry["name"]].external_id for entry in children if entry["name"] in found]
-        parts = next((parts for each in ids if (parts := aws_records.parts(each))), None)
-        if parts:
-            known[component["name"]] = parts
-            points = (entry["name"] for entry in children if entry["type"] == ACCESS_POINT)
-            shared |= {system: parts[0] for each in points if (system := systems.get(each))}
-    for component in (entry for entry in entries if entry["type"] == _SHARED_COMPONENT):
-        below = [entry["name"] for entry in entries if entry.get("parent") == component["name"]]
-        if system_id := next((shared[each] for each in below if each in shared), ""):
-            known[component["name"]] = (system_id, "")
-    whole = {name: _parts(name, entries, *parts, storage) for name, parts in known.items()}
-    absent = {each for own in whole.values() if not all(own.values()) for each in own}
-    for own in whole.values():
+    whole: list[dict[_Entry, str]] = []
+    shared: dict[_Entry, str] = {}
+    for component in (entry for entry in entries if entry.type == _EFS_COMPONENT):
+        known = (aws_records.parts(child.found.external_id) for child in component.children if child.found)
+        if parts := next(filter(None, known), None):
+            whole.append(_parts(component, *parts, storage))
+            points = (child for child in component.children if child.type == ACCESS_POINT)
+            shared |= {point.system: parts[0] for point in points if point.system}
+    for component in (entry for entry in entries if entry.type == _SHARED_COMPONENT):
+        system_ids = [shared[child] for child in component.children if child in shared]
+        whole += (_parts(component, system_id, "", storage) for system_id in system_ids[:1])
+    absent = {entry for own in whole if not all(own.values()) for entry in own}
+    for own in whole:
         # An access point is imported beside its file system, or it would be replaced for a new one.
-        if all(own.values()) and not any(systems.get(each) in absent for each in own):
-            yield from ((each, ImportableObject(id=identity)) for each, identity in own.items())
+        if all(own.values()) and not any(entry.system in absent for entry in own):
+            for entry, identity in own.items():
+                entry.found = ImportableObject(id=identity)
 
 
-def _parts(
-    component: str, entries: Sequence[Entry], system_id: str, point_id: str, storage: aws_storage.AwsStorage
-) -> dict[str, str]:
-    """Return the ids of what is below a *component* of EFS, by name; empty where one is not known."""
-    name = next(_logical(entry) for entry in entries if entry["name"] == component)
+def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[_Entry, str]:
+    """Return the ids of what is below a *component* of EFS; empty where one is not known."""
     targets = {
-        f"{name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
+        f"{component.name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
         for item in storage.targets(system_id)
     }
     by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
     return {
-        entry["name"]: targets.get(_logical(entry), "") if entry["type"] == MOUNT_TARGET else by_type[entry["type"]]
-        for entry in entries
-        if entry.get("parent") == component and entry["type"] in {*by_type, MOUNT_TARGET}
+        child: targets.get(child.name, "") if child.type == MOUNT_TARGET else by_type[child.type]
+        for child in component.children
+        if child.type in {*by_type, MOUNT_TARGET}
     }
 
 
-def _file_system_of(step: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the place of the file system that an access point is declared in by the same program."""
-    needs = (step.get("newState") or {}).get("propertyDependencies") or {}
-    return next((_place(urn) for urn in needs.get("fileSystemId") or () if f"{FILE_SYSTEM}::" in urn), None)
-
-
-def _policies(entries: Sequence[Entry], storage: aws_storage.AwsStorage) -> Iterator[tuple[str, ImportableObject]]:
-    """Yield that policies of a plugin are made anew where Terraform has some: theirs have another text and name."""
+def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStorage) -> None:
+    """Leave policies of a plugin to be made anew where Terraform has some: theirs have another text and name."""
     if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
         reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
         for entry in entries:
-            if entry["type"] in IAM:
-                yield entry["name"], ImportableObject(reason=reason)
+            if entry.type in IAM:
+                entry.found = ImportableObject(reason=reason)
 
 
-def _logical(entry: Entry) -> str:
-    return str(entry.get("logicalName") or entry["name"])
-
-
-def _without_storage(
-    entries: Sequence[Entry], by_name: Mapping[str, Entry], found: Mapping[str, ImportableObject]
-) -> Iterator[tuple[str, ImportableObject]]:
+def _leave_out_without_storage(entries: Iterable[_Entry]) -> None:
     """Take out registrations whose storage is declared and not imported: they would be replaced for other storage."""
     for entry in entries:
-        if entry["type"] != REGISTERED or not found[entry["name"]].id:
+        component = entry.parent
+        if entry.type != REGISTERED or not entry.id or component is None:
             continue
-        parent = by_name.get(entry.get("parent", ""), {})
-        has_storage = any(
-            found[other["name"]].id
-            for other in entries
-            if other.get("parent") == entry.get("parent")
-            and other["type"] in {EBS_VOLUME, FILE_SYSTEM, ACCESS_POINT}
-            and other["name"] in found
-        )
-        if parent.get("type") in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
+        storage_types = {EBS_VOLUME, FILE_SYSTEM, ACCESS_POINT}
+        has_storage = any(child.id for child in component.children if child.type in storage_types)
+        if component.type in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
             reason = "its storage is not imported with it; declare it as existing, with its external id"
-            if parent["type"] == _EFS_COMPONENT:
+            if component.type == _EFS_COMPONENT:
                 reason += ", or give the Terraform state that has its mount targets"
-            yield entry["name"], ImportableObject(reason=reason)
-
-
-def _above(entry: Entry, by_name: Mapping[str, Entry]) -> Iterator[str]:
-    """Yield the names of the parents of *entry* that are in the file."""
-    while (name := entry.get("parent", "")) in by_name:
-        yield name
-        entry = by_name[name]
+            entry.found = ImportableObject(reason=reason)
 
 
 def _place(urn: str) -> tuple[str, str]:
     """Return the qualified type and the name of *urn*."""
     parts = urns.read(urn)
     return parts.types, parts.name
-
-
-def _place_of(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> tuple[str, str]:
-    return _qualified(entry, by_name, table), _logical(entry)
-
-
-def _qualified(entry: Entry, by_name: Mapping[str, Entry], table: Mapping[str, str]) -> str:
-    parent = entry.get("parent", "")
-    if parent in by_name:
-        return f"{_qualified(by_name[parent], by_name, table)}${entry['type']}"
-    if parent in table:
-        return f"{_place(table[parent])[0]}${entry['type']}"
-    return str(entry["type"])
 
 
 # What Nomad has of the jobs and volumes that a program declares: the ids that Pulumi imports them by. Reads only.
