@@ -1,26 +1,33 @@
 """
-To let a Pulumi stack forget what nomad-csi manages in it: which resources, in which order, and what hinders. Pure.
+To let a Pulumi stack forget what nomad-csi manages in it: back up the state, write the files, have Pulumi forget.
 
 What is forgotten: plugins, volumes, files, their components, and whatever lies below those in AWS. Nothing of it is
-changed or removed where it is. The shape of a resource is that of ``pulumi stack export``.
+changed or removed where it is. Only Pulumi is asked. The shape of a resource is that of ``pulumi stack export``.
 Source: pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026-08.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
-from nomad_csi.plan import registration
-from nomad_csi.render import documents
+from nomad_csi.pulumi_state.stack_cli import PulumiStack
+from nomad_csi.render import documents, files
 from nomad_csi.resources import volume_document
 from nomad_csi.spec import names
 
 PACKAGE = "nomad-csi"
 _PROVIDERS = "pulumi:providers:"
 _DEFAULT = "::default"
+
+_VOLUMES = {names.VOLUME_REGISTRATION_TYPE, names.CREATED_VOLUME_TYPE}
+
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+"""Key of a secret in a state. Source: pulumi/pulumi, ``sdk/go/common/resource/sig/sig.go`` (``Key``), 2026-08."""
 
 Resource = Mapping[str, Any]
 
@@ -40,6 +47,9 @@ class Left:
 class Ejection:
     """What a stack is to forget."""
 
+    exported: Mapping[str, Any]
+    """The state as it is, secrets encrypted."""
+
     forgotten: tuple[Resource, ...]
     """Dependents before what they depend on."""
 
@@ -49,28 +59,32 @@ class Ejection:
     left: tuple[Left, ...]
     """What stays in AWS on its own."""
 
+    files: Mapping[str, str]
+    """Texts of job files and volume files by their path."""
+
+    remarks: tuple[str, ...]
+    """What is to be said about the files."""
+
     @property
     def urns(self) -> tuple[str, ...]:
         """URNs of what is forgotten, in order."""
         return tuple(resource["urn"] for resource in self.forgotten)
 
-    @property
-    def has_protected(self) -> bool:
-        """Whether Pulumi protects one of them."""
-        return any(resource.get("protect") for resource in self.forgotten)
-
     def as_json(self) -> dict[str, Any]:
         """Return it as data."""
         shown = [{"type": item.type, "id": item.id, "tags": dict(item.tags)} for item in self.left]
-        return {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": shown}
+        found = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": shown}
+        return found | {"files": list(self.files), "remarks": list(self.remarks)}
 
 
-def plan(exported: Mapping[str, Any], source: str) -> Ejection:
+def look(stack: PulumiStack, source: str) -> Ejection:
     """
-    Return what the stack whose export is *exported* forgets; *source* names the stack in errors.
+    Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
-    Raises `errors.RefusedError` where an operation was interrupted, and where something that stays needs what goes.
+    Raises `errors.RefusedError` where it cannot be done now: an operation was interrupted, something that stays needs
+    what goes, the HCL of a job is secret in the state, or a volume was never made.
     """
+    exported = stack.export()
     deployment = exported.get("deployment") or {}
     resources = tuple(deployment.get("resources") or ())
     _refuse_unfinished(resources, deployment.get("pending_operations") or (), source)
@@ -80,11 +94,54 @@ def plan(exported: Mapping[str, Any], source: str) -> Ejection:
             ours.add(resource["urn"])
     _refuse_needed(resources, ours, source)
     ours |= _idle_providers(resources, ours)
+    own = [resource for resource in resources if resource["urn"] in ours]
+    # Only a decrypted export tells the names of secrets.
+    has_secrets = any(resource.get("inputs", {}).get("secrets") for resource in own)
+    secret_names = names_of_secrets(stack.export(show_secrets=True)) if has_secrets else {}
+    texts, remarks = _files_of(own, secret_names)
     return Ejection(
-        forgotten=tuple(resource for resource in reversed(resources) if resource["urn"] in ours),
+        exported=exported,
+        forgotten=tuple(reversed(own)),
         kept=tuple(resource["urn"] for resource in resources if resource["urn"] not in ours),
-        left=tuple(_left(resource) for resource in resources if resource["urn"] in ours and _is_elsewhere(resource)),
+        left=tuple(map(_left, filter(_is_elsewhere, own))),
+        files=texts,
+        remarks=tuple(remarks),
     )
+
+
+def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
+    """
+    Do what *found* says: files below *folder*, the whole state in *backup* first.
+
+    Running it again after it was broken off goes on with what is left. Raises `errors.RefusedError` where a file is in
+    the way, or where the state changed meanwhile, before anything is forgotten.
+    """
+    if stack.export()["deployment"].get("resources") != found.exported["deployment"].get("resources"):
+        raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
+    _back_up(backup, found.exported)
+    tell(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
+    changed = files.write_all(folder, found.files)
+    tell(f"{len(changed)} of {len(found.files)} files written below {folder}")
+    stack.forget(found.urns, protected=any(resource.get("protect") for resource in found.forgotten))
+    left = [resource["urn"] for resource in stack.export()["deployment"].get("resources") or ()]
+    if left != list(found.kept):
+        raise errors.NomadCsiError(
+            f"the state is not what it should be now: {', '.join(sorted(set(left) ^ set(found.kept)))}; "
+            f"`pulumi stack import --file {backup}` brings the old one back"
+        )
+
+
+def _back_up(path: Path, exported: Mapping[str, Any]) -> None:
+    """Write the state to *path*, for its owner alone, and never over another file."""
+    text = json.dumps(exported, indent=2) + "\n"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise errors.RefusedError(f"{path} is there already; name another file with --backup") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _is_of_package(kind: str) -> bool:
@@ -163,45 +220,24 @@ def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
 # The paths are those that ``nomad-csi render`` writes to.
 
 
-JOB = names.PLUGIN_JOB_TYPE
-REGISTERED = names.VOLUME_REGISTRATION_TYPE
-CREATED = names.CREATED_VOLUME_TYPE
-
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key of a secret in a state. Source: pulumi/pulumi, ``sdk/go/common/resource/sig/sig.go`` (``Key``), 2026-08."""
-
-
-@dataclass(kw_only=True)
-class EjectedFiles:
-    """Texts by their path, and what is to be said about them."""
-
-    texts: dict[str, str] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
-
-    @property
-    def jobs(self) -> tuple[str, ...]:
-        """Paths of the job files."""
-        return tuple(path for path in self.texts if path.startswith("jobs/"))
-
-
-def holds_secrets(ejection: Ejection) -> bool:
-    """Return whether a volume has secrets, whose names only a decrypted export tells."""
-    return any(resource.get("inputs", {}).get("secrets") for resource in ejection.forgotten)
-
-
-def files_of(ejection: Ejection, secret_names: Mapping[str, tuple[str, ...]]) -> EjectedFiles:
-    """
-    Return the files of *ejection*; *secret_names* are the names of a volume's secrets, by the resource's URN.
-
-    Raises `errors.RefusedError` for a job whose HCL is secret in the state, and for a volume that was never made.
-    """
-    found = EjectedFiles()
-    for resource in reversed(ejection.forgotten):
-        if resource["type"] == JOB:
-            _add(found, *_job(resource, found.texts))
-        elif resource["type"] in {REGISTERED, CREATED}:
-            _add(found, *_volume(resource, secret_names.get(resource["urn"], ()), found.remarks))
-    return found
+def _files_of(
+    resources: Sequence[Resource], secret_names: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the files of *resources* and remarks on them; *secret_names* are those of a volume's secrets, by URN."""
+    texts: dict[str, str] = {}
+    remarks: list[str] = []
+    for resource in resources:
+        if resource["type"] == names.PLUGIN_JOB_TYPE:
+            path, text = _job(resource, texts)
+        elif resource["type"] in _VOLUMES:
+            path, text = _volume(resource, secret_names.get(resource["urn"], ()), remarks)
+        else:
+            continue
+        if texts.setdefault(path, text) != text:
+            raise errors.RefusedError(
+                f"two resources of the stack have the file {path}; eject them from separate stacks"
+            )
+    return texts, remarks
 
 
 def names_of_secrets(exported: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -209,14 +245,9 @@ def names_of_secrets(exported: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     found = {}
     for resource in exported["deployment"].get("resources") or ():
         secrets = resource.get("inputs", {}).get("secrets")
-        if resource["type"] in {REGISTERED, CREATED} and secrets:
+        if resource["type"] in _VOLUMES and secrets:
             found[resource["urn"]] = tuple(sorted(_opened(secrets)))
     return found
-
-
-def _add(found: EjectedFiles, path: str, text: str) -> None:
-    if found.texts.setdefault(path, text) != text:
-        raise errors.RefusedError(f"two resources of the stack have the file {path}; eject them from separate stacks")
 
 
 def _job(resource: Resource, taken: Mapping[str, str]) -> tuple[str, str]:
@@ -246,21 +277,16 @@ def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str
     inputs, hidden = _without_secrets(resource["inputs"])
     key = f"{inputs['namespace']}/{inputs['volumeId']}"
     remarks += [f"{name} of volume {key} is secret and is not in any file: add it, or it is dropped" for name in hidden]
-    if resource["type"] == CREATED:
-        document = _created(inputs, resource.get("outputs") or {}, key)
-    else:
-        document = volume_document.from_inputs(inputs)
-    document = replace(document, secrets=dict.fromkeys(secret_names, ""))
+    if resource["type"] == names.CREATED_VOLUME_TYPE:
+        # With the id and the context that the plugin answered.
+        outputs = resource.get("outputs") or {}
+        if not outputs.get("externalId"):
+            raise errors.RefusedError(
+                f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject"
+            )
+        inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context") or {}}
+    document = replace(volume_document.from_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
     return f"volumes/{key}.volume.hcl", documents.volume_file(document)
-
-
-def _created(inputs: Mapping[str, Any], outputs: Mapping[str, Any], key: str) -> registration.VolumeRegistration:
-    """Return the registration of what the plugin made: with the id and the context that it answered."""
-    if not outputs.get("externalId"):
-        raise errors.RefusedError(f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject")
-    return volume_document.from_inputs(
-        {**inputs, "externalId": outputs["externalId"], "context": outputs.get("context") or {}}
-    )
 
 
 def _is_secret(value: Any) -> bool:
@@ -279,31 +305,17 @@ def _without_secrets(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[st
     """Return *inputs* without what is secret in them, and the names of those, but for ``secrets`` itself."""
     kept, hidden = {}, []
     for name, value in inputs.items():
-        if name == "secrets":
-            continue
-        if _is_secret(value):
-            hidden.append(name)
-        elif name == "mountOptions":
-            inner, wrong = _without_secrets(value)
-            kept[name] = inner
+        if name == "mountOptions" and not _is_secret(value):
+            kept[name], wrong = _without_secrets(value)
             hidden += [f"{name}.{each}" for each in wrong]
-        elif _holds_secret(value):
+        elif name != "secrets" and _holds_secret(value):
             hidden.append(name)
-        else:
+        elif name != "secrets":
             kept[name] = value
     return kept, hidden
 
 
 def _holds_secret(value: Any) -> bool:
-    return any(_found(value))
-
-
-def _found(value: Any) -> Iterator[bool]:
-    if _is_secret(value):
-        yield True
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _found(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _found(each)
+    if isinstance(value, Mapping):
+        return _is_secret(value) or any(map(_holds_secret, value.values()))
+    return isinstance(value, list) and any(map(_holds_secret, value))

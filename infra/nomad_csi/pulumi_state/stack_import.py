@@ -16,8 +16,10 @@ from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
 from nomad_csi.pulumi_state import urns
-from nomad_csi.pulumi_state.eject import CREATED, JOB, REGISTERED
 from nomad_csi.resources.frame import resource
+from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
+from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
+from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """The id that Pulumi leaves to be filled in."""

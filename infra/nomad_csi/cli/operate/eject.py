@@ -8,7 +8,7 @@ from pathlib import Path
 from nomad_csi import errors
 from nomad_csi.cli.author import import_stack
 from nomad_csi.cli.common import command, options, output
-from nomad_csi.pulumi_state import ejecting, stack_cli, urns
+from nomad_csi.pulumi_state import eject, stack_cli, urns
 from nomad_csi.text import listing, table
 
 WIDTH = 120
@@ -30,43 +30,43 @@ stack forgets is brought back with `pulumi stack import` of the backup.
 def run(arguments: command.Arguments) -> int:
     """Show, ask, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
-    found = ejecting.look(stack, arguments.stack or "the selected stack")
+    found = eject.look(stack, arguments.stack or "the selected stack")
     output.show(arguments, found.as_json(), "\n".join(_shown(found, arguments.out)))
-    if arguments.dry_run or not found.ejection.forgotten:
+    if arguments.dry_run or not found.forgotten:
         return 0
     question = (
-        f"This removes {listing.counted(len(found.ejection.forgotten), 'resource')} from the state. As long as the "
+        f"This removes {listing.counted(len(found.forgotten), 'resource')} from the state. As long as the "
         "program declares them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is "
         "there."
     )
     if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
-    ejecting.run(stack, found, folder=arguments.out, backup=backup, tell=output.tell)
+    eject.run(stack, found, folder=arguments.out, backup=backup, tell=output.tell)
     print(_afterwards(found, arguments.out), file=sys.stderr)
     return 0
 
 
-def _shown(found: ejecting.Prospect, folder: Path) -> Iterator[str]:
-    rows = [("forgotten", resource["type"], urns.read(resource["urn"]).name) for resource in found.ejection.forgotten]
-    rows += [("kept", urn.type, urn.name) for urn in map(urns.read, found.ejection.kept)]
+def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
+    rows = [("forgotten", resource["type"], urns.read(resource["urn"]).name) for resource in found.forgotten]
+    rows += [("kept", urn.type, urn.name) for urn in map(urns.read, found.kept)]
     if rows:
         yield table.columns([("state", "type", "name"), *rows], WIDTH)
-    for path in found.files.texts:
+    for path in found.files:
         yield f"file  {folder / path}"
-    for left in found.ejection.left:
+    for left in found.left:
         tags = ", ".join(f"{key}={value}" for key, value in sorted(left.tags.items())) or "none"
         yield f"stays in AWS  {left.type}  {left.id}  tags: {tags}"
-    for remark in found.files.remarks:
+    for remark in found.remarks:
         yield f"remark  {remark}"
-    yield f"{len(found.ejection.forgotten)} forgotten, {len(found.ejection.kept)} kept"
+    yield f"{len(found.forgotten)} forgotten, {len(found.kept)} kept"
 
 
-def _afterwards(found: ejecting.Prospect, folder: Path) -> str:
+def _afterwards(found: eject.Ejection, folder: Path) -> str:
     jobs = (
         " The jobs still carry the mark of this stack: the first `nomad job run` of a file drops it, "
         "and restarts the tasks of that job."
-        if found.files.jobs
+        if any(path.startswith("jobs/") for path in found.files)
         else ""
     )
     return (
