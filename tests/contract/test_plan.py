@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.nomad import jobs
+from tests import job_validation
 
 PLUGIN = 'csi_plugin {{\n id = "p"\n type = "{}"\n stage_publish_base_dir = "{}"\n}}'
 ONE = "1 error occurred:\n\t* {}\n\n"
@@ -75,7 +76,7 @@ def test_impossible_job_is_named_by_validation_plan_and_registration(agent, clie
     status, found, _ = agent.call("POST", "/v1/validate/job", {"Job": document})
 
     assert (status, found["ValidationErrors"], found["Error"]) == (200, [problem], ONE.format(problem))
-    assert jobs.validate(client, document).problems == (" ".join(problem.split()),)
+    assert job_validation.validate(client, document).problems == (" ".join(problem.split()),)
     assert agent.refused("POST", f"/v1/job/{document['ID']}/plan", {"Job": document}) == (500, ONE.format(problem))
     assert agent.refused("POST", "/v1/jobs", {"Job": document}) == (500, ONE.format(problem))
 
@@ -101,7 +102,7 @@ def test_good_job_has_neither_problems_nor_warnings(agent, client, job):
         200,
         {"DriverConfigValidated": True, "Error": "", "ValidationErrors": None, "Warnings": ""},
     )
-    assert jobs.validate(client, document) == jobs.JobValidation(problems=(), warnings="")
+    assert job_validation.validate(client, document) == job_validation.JobValidation(problems=(), warnings="")
 
 
 @pytest.mark.parametrize(

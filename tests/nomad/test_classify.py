@@ -199,7 +199,6 @@ def test_refusal_says_what_to_do(text, advice):
             "csi-list-volume in namespace storage (or csi-read-volume, csi-mount-volume, list-jobs)",
         ),
         ("POST", "/v1/jobs/parse", "parse-job in namespace storage (or submit-job)"),
-        ("POST", "/v1/validate/job", "read-job in namespace storage"),
         ("POST", "/v1/job/ebs/plan", "submit-job in namespace storage"),
         (
             "POST",
@@ -231,7 +230,6 @@ def test_denied_call_names_the_capabilities_it_needs(method, path, needs):
     [
         ("GET", "/v1/volume/csi/v1", "retry"),
         ("POST", "/v1/jobs/parse", "retry"),
-        ("POST", "/v1/validate/job", "retry"),
         ("POST", "/v1/job/plan/plan", "retry"),
         ("POST", "/v1/job/plan", "ambiguous"),
         ("POST", "/v1/jobs", "ambiguous"),

@@ -66,32 +66,6 @@ def test_rejects_hcl_that_nomad_cannot_parse(agent, client):
     assert (caught.value.kind, caught.value.status) == ("refused", 400)
 
 
-@pytest.mark.parametrize("file", ["01-hostpath-validate.json", "06-validate-docker.json", "06-validate-badconfig.json"])
-def test_validation_finds_nothing(agent, client, file):
-    """Nomad looks neither for the driver nor into its config."""
-    agent.recorded(file, method="POST", path="/v1/validate/job")
-
-    assert jobs.validate(client, JOB) == jobs.JobValidation(problems=(), warnings="")
-    assert agent.asked[0].body == {"Job": JOB}
-
-
-def test_validation_finds_a_bad_plugin_type(agent, client):
-    """Each problem is one line."""
-    agent.recorded("06-validate-badtype.json", method="POST", path="/v1/validate/job")
-
-    assert jobs.validate(client, JOB).problems == (
-        "Task group g validation failed: 1 error occurred: * Task t validation failed: 1 error occurred: * "
-        "CSIPluginConfig PluginType must be one of 'node', 'controller', or 'monolith', got: \"weird\"",
-    )
-
-
-def test_validation_with_an_error_alone(agent, client):
-    """An error without a list of problems is a problem."""
-    agent.answer("POST", "/v1/validate/job", json.dumps({"Error": "no\n task", "ValidationErrors": None}))
-
-    assert jobs.validate(client, JOB).problems == ("no task",)
-
-
 @pytest.mark.parametrize(
     ("file", "job_id", "plan"),
     [

@@ -17,6 +17,7 @@ from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import storage
 from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.render import documents
+from tests import job_validation
 
 NOMAD = shutil.which("nomad")
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to parse with")]
@@ -171,7 +172,7 @@ def test_agent_reads_each_job_file_of_the_catalogue_as_it_was_planned(agent, fol
     for job in (job for plugin in inputs.read_plan(folder / "storage.yaml").plugins for job in plugin.jobs):
         parsed = jobs.parse(agent.client, (folder / "expected" / job.file_name).read_text(encoding="utf-8"))
 
-        problems = jobs.validate(agent.client, parsed).problems
+        problems = job_validation.validate(agent.client, parsed).problems
         assert [text for text in problems if not any(lack in text for lack in LACKS)] == []
         [group] = parsed["TaskGroups"]
         [task] = group["Tasks"]

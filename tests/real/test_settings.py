@@ -18,7 +18,7 @@ from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.session import tasks
-from tests import page_examples
+from tests import job_validation, page_examples
 
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad")]
 
@@ -73,7 +73,7 @@ class Script:
         [job] = storage.plan_document({"plugins": [plugin]}).plugins[0].jobs
         hcl = documents.job_file(job)
         parsed = jobs.parse(self.agent.client, hcl)
-        checked = jobs.validate(self.agent.client, parsed)
+        checked = job_validation.validate(self.agent.client, parsed)
         assert (checked.problems, checked.warnings) == ((), "")
         jobs.register(self.agent.client, parsed, source=hcl, enforce_index=None)
         return job
@@ -338,7 +338,7 @@ def test_nomad_refuses_what_we_refuse_of_a_constraint(script, operator):
     parsed = jobs.parse(script.agent.client, documents.job_file(job))
     parsed["Constraints"][0]["RTarget"] = ""
 
-    assert len(jobs.validate(script.agent.client, parsed).problems) == 1
+    assert len(job_validation.validate(script.agent.client, parsed).problems) == 1
 
 
 def test_every_setting_together_is_a_valid_job(script):
@@ -362,7 +362,7 @@ def test_every_setting_together_is_a_valid_job(script):
         plugin = {"id": "all", "driver": "aws-ebs", "task_driver": {"name": task_driver}} | given
         for job in storage.plan_document({"plugins": [plugin]}).plugins[0].jobs:
             parsed = jobs.parse(script.agent.client, documents.job_file(job))
-            checked = jobs.validate(script.agent.client, parsed)
+            checked = job_validation.validate(script.agent.client, parsed)
             assert checked.problems == ()
             assert checked.warnings.startswith("1 warning:\n\n* Memory oversubscription is not enabled")
 
@@ -378,7 +378,7 @@ def test_every_example_of_the_documentation_is_valid_and_laid_out(script, tmp_pa
         for job in plan.jobs:
             text = documents.job_file(job)
             (tmp_path / f"{job.job_id}.nomad.hcl").write_text(text)
-            checked = jobs.validate(script.agent.client, jobs.parse(script.agent.client, text))
+            checked = job_validation.validate(script.agent.client, jobs.parse(script.agent.client, text))
             assert [problem for problem in checked.problems if not problem.endswith(LACKING)] == []
 
     assert subprocess.run(["nomad", "fmt", "-check", tmp_path], check=False).returncode == 0

@@ -52,14 +52,7 @@ class Rights:
 
     def with_(self, other: "Rights") -> "Rights":
         """Return both."""
-        return Rights(
-            jobs=self.jobs + other.jobs,
-            volumes=self.volumes + other.volumes,
-            cluster=self.cluster + other.cluster,
-            everywhere=self.everywhere + other.everywhere,
-            identity=self.identity + other.identity,
-            remark=self.remark or other.remark,
-        )
+        return Rights(**{name: found + getattr(other, name) for name, found in vars(self).items()})
 
 
 _TOUCH_RECORDS = ("read variable", "write variable", "delete variable")

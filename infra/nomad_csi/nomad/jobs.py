@@ -1,5 +1,5 @@
 """
-Nomad jobs: parse, validate, plan, register, read, stop.
+Nomad jobs: parse, plan, register, read, stop.
 
 Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 2026-08-21; tried on 2.0.6-dev, 2026-08.
 """
@@ -19,14 +19,6 @@ TaskEvent = records.TaskEvent
 Allocation = records.Allocation
 
 ABSENT = "job not found"
-
-
-@dataclass(frozen=True, kw_only=True)
-class JobValidation:
-    """What Nomad finds wrong with a job. It does not look into driver ``config``, nor for the driver."""
-
-    problems: tuple[str, ...]
-    warnings: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,17 +55,6 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Rep
     replies.text(parsed, "Namespace")
     replies.texts(parsed, "Meta")
     return parsed
-
-
-def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> JobValidation:
-    """Return what Nomad finds wrong with *job*, as `parse` returned it."""
-    path = request.path_of("validate", "job")
-    item = replies.checked(nomad.request("POST", path, query=_query(job), body={"Job": job}))
-    error = replies.text(item, "Error")
-    found = replies.strings(item, "ValidationErrors") or ((error,) if error else ())
-    return JobValidation(
-        problems=tuple(" ".join(problem.split()) for problem in found), warnings=replies.text(item, "Warnings")
-    )
 
 
 def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
@@ -178,40 +159,22 @@ def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 def _job(item: replies.ReplyObject) -> Job:
-    return Job(
-        job_id=replies.text(item, "ID"),
-        namespace=replies.text(item, "Namespace"),
-        type=replies.text(item, "Type"),
-        status=replies.text(item, "Status"),
-        stopped=replies.flag(item, "Stop"),
-        version=replies.number(item, "Version"),
-        job_modify_index=replies.number(item, "JobModifyIndex"),
-        meta=replies.texts(item, "Meta"),
-    )
+    return replies.record(Job, item, {}, job_id="ID", stopped="Stop")
 
 
 def _allocation(item: replies.ReplyObject) -> Allocation:
     states = replies.table(item, "TaskStates")
     events = [_event(event, task) for task in states for event in replies.rows(replies.table(states, task), "Events")]
-    return Allocation(
-        alloc_id=replies.text(item, "ID"),
-        node_id=replies.text(item, "NodeID"),
-        node_name=replies.text(item, "NodeName"),
-        client_status=replies.text(item, "ClientStatus"),
-        desired_status=replies.text(item, "DesiredStatus"),
-        task_events=tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
-        restarts=sum(replies.number(replies.table(states, task), "Restarts") for task in states),
-        job_version=replies.number(item, "JobVersion"),
-    )
+    given = {
+        "task_events": tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
+        "restarts": sum(replies.number(replies.table(states, task), "Restarts") for task in states),
+    }
+    return replies.record(Allocation, item, given, alloc_id="ID")
 
 
 def _event(item: replies.ReplyObject, task: str) -> TaskEvent:
-    return TaskEvent(
-        time_ns=replies.number(item, "Time"),
-        type=replies.text(item, "Type"),
-        message=replies.text(item, "DisplayMessage") or replies.text(item, "Message"),
-        task=task,
-    )
+    message = replies.text(item, "DisplayMessage") or replies.text(item, "Message")
+    return replies.record(TaskEvent, item, {"message": message, "task": task}, time_ns="Time")
 
 
 # The last lines of a task's log, read on its client through any agent.

@@ -38,25 +38,17 @@ def _described(node: Node, item: replies.ReplyObject) -> Node:
 
 def _node(item: replies.ReplyObject) -> Node:
     drivers = replies.table(item, "Drivers")
-    return Node(
-        node_id=replies.text(item, "ID"),
-        name=replies.text(item, "Name"),
-        datacenter=replies.text(item, "Datacenter"),
-        node_pool=replies.text(item, "NodePool"),
-        node_class=replies.text(item, "NodeClass"),
-        status=replies.text(item, "Status"),
-        eligible=replies.text(item, "SchedulingEligibility") == "eligible",
-        draining=replies.flag(item, "Drain"),
-        drivers={name: _is_healthy(replies.table(drivers, name)) for name in drivers},
-        modify_index=replies.number(item, "ModifyIndex"),
-        version=replies.text(item, "Version"),
-        driver_attributes={
+    given = {
+        "eligible": replies.text(item, "SchedulingEligibility") == "eligible",
+        "drivers": {name: _is_healthy(replies.table(drivers, name)) for name in drivers},
+        "driver_attributes": {
             key: value
             for name in drivers
             for key, value in replies.texts(replies.table(drivers, name), "Attributes").items()
         },
-        driver_health={name: replies.text(replies.table(drivers, name), "HealthDescription") for name in drivers},
-    )
+        "driver_health": {name: replies.text(replies.table(drivers, name), "HealthDescription") for name in drivers},
+    }
+    return replies.record(Node, item, given, node_id="ID", draining="Drain")
 
 
 def _is_healthy(driver: replies.ReplyObject) -> bool:
@@ -104,11 +96,7 @@ def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     item = replies.checked(nomad.request("GET", path))
     region = replies.text(item, "ServerRegion")
     return tuple(
-        Server(
-            name=replies.text(member, "Name"),
-            status=replies.text(member, "Status"),
-            version=replies.text(replies.table(member, "Tags"), "build"),
-        )
+        replies.record(Server, member, {"version": replies.text(replies.table(member, "Tags"), "build")})
         for member in replies.rows(item, "Members")
         if replies.text(replies.table(member, "Tags"), "region") in {region, ""}
     )

@@ -60,7 +60,6 @@ NEEDS: Mapping[str, Need] = {
     "read volume": Need(any_of=("csi-read-volume", "csi-mount-volume", "read-job"), calls=r"GET /v1/volume/.*"),
     "list volumes": Need(any_of=_LIST_VOLUMES, calls=r"GET /v1/volumes"),
     "parse job": Need(any_of=("parse-job", "submit-job"), calls=r"\w+ /v1/jobs/parse"),
-    "validate job": Need(any_of=("read-job",), calls=r"\w+ /v1/validate/job"),
     "plan job": Need(any_of=("submit-job", "plan-job"), calls=r"\w+ /v1/job/.+/plan"),
     "register job": Need(
         any_of=("submit-job", "register-job"),

@@ -30,17 +30,12 @@ def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
 
 
 def _plugin(item: replies.ReplyObject) -> Plugin:
-    return Plugin(
-        plugin_id=replies.text(item, "ID"),
-        provider=replies.text(item, "Provider"),
-        version=replies.text(item, "Version"),
-        controller_required=replies.flag(item, "ControllerRequired"),
-        controllers=_instances(item, "Controllers", "controller"),
-        nodes=_instances(item, "Nodes", "node"),
-        controllers_expected=replies.number(item, "ControllersExpected"),
-        nodes_expected=replies.number(item, "NodesExpected"),
-        jobs=frozenset(_jobs(item)),
-    )
+    given = {
+        "controllers": _instances(item, "Controllers", "controller"),
+        "nodes": _instances(item, "Nodes", "node"),
+        "jobs": frozenset(_jobs(item)),
+    }
+    return replies.record(Plugin, item, given, plugin_id="ID")
 
 
 def _jobs(item: replies.ReplyObject) -> Iterator[tuple[str, str]]:
@@ -59,19 +54,15 @@ def _instances(item: replies.ReplyObject, key: str, role: Literal["controller", 
 def _instance(item: replies.ReplyObject, node_id: str, role: Literal["controller", "node"]) -> Instance:
     info = replies.table(item, "ControllerInfo" if role == "controller" else "NodeInfo")
     max_volumes = replies.number(info, "MaxVolumes")
-    return Instance(
-        role=role,
-        node_id=node_id,
-        alloc_id=replies.text(item, "AllocID"),
-        healthy=replies.flag(item, "Healthy"),
-        health_description=replies.text(item, "HealthDescription"),
-        provider=replies.text(item, "Provider"),
-        provider_version=replies.text(item, "ProviderVersion"),
-        segments=replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
-        max_volumes=max_volumes if 0 < max_volumes < _UNLIMITED else None,
-        supports=_supports(info),
-        storage_node_id=replies.text(info, "ID"),
-    )
+    given = {
+        "role": role,
+        "node_id": node_id,
+        "segments": replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
+        "max_volumes": max_volumes if 0 < max_volumes < _UNLIMITED else None,
+        "supports": _supports(info),
+        "storage_node_id": replies.text(info, "ID"),
+    }
+    return replies.record(Instance, item, given)
 
 
 def _supports(info: replies.ReplyObject) -> frozenset[str]:

@@ -108,10 +108,5 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
 
 
 def _snapshot(item: replies.ReplyObject) -> Snapshot:
-    return Snapshot(
-        snapshot_id=replies.required(item, "ID"),
-        external_id=replies.text(item, "ExternalSourceVolumeID"),
-        size_bytes=replies.number(item, "SizeBytes"),
-        created=replies.time_of(item, "CreateTime"),
-        is_ready=replies.flag(item, "IsReady"),
-    )
+    given = {"snapshot_id": replies.required(item, "ID"), "created": replies.time_of(item, "CreateTime")}
+    return replies.record(Snapshot, item, given, external_id="ExternalSourceVolumeID")

@@ -34,7 +34,7 @@ class Variable:
 def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     """Return the variable at *path*, such as ``nomad/jobs/mysql``; ``None`` where there is none."""
     item = replies.one(nomad, _path_of(path), absent=ABSENT, query={"namespace": namespace})
-    return None if item is None else _variable(item)
+    return None if item is None else replies.record(Variable, item, {})
 
 
 def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
@@ -71,11 +71,3 @@ def _checked(
 
 def _path_of(path: str) -> str:
     return request.path_of("var", *path.split("/"))
-
-
-def _variable(item: replies.ReplyObject) -> Variable:
-    return Variable(
-        path=replies.text(item, "Path"),
-        items=replies.texts(item, "Items"),
-        modify_index=replies.number(item, "ModifyIndex"),
-    )

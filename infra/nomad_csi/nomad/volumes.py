@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.nomad.http import replies, request
@@ -146,18 +146,12 @@ def volume(item: replies.ReplyObject) -> Volume:
 
 def listed_volume(item: replies.ReplyObject) -> ListedVolume:
     """Return one element of ``GET /v1/volumes``."""
-    return ListedVolume(
-        volume_id=replies.required(item, "ID"),
-        namespace=replies.required(item, "Namespace"),
-        name=replies.text(item, "Name"),
-        external_id=replies.text(item, "ExternalID"),
-        plugin_id=replies.text(item, "PluginID"),
-        schedulable=replies.flag(item, "Schedulable"),
-        topologies=_segments(item, "Topologies"),
-        readers=replies.number(item, "CurrentReaders"),
-        writers=replies.number(item, "CurrentWriters"),
-        controller_required=replies.flag(item, "ControllerRequired"),
-    )
+    given = {
+        "volume_id": replies.required(item, "ID"),
+        "namespace": replies.required(item, "Namespace"),
+        "topologies": _segments(item, "Topologies"),
+    }
+    return replies.record(ListedVolume, item, given, readers="CurrentReaders", writers="CurrentWriters")
 
 
 def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], ...]:
@@ -167,25 +161,11 @@ def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], .
 def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
     """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
     known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
-    modes: tuple[tuple[str, Literal["read", "write"]], ...] = (("WriteAllocs", "write"), ("ReadAllocs", "read"))
-    for key, mode in modes:
+    for key, mode in (("WriteAllocs", "write"), ("ReadAllocs", "read")):
         for alloc_id in sorted(replies.table(item, key)):
-            yield _claim(alloc_id, mode, known.get(alloc_id) or replies.ReplyObject({}, item.reply))
-
-
-def _claim(alloc_id: str, mode: Literal["read", "write"], allocation: replies.ReplyObject) -> Claim:
-    return Claim(
-        alloc_id=alloc_id,
-        mode=mode,
-        node_id=replies.text(allocation, "NodeID"),
-        node_name=replies.text(allocation, "NodeName"),
-        job_id=replies.text(allocation, "JobID"),
-        namespace=replies.text(allocation, "Namespace"),
-        client_status=replies.text(allocation, "ClientStatus"),
-        desired_status=replies.text(allocation, "DesiredStatus"),
-        since_ns=replies.number(allocation, "CreateTime"),
-        changed_ns=replies.number(allocation, "ModifyTime"),
-    )
+            allocation = known.get(alloc_id) or replies.ReplyObject({}, item.reply)
+            given = {"alloc_id": alloc_id, "mode": mode}
+            yield replies.record(Claim, allocation, given, since_ns="CreateTime", changed_ns="ModifyTime")
 
 
 # Volumes by namespace and id, however many: one list for each namespace, then every one that is there.

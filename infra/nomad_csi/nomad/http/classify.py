@@ -134,7 +134,7 @@ _STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
     HTTPStatus.GATEWAY_TIMEOUT: ("ambiguous", "something in front of Nomad answered"),
 }
 
-_READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|validate/job|job/[^/]+/plan)")
+_READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|job/[^/]+/plan)")
 
 
 def answered(call: Call, status: int, text: str) -> Classification:

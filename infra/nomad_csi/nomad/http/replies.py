@@ -5,11 +5,14 @@ Any list, map or value may be ``null``, and lists may hold ``null`` (``Topologie
 empty value of its type, as in Go.
 """
 
+import dataclasses
 import datetime as dt
+import functools
 import re
-from collections.abc import Mapping
+import typing
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from nomad_csi import errors
 from nomad_csi.nomad.http import classify, request
@@ -21,6 +24,8 @@ _NUMBERS = range(-(2**63), 2**64)
 
 _TIME_END_S = 253_402_300_800
 """The year 10000, which `datetime` does not know."""
+
+_Record = TypeVar("_Record")
 
 _PLAIN = re.compile(r"\w+")
 
@@ -148,6 +153,38 @@ def time_of(node: ReplyObject, key: str) -> dt.datetime:
     if not 0 <= seconds < _TIME_END_S:
         _refuse(node.reply, _place(node, key), "seconds since 1970", seconds)
     return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
+
+
+def record(kind: type[_Record], item: ReplyObject, given: Mapping[str, Any], **names: str) -> _Record:
+    """
+    Return the dataclass *kind* with its fields out of *item*, but for those that are *given*.
+
+    A field stands at the key that Go would make of its name (``node_id``: ``NodeID``), or at that of *names*.
+    """
+    fields = _fields(kind)  # type: ignore[arg-type]  # a type is hashable
+    read = {name: reader(item, names.get(name, key)) for name, key, reader in fields if name not in given}
+    return kind(**read, **given)
+
+
+@functools.cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, str, Callable[[ReplyObject, str], Any]], ...]:
+    """Return name, key and reader of the fields of *kind* that a reply has as they are."""
+    types = typing.get_type_hints(kind)
+    names = (field.name for field in dataclasses.fields(kind))
+    return tuple((name, _key(name), _READERS[types[name]]) for name in names if types[name] in _READERS)
+
+
+def _key(name: str) -> str:
+    return "".join("ID" if part == "id" else part.capitalize() for part in name.split("_"))
+
+
+_READERS: Mapping[Any, Callable[[ReplyObject, str], Any]] = {
+    str: text,
+    int: number,
+    bool: flag,
+    Mapping[str, str]: texts,
+    tuple[str, ...]: strings,
+}
 
 
 def _objects(reply: request.Reply, place: str, value: Any) -> tuple[ReplyObject, ...]:
