@@ -123,6 +123,8 @@ def seen():
             nodes_expected=0,
         )
         more["ran"] = tuple(more.get("ran", ()))
+        events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
+        more.setdefault("now_ns", max(events, default=0))
         return found.PluginFound(plugin=None if instances == (None,) else record, **more)
 
     return make

@@ -110,7 +110,7 @@ def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, 
     (tmp_path / "a-1").mkdir()
     left = list(latencies_ms)
 
-    def answer(*_given, timeout_s):
+    def answer(*_given, timeout_s, **_):
         assert 2.5 <= timeout_s <= 5.0
         took_ms = left.pop(0)
         said = "ready" if took_ms < 1000 else "silent"
@@ -145,12 +145,14 @@ def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatc
     _without_plugins(plugins, 4)
     given = []
 
-    def answer(endpoint, *, timeout_s):
+    def answer(endpoint, *, timeout_s, **_):
         given.append(timeout_s)
         return report.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0)
 
     ticks = itertools.count()
-    monkeypatch.setattr(on_node, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
+    clock = types.SimpleNamespace(monotonic=lambda: next(ticks))
+    monkeypatch.setattr(on_node, "time", clock)
+    monkeypatch.setattr(on_node.probe, "time", clock)
     monkeypatch.setattr(on_node.probe, "AT_ONCE", 1)
     monkeypatch.setattr(on_node.probe, "probe", answer)
 

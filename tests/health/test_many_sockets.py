@@ -222,8 +222,8 @@ def test_silence_is_asked_again_where_nobody_could_listen(monkeypatch, wanted):
     def probe(endpoint, *, timeout_s, **_):
         asked.append(Path(endpoint).parent.name)
         if asked.count("b") == 1 and asked[-1] == "b":
-            time.sleep(timeout_s * 1.5)  # the processor is given to others
-            return report.ProbeReport(endpoint=endpoint, status="silent", detail="no answer", latency_ms=1.0)
+            late_ms = timeout_s * 1500  # the processor is given to others
+            return report.ProbeReport(endpoint=endpoint, status="silent", detail="no answer", latency_ms=late_ms)
         return report.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0, name=NAME)
 
     monkeypatch.setattr(gather.probe, "probe", probe)

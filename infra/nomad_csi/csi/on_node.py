@@ -104,11 +104,4 @@ def _ask(socket: Path, *, until: float, timeout_s: float) -> report.ProbeReport:
     except errors.CsiError as error:
         detail = f"{error.message}; {error.advice}"
         return report.ProbeReport(endpoint=str(socket), status="error", detail=detail, latency_ms=0.0)
-    left_s = max(until - time.monotonic(), timeout_s / 2)
-    found = probe.probe(str(socket), timeout_s=left_s)
-    for _ in range(probe.AGAIN):
-        if found.status != "silent" or found.latency_ms <= (left_s + probe.LATE * timeout_s) * 1000:
-            break
-        left_s = timeout_s
-        found = probe.probe(str(socket), timeout_s=left_s)
-    return found
+    return probe.probe_until(str(socket), until=until, timeout_s=timeout_s)

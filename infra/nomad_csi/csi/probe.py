@@ -78,6 +78,29 @@ def probe(
     return report.ProbeReport(endpoint=endpoint, status=status, detail=detail, latency_ms=latency_ms, **answers)
 
 
+def probe_until(
+    endpoint: str,
+    *,
+    until: float,
+    timeout_s: float,
+    expect_name: str = "",
+    role: report.Role | None = None,
+    cancelled: threading.Event | None = None,
+) -> report.ProbeReport:
+    """
+    Probe until the monotonic clock says *until*, which many plugins have in common, and for half of *timeout_s* least.
+
+    Silence that this process was too late to hear is asked again.
+    """
+    left_s = max(until - time.monotonic(), timeout_s / 2)
+    for _ in range(1 + AGAIN):
+        found = probe(endpoint, timeout_s=left_s, expect_name=expect_name, role=role, cancelled=cancelled)
+        if found.status != "silent" or found.latency_ms <= (left_s + LATE * timeout_s) * 1000:
+            break
+        left_s = timeout_s
+    return found
+
+
 _READY: tuple[report.Status, str] = ("ready", "every question was answered as expected")
 
 

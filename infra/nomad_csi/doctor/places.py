@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
+from nomad_csi.nomad.records import volumes as volume_records
 
 ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
 
@@ -27,8 +28,8 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         strange = keys - {key for segments in seen for key in segments}
         if strange:
             unknown[volume.plugin_id, ", ".join(sorted(strange))].append(volume.key)
-        elif not any(place.items() <= segments.items() for place in volume.segments for segments in seen):
-            told = " or ".join(sorted({_told(place) for place in volume.segments}))
+        elif not any(volume_records.reaches(volume.segments, segments) for segments in seen):
+            told = " or ".join(sorted({volume_records.place_text(place) for place in volume.segments}))
             nowhere[volume.plugin_id, told].append(volume.key)
     for (plugin_id, keys_), volumes in sorted(unknown.items()):
         evidence = f"/v1/volumes: {keys_} on {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client reports it"
@@ -80,7 +81,3 @@ def segments_of(found: model.ObservedCluster, plugin_id: str) -> list[Mapping[st
     plugin = found.known_plugins.get(plugin_id)
     seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
     return [dict(item) for item in sorted(seen)]
-
-
-def _told(segments: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))

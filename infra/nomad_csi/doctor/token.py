@@ -1,63 +1,35 @@
 """What the token may not do of what this package does. Pure."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi.doctor import model
 from nomad_csi.findings import finding
-from nomad_csi.nomad import permissions
+from nomad_csi.nomad import acl_policy, permissions
 from nomad_csi.nomad.records import tokens
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Operation:
-    """Something that this package does."""
-
-    name: str
-    in_jobs: tuple[frozenset[str], ...] = ()
-    """One capability of each set, in the namespaces of plugin jobs."""
-
-    in_volumes: tuple[frozenset[str], ...] = ()
-    """The same in the namespaces of volumes."""
-
-    on_marks: frozenset[str] = frozenset()
-    """All of these on the variables with the owner marks, in the namespaces of volumes."""
-
-    levels: tuple[tuple[str, frozenset[str]], ...] = ()
-    """``node``, ``plugin`` or ``agent``, and which levels will do."""
-
 
 MARKS = "nomad-csi/volumes/0"
 """One of the variables with owner marks (``ownership.owner_records``)."""
 
 
-def _any(*names: str) -> frozenset[str]:
-    return frozenset(names)
+LEVELS = {"node": ("read", "write"), "plugin": ("read",)}
+"""Levels of a policy that will do where `permissions.NEEDS` has one."""
 
+_OWNER_RECORDS = ("read variable", "write variable", "delete variable")
 
-_PLUGIN = ("plugin", _any("read"))
-_NODE = ("node", _any("read", "write"))
-
-_IN = permissions.alternatives
-
-OPERATIONS = (
-    _Operation(
-        name="read (verify, plan, claims, doctor)",
-        in_jobs=_IN(("read job", "list jobs")),
-        in_volumes=_IN(("read volume", "list volumes")),
-        levels=(_PLUGIN, _NODE),
+OPERATIONS: Mapping[str, acl_policy.Rights] = {
+    "read (verify, plan, claims, doctor)": acl_policy.Rights(
+        jobs=("read job", "list jobs"), volumes=("read volume", "list volumes"), cluster=("read plugin", "read clients")
     ),
-    _Operation(
-        name="run plugin jobs (pulumi up)",
-        in_jobs=_IN(("register job", "parse job", "plan job", "run plugin")),
-        levels=(_PLUGIN,),
+    "run plugin jobs (pulumi up)": acl_policy.Rights(
+        jobs=("register job", "parse job", "plan job", "run plugin"), cluster=("read plugin",)
     ),
-    _Operation(name="stop plugin jobs (pulumi destroy)", in_jobs=_IN(("stop job",))),
-    _Operation(name="register volumes (pulumi up, register)", in_volumes=_IN(("write volume",)), levels=(_PLUGIN,)),
-    _Operation(name="write owner records of volumes", on_marks=frozenset({"destroy", "read", "write"})),
-    _Operation(name="deregister volumes (pulumi destroy, deregister)", in_volumes=_IN(("deregister volume",))),
-    _Operation(name="detach volumes (claims --repair)", in_volumes=_IN(("detach volume",)), levels=(_PLUGIN,)),
-)
+    "stop plugin jobs (pulumi destroy)": acl_policy.Rights(jobs=("stop job",)),
+    "register volumes (pulumi up, register)": acl_policy.Rights(volumes=("write volume",), cluster=("read plugin",)),
+    "write owner records of volumes": acl_policy.Rights(volumes=_OWNER_RECORDS),
+    "deregister volumes (pulumi destroy, deregister)": acl_policy.Rights(volumes=("deregister volume",)),
+    "detach volumes (claims --repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
+}
+"""What this package does -> the calls that it takes; on variables, those with the owner records of volumes."""
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
@@ -79,34 +51,36 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     if writers:
         evidence = f'/v1/acl/policy: plugin {{ policy = "write" }} in {model.named(writers)}'
         yield finding("plugin-write-grants-nothing", subject, found=evidence)
-    for operation in OPERATIONS:
-        yield from _lacking(found, token, operation)
+    for name, rights in OPERATIONS.items():
+        yield from _lacking(found, token, name, rights)
 
 
-def _lacking(found: model.ObservedCluster, token: tokens.AclToken, operation: _Operation) -> Iterator[model.Outcome]:
+def _lacking(
+    found: model.ObservedCluster, token: tokens.AclToken, name: str, rights: acl_policy.Rights
+) -> Iterator[model.Outcome]:
+    levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
     lacking = [
-        *_in_namespaces(token, _job_namespaces(found), operation.in_jobs),
-        *_in_namespaces(token, _volume_namespaces(found), operation.in_volumes),
-        *_on_marks(token, _volume_namespaces(found), operation.on_marks),
-        *(f'{kind} {{ policy = "read" }}' for kind, levels in operation.levels if token.level(kind) not in levels),
+        *_in_namespaces(token, _job_namespaces(found), rights.jobs),
+        *_in_namespaces(token, _volume_namespaces(found), rights.volumes),
+        *_on_marks(token, _volume_namespaces(found), rights.volumes),
+        *(f'{level} {{ policy = "read" }}' for level in levels if token.level(level) not in LEVELS[level]),
     ]
     if lacking:
         told = "; ".join(dict.fromkeys(lacking))
         evidence = f"/v1/acl/policy ({model.named(list(token.policies)) or 'it has none'}): not allowed: {told}"
-        yield finding("token-cannot", f"token {token.name}: {operation.name}", found=evidence)
+        yield finding("token-cannot", f"token {token.name}: {name}", found=evidence)
 
 
-def _in_namespaces(
-    token: tokens.AclToken, namespaces: Iterable[str], needed: tuple[frozenset[str], ...]
-) -> Iterator[str]:
+def _in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
     places = sorted(namespaces)
-    for one_of in needed:
+    for one_of in permissions.alternatives(calls):
         without = [name for name in places if not one_of & token.capabilities(name)]
-        if without:
+        if one_of and without:
             yield f"{' or '.join(sorted(one_of))} in namespace {model.named(without)}"
 
 
-def _on_marks(token: tokens.AclToken, namespaces: Iterable[str], needed: frozenset[str]) -> Iterator[str]:
+def _on_marks(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+    needed = acl_policy.variable_rights(calls)
     without = [name for name in sorted(namespaces) if not needed <= token.of_variables(name, MARKS)]
     if needed and without:
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {model.named(without)}"
@@ -117,8 +91,4 @@ def _job_namespaces(found: model.ObservedCluster) -> frozenset[str]:
 
 
 def _volume_namespaces(found: model.ObservedCluster) -> frozenset[str]:
-    return frozenset(_namespace(volume.key) for volume in found.known_volumes) or frozenset({found.namespace})
-
-
-def _namespace(key: str) -> str:
-    return key.partition("/")[0]
+    return frozenset(volume.key.partition("/")[0] for volume in found.known_volumes) or frozenset({found.namespace})

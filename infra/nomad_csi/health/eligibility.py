@@ -8,11 +8,10 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
 
 from nomad_csi import findings
 from nomad_csi.health import constraints
-from nomad_csi.nomad.records import nodes
+from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 
@@ -58,24 +57,8 @@ CODES = frozenset(
 """Findings about the cluster: what no waiting heals."""
 
 
-class Placement(Protocol):
-    """Where tasks may run: of a plugin that is expected, or of a task of a job."""
-
-    @property
-    def datacenters(self) -> tuple[str, ...]:
-        """Patterns of datacenters."""
-
-    @property
-    def node_pool(self) -> str:
-        """Name of the node pool."""
-
-    @property
-    def constraints(self) -> tuple[model.Constraint, ...]:
-        """What a client must be besides."""
-
-    @property
-    def task_driver(self) -> str:
-        """Which task driver it must have; empty: any."""
+Placement = model.PluginExpectation | jobs.PluginTask
+"""Where tasks may run: of a plugin that is expected, or of a task of a job."""
 
 
 def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
@@ -159,24 +142,22 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         )
         return (none,)
     if expectation.nodes is not None and expectation.nodes > count:
-        instances = findings.finding(
-            "instances-exceed-nodes",
-            subject,
-            expected=f"one client for each of {expectation.nodes} instances",
-            found=listing.counted(count, "eligible client"),
-            advice=f"set monolith.count to {count} or less, or add clients",
-        )
-        return (instances,)
+        wanted = f"{expectation.nodes} instances"
+        return (_too_few(subject, "instances-exceed-nodes", wanted, count, key="monolith.count"),)
     if expectation.controllers > count:
-        few = findings.finding(
-            "controllers-exceed-nodes",
-            subject,
-            expected=f"one client for each of {expectation.controllers} controllers",
-            found=listing.counted(count, "eligible client"),
-            advice=f"set controller.count to {count} or less, or add clients",
-        )
-        return (few,)
+        wanted = f"{expectation.controllers} controllers"
+        return (_too_few(subject, "controllers-exceed-nodes", wanted, count, key="controller.count"),)
     return ()
+
+
+def _too_few(subject: str, code: str, wanted: str, count: int, *, key: str) -> findings.Finding:
+    return findings.finding(
+        code,
+        subject,
+        expected=f"one client for each of {wanted}",
+        found=listing.counted(count, "eligible client"),
+        advice=f"set {key} to {count} or less, or add clients",
+    )
 
 
 def _nothing_expected(subject: str) -> findings.Finding:

@@ -102,8 +102,8 @@ class PluginFound:
     probed: Mapping[tuple[str, Role], Probed] = field(default_factory=dict)
     """By allocation id and role; instances that are not in it could not be asked."""
 
-    seen_ns: int = 0
-    """When, in nanoseconds since 1970; 0: not known, and the latest task event is taken for it."""
+    now_ns: int = 0
+    """When, in nanoseconds since 1970."""
 
     def of_allocation(self, alloc_id: str) -> Ran | None:
         """Return the allocation of that id, if one of the plugin's jobs has it."""
@@ -114,13 +114,6 @@ class PluginFound:
         kind = "system" if role == "node" else "service"
         there = self._wanted_by_node.get(node_id, ())
         return tuple(item for item in there if monolith or item.job_type in {kind, ""})
-
-    @functools.cached_property
-    def now_ns(self) -> int:
-        """The moment of the look."""
-        return self.seen_ns or max(
-            (event.time_ns for item in self.ran for event in item.allocation.task_events), default=0
-        )
 
     @functools.cached_property
     def _by_id(self) -> Mapping[str, Ran]:

@@ -96,7 +96,7 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         ran=tuple(ran),
         missing_jobs=tuple(missing),
         others=other_jobs_of(client, {(expectation.namespace, job_id) for job_id in own}, plugin),
-        seen_ns=client.now_ns,
+        now_ns=client.now_ns,
     )
 
 
@@ -113,36 +113,20 @@ def probe_all(
         for number, (expectation, seen) in enumerate(told)
         for item in instances.all_of(seen.plugin)
     ]
-    wanted = [(expectation, item) for _, expectation, item in asked]
-    answers, late_s = _ask(wanted, timeout_s, event)
-    for _ in range(probe.AGAIN):
-        silent = [at for at, answer in enumerate(answers) if answer.status == "silent"]
-        if not silent or late_s <= probe.LATE * timeout_s:
-            break
-        again, late_s = _ask([wanted[at] for at in silent], timeout_s, event)
-        for at, answer in zip(silent, again, strict=True):
-            answers[at] = answer
+    until = time.monotonic() + timeout_s
+    answers = in_parallel(
+        (
+            functools.partial(_probe, expectation, item, until=until, timeout_s=timeout_s, cancelled=event)
+            for _, expectation, item in asked
+        ),
+        workers=probe.AT_ONCE,
+    )
     probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
     for (number, _, item), answer in zip(asked, answers, strict=True):
         probed[number][item.alloc_id, item.role] = answer
     return tuple(
         dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(told, probed, strict=True)
     )
-
-
-def _ask(
-    wanted: Sequence[tuple[model.PluginExpectation, plugins.Instance]], timeout_s: float, cancelled: threading.Event
-) -> tuple[list[found.Probed], float]:
-    """Return the answers of all of *wanted*, and how much later than their deadline this process had them, in s."""
-    until = time.monotonic() + timeout_s
-    answers = in_parallel(
-        (
-            functools.partial(_probe, expectation, item, until=until, least_s=timeout_s / 2, cancelled=cancelled)
-            for expectation, item in wanted
-        ),
-        workers=probe.AT_ONCE,
-    )
-    return answers, time.monotonic() - until
 
 
 def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
@@ -178,19 +162,23 @@ def _probe(
     instance: plugins.Instance,
     *,
     until: float,
-    least_s: float,
+    timeout_s: float,
     cancelled: threading.Event,
 ) -> found.Probed:
-    """Ask one instance until the monotonic clock says *until*, which all have in common, and for *least_s* at least."""
+    """Ask one instance as `probe.probe_until` does."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
     hidden = _hidden(path)
     if hidden:
         return found.Probed(reached=False, detail=hidden)
-    timeout_s = max(until - time.monotonic(), least_s)
-    answer = probe.probe(
-        path, timeout_s=timeout_s, expect_name=expectation.provider, role=instance.role, cancelled=cancelled
+    answer = probe.probe_until(
+        path,
+        until=until,
+        timeout_s=timeout_s,
+        expect_name=expectation.provider,
+        role=instance.role,
+        cancelled=cancelled,
     )
     return found.Probed(
         reached=True,

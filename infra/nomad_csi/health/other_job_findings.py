@@ -22,10 +22,12 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
     it is the plan's, all works until the other one comes up again: worth knowing, and no reason to stop a roll-over.
     """
     for other in plugin_found.others:
+        where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
+        name = f"job {other.job_id}{where}"
         if other.unread:
-            yield _finding(expectation, other, "job-unread", other.unread)
+            yield _unread(expectation.plugin_id, name, other)
         elif names := sorted(_shared(plugin_found, other)):
-            yield _finding(expectation, other, "job-duplicate", f"instances on {_named(names)}")
+            yield _duplicate(expectation.plugin_id, name, "the plan's jobs", _named(names), severity="warning")
 
 
 def check_before(
@@ -42,12 +44,21 @@ def check_before(
     plugin on such a client, too. A job that cannot be read is a warning.
     """
     there = tuple(all_nodes)
+    task = wanted[0]
     for other in others:
+        name = f"job {other.namespace}/{other.job_id}"
         if other.unread:
-            yield _before(wanted, other, "job-unread", other.unread)
+            yield _unread(task.plugin_id, name, other)
         elif names := sorted(set(_met(wanted, other, there, every_part))):
             owner = f"belongs to stack {other.owner}" if other.owner else "belongs to no stack"
-            yield _before(wanted, other, "job-duplicate", f"instances on {_named(names)}; the job {owner}")
+            yield _duplicate(
+                task.plugin_id,
+                name,
+                f"job {task.namespace}/{task.job_id}",
+                f"{_named(names)}; the job {owner}",
+                severity="error",
+                advice=_ways_out(wanted, other),
+            )
 
 
 def _met(
@@ -79,20 +90,6 @@ def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
     return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
 
 
-def _before(wanted: Sequence[jobs.PluginTask], other: found.OtherJob, code: str, shown: str) -> findings.Finding:
-    task = wanted[0]
-    name = f"job {other.namespace}/{other.job_id}"
-    is_unread = code == "job-unread"
-    return findings.finding(
-        code,
-        f"plugin {task.plugin_id}",
-        severity="warning" if is_unread else "error",
-        expected=_expected(name, f"job {task.namespace}/{task.job_id}", is_unread),
-        found=shown,
-        advice="" if is_unread else _ways_out(wanted, other),
-    )
-
-
 def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
     """Return how to have one instance: the job taken over, where the plugin of *wanted* has such a part, or stopped."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
@@ -105,21 +102,24 @@ def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
     return f"take it over ({keys} at the plugin), or {stop}"
 
 
-def _finding(expectation: model.PluginExpectation, other: found.OtherJob, code: str, shown: str) -> findings.Finding:
-    where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
-    name = f"job {other.job_id}{where}"
-    is_unread = code == "job-unread"
+def _unread(plugin_id: str, name: str, other: found.OtherJob) -> findings.Finding:
+    expected = f"to see where {name} runs the plugin"
     return findings.finding(
-        code,
-        f"plugin {expectation.plugin_id}",
-        severity="warning",
-        expected=_expected(name, "the plan's jobs", is_unread),
-        found=shown,
+        "job-unread", f"plugin {plugin_id}", severity="warning", expected=expected, found=other.unread
     )
 
 
-def _expected(name: str, wanted: str, is_unread: bool) -> str:
-    return f"to see where {name} runs the plugin" if is_unread else f"no instances of {name} on the clients of {wanted}"
+def _duplicate(
+    plugin_id: str, name: str, wanted: str, where: str, *, severity: findings.Severity, advice: str = ""
+) -> findings.Finding:
+    return findings.finding(
+        "job-duplicate",
+        f"plugin {plugin_id}",
+        severity=severity,
+        expected=f"no instances of {name} on the clients of {wanted}",
+        found=f"instances on {where}",
+        advice=advice,
+    )
 
 
 def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[str]:

@@ -157,8 +157,8 @@ def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[st
     calls = {namespace: found for namespace, found in calls.items() if found}
     identity = [name for rights in chosen for name in rights.identity]
     all_calls = [name for found in (*calls.values(), *(rights.cluster for rights in chosen)) for name in found]
-    variables = {namespace: _variables(found) for namespace, found in calls.items()}
-    variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | _variables(identity)
+    variables = {namespace: variable_rights(found) for namespace, found in calls.items()}
+    variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | variable_rights(identity)
     return AclPolicy(
         capabilities={namespace: _capabilities(found) for namespace, found in calls.items()},
         variables={namespace: found for namespace, found in variables.items() if found},
@@ -166,7 +166,8 @@ def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[st
     )
 
 
-def _variables(calls: Iterable[str]) -> frozenset[str]:
+def variable_rights(calls: Iterable[str]) -> frozenset[str]:
+    """Return what *calls* need on the variables that they are about."""
     return frozenset(need.variable for name in calls if (need := permissions.NEEDS[name]).variable)
 
 

@@ -6,7 +6,7 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 (``CSIVolumeChecker``), ``nomad/structs/node.go`` (``CSITopology.MatchFound``), 2026-08-21.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from nomad_csi import findings
 from nomad_csi.nomad.records import volumes
@@ -40,7 +40,7 @@ def _remembered(plugin_id: str, row: probed.ProbedInstance) -> Iterator[findings
     pairs = [("version", instance.provider_version, report.vendor_version)]
     if row.role == "node":
         pairs += [
-            ("topology", _segments(instance.segments), _segments(report.segments)),
+            ("topology", volumes.place_text(instance.segments), volumes.place_text(report.segments)),
             ("limit of volumes", _limit(instance.max_volumes), _limit(report.max_volumes)),
         ]
     for what, remembered, answered in pairs:
@@ -105,8 +105,8 @@ def _places(
     """Yield each volume that no client of the plugin reaches."""
     places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
     for item in needs:
-        if item.topologies and not any(_reaches(place, item) for place in places):
-            there = "; ".join(sorted({_segments(place) for place in places}))
+        if item.topologies and not any(volumes.reaches(item.topologies, place) for place in places):
+            there = "; ".join(sorted({volumes.place_text(place) for place in places}))
             yield findings.finding(
                 "volume-out-of-reach",
                 f"volume {item.key}",
@@ -121,12 +121,13 @@ def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.
     if row.report is None:
         return
     for item in held:
-        if item.topologies and not _reaches(row.report.segments, item):
+        if item.topologies and not volumes.reaches(item.topologies, row.report.segments):
+            there = volumes.place_text(row.report.segments) or "no place"
             yield findings.finding(
                 "claimed-out-of-place",
                 f"volume {item.key}",
                 expected=f"claims from {_wanted(item)} only",
-                found=f"one on {row.node_name or row.node_id}, in {_segments(row.report.segments) or 'no place'}",
+                found=f"one on {row.node_name or row.node_id}, in {there}",
             )
     yield from _room(plugin_id, row, held)
 
@@ -153,17 +154,8 @@ def _held(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
     return found
 
 
-def _reaches(place: Mapping[str, str], volume: volumes.Volume) -> bool:
-    """Return whether a client in *place* may use the volume, as Nomad's scheduler decides it."""
-    return any(wanted.items() <= place.items() for wanted in volume.topologies)
-
-
 def _wanted(volume: volumes.Volume) -> str:
-    return " or ".join(_segments(place) for place in volume.topologies)
-
-
-def _segments(place: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={place[key]}" for key in sorted(place))
+    return " or ".join(volumes.place_text(place) for place in volume.topologies)
 
 
 def _limit(count: int | None) -> str:

@@ -155,8 +155,7 @@ def _against_clients(
 
 
 def _places(volume: volumes.Volume) -> str:
-    shown = [", ".join(f"{name}={value}" for name, value in sorted(each.items())) for each in volume.topologies]
-    return " or ".join(shown) or "anywhere"
+    return " or ".join(map(volume_records.place_text, volume.topologies)) or "anywhere"
 
 
 def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
@@ -175,13 +174,8 @@ def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeCl
         and node.eligible
         and not node.draining
         and node.node_id in healthy
-        and _is_there(volume, healthy[node.node_id])
+        and (not volume.topologies or volume_records.reaches(volume.topologies, healthy[node.node_id].segments))
     )
-
-
-def _is_there(volume: volumes.Volume, instance: plugins.Instance) -> bool:
-    """Return whether the instance is in a place of the volume: every segment that the volume names is the node's."""
-    return not volume.topologies or any(place.items() <= instance.segments.items() for place in volume.topologies)
 
 
 def _outcome(

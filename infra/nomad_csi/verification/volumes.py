@@ -194,8 +194,8 @@ def _out_of_reach(
         return
     nodes = [row for row in served_by.instances if row.role == "node"]
     healthy = [row for row in nodes if row.status == "healthy"]
-    ill = sorted(row.node_name for row in nodes if any(place.items() <= row.segments.items() for place in places))
-    if healthy and not any(place.items() <= row.segments.items() for place in places for row in healthy):
+    ill = sorted(row.node_name for row in nodes if volumes.reaches(places, row.segments))
+    if healthy and not any(volumes.reaches(places, row.segments) for row in healthy):
         yield findings.finding(
             "volume-out-of-reach",
             subject,

@@ -4,7 +4,7 @@ CSI volumes as Nomad shows them. Plain data.
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -18,6 +18,16 @@ Key = tuple[str, str]
 def key_of(document: registration.VolumeRegistration) -> Key:
     """Return namespace and id of *document*."""
     return document.namespace, document.volume_id
+
+
+def reaches(places: Iterable[Mapping[str, str]], segments: Mapping[str, str]) -> bool:
+    """Return whether a client of *segments* is in one of *places*: it has every segment that the place names."""
+    return any(place.items() <= segments.items() for place in places)
+
+
+def place_text(segments: Mapping[str, str]) -> str:
+    """Return ``rack=r1, zone=a``."""
+    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
