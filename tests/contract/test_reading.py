@@ -234,7 +234,7 @@ def test_import_writes_what_it_may_read_and_names_the_rest(run):
     assert [line for line in err.splitlines() if ": not read: " in line] == [
         "the cluster: not read: 1 volume of namespace secret (theirs): GET /v1/volume/csi/theirs: status 403: "
         "Permission denied; the token needs csi-read-volume in namespace secret (or csi-mount-volume, read-job)",
-        "the cluster: not read: the jobs of 1 instance of plugin hidden: the token lacks read-job in their namespace",
+        "the cluster: not read: jobs of plugin hidden (secret/plugin-hidden): the token lacks read-job there",
     ]
 
 

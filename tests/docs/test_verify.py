@@ -118,7 +118,6 @@ def test_metrics_of_the_page_are_those_of_the_code():
         healthy_nodes=1,
         expected_nodes=1,
         findings=(),
-        explanations=(),
     )
     reported = report.VerificationReport(plugins=(plugin,), volumes=(held,))
     text = prometheus.text(reported, seconds=1, last_answer_s=1)

@@ -32,7 +32,7 @@ def test_explain_shows_the_cause_and_the_latest_event(ran):
     """Both together tell what happened and what Nomad does now."""
     item = ran("node", "a", events=[*START, ("Plugin became unhealthy", DENIED), ("Not Restarting", "Exceeded")])
 
-    shown = [str(line) for line in events.explain([item.allocation])]
+    shown = [f"{line.where}: {line.text}" for line in events.explain([item.allocation])]
 
     assert shown == [
         f"on a (allocation node-a): Plugin became unhealthy: {DENIED}",

@@ -32,29 +32,40 @@ EFFECTS = frozenset({"Alloc Unhealthy", "Killed", "Killing", "Not Restarting", "
 """Event types that only tell what Nomad did about it. What is in neither set, such as ``Terminated``, is in between."""
 
 
+CauseKind = Literal["event", "log", "known-issue", "job", "note"]
+
+
 @dataclass(frozen=True, kw_only=True)
-class Explanation:
-    """What Nomad recorded of an allocation that has no healthy instance."""
+class Cause:
+    """One thing that explains."""
 
-    alloc_id: str
-    node_name: str
+    kind: CauseKind
+    """
+    What it is.
+
+    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``known-issue``: of the driver;
+    ``job``: seen in the job; ``note``: not asked.
+    """
+
+    where: str
+    """Such as ``on client-1 (allocation 910c3a48)``, ``job plugin-aws-efs0-nodes``, or the issue's source."""
+
     text: str
-    """Event type and message, such as ``Plugin became unhealthy: ... AccessDenied ...``."""
-
-    @property
-    def where(self) -> str:
-        """``on client-1 (allocation 910c3a48)``."""
-        return f"on {self.node_name or 'no client yet'} (allocation {self.alloc_id[:8]})"
 
     def __str__(self) -> str:
-        """Return ``on client-1 (allocation 910c3a48): <text>``."""
-        return f"{self.where}: {self.text}"
+        """Return ``log on client-1 (allocation 910c3a48): <text>``."""
+        return f"{self.kind} {self.where}: {self.text}"
 
 
-def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Explanation, ...]:
+def place_of(allocation: jobs.Allocation) -> str:
+    """Return ``on client-1 (allocation 910c3a48)``."""
+    return f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
+
+
+def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Cause, ...]:
     """Return the cause and the latest event of each of *allocations*; none of one that runs and had no trouble yet."""
     return tuple(
-        Explanation(alloc_id=allocation.alloc_id, node_name=allocation.node_name, text=text)
+        Cause(kind="event", where=place_of(allocation), text=text)
         for allocation in allocations
         for text in dict.fromkeys(_telling(allocation))
     )
@@ -154,37 +165,8 @@ def _falls(events: tuple[jobs.TaskEvent, ...]) -> list[int]:
 # What explains that a plugin is not well, beside its task's events: its last words, and known issues of its driver.
 
 
-CauseKind = Literal["event", "log", "known-issue", "job", "note"]
-
 LOG_LINES = 8
 """Of a log, the last ones."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cause:
-    """One thing that explains."""
-
-    kind: CauseKind
-    """
-    What it is.
-
-    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``known-issue``: of the driver;
-    ``job``: seen in the job; ``note``: not asked.
-    """
-
-    where: str
-    """Such as ``on client-1 (allocation 910c3a48)``, ``job plugin-aws-efs0-nodes``, or the issue's source."""
-
-    text: str
-
-    def __str__(self) -> str:
-        """Return ``log on client-1 (allocation 910c3a48): <text>``."""
-        return f"{self.kind} {self.where}: {self.text}"
-
-
-def cause_of_events(told: Iterable[Explanation]) -> tuple[Cause, ...]:
-    """Return what Nomad recorded of tasks that have no healthy instance."""
-    return tuple(Cause(kind="event", where=item.where, text=item.text) for item in told)
 
 
 def cause_of_log(where: str, text: str) -> tuple[Cause, ...]:

@@ -31,9 +31,9 @@ def explain(
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
     """Return what explains *status*. What cannot be asked is said and passed over."""
-    unserved = [item for item in (seen.of_allocation(line.alloc_id) for line in status.explanations) if item]
-    sick = [item for item in (seen.of_allocation(row.alloc_id) for row in status.instances if row.code) if item]
-    told = list({item.allocation.alloc_id: item for item in (*sick, *unserved)}.values())[:LOGS]
+    known = [seen.of_allocation(row.alloc_id) for row in status.instances if row.code]
+    sick = [item.allocation for item in known if item]
+    told = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
     from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
     driver = catalogue.DRIVERS.get(expectation.driver)
     try:
@@ -42,7 +42,7 @@ def explain(
     except errors.NomadApiError as error:
         running, from_logs = [], [*from_logs, events.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
     rules = dict(_rules(running, driver))
-    evidence = [event.message for item in told for event in item.allocation.task_events]
+    evidence = [event.message for item in told for event in item.task_events]
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in status.instances if row.code]
     return (*events.cause_of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
@@ -50,14 +50,12 @@ def explain(
 
 def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
     """Return the events of the tasks without a healthy instance, such as a refused image: of a few allocations."""
-    shown = list(dict.fromkeys(item.alloc_id for item in status.explanations))[:LOGS]
-    return events.cause_of_events(item for item in status.explanations if item.alloc_id in shown)
+    return events.explain([item for item in status.unserved if events.explain([item])][:LOGS])
 
 
-def _log(client: nomad.Nomad, namespace: str, ran: found.Ran) -> tuple[events.Cause, ...]:
+def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tuple[events.Cause, ...]:
     """Return the last lines of what a task wrote to stderr, else to stdout; or why they cannot be read."""
-    allocation = ran.allocation
-    where = f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
+    where = events.place_of(allocation)
     task = next((event.task for event in reversed(allocation.task_events)), "")
     if not task:
         return ()

@@ -48,8 +48,8 @@ def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound
         restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
         if restarts > 0:
             times = listing.counted(restarts, "restart")
-            where = f"on {item.allocation.node_name} (allocation {item.allocation.alloc_id[:8]})"
-            yield _unsteady("instance-restarted", subject, f"{times} {where}: {events.cause(item.allocation)}")
+            told = f"{times} {events.place_of(item.allocation)}: {events.cause(item.allocation)}"
+            yield _unsteady("instance-restarted", subject, told)
 
 
 def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity = "error") -> findings.Finding:
@@ -96,11 +96,16 @@ class PluginStatus:
 
     findings: tuple[findings.Finding, ...]
 
-    explanations: tuple[events.Explanation, ...]
-    """What Nomad recorded of allocations that have no healthy instance."""
+    unserved: tuple[jobs.Allocation, ...] = ()
+    """Those that should run and have no healthy instance."""
 
     causes: tuple[events.Cause, ...] = ()
     """What else explains it, where somebody fetched that: lines of logs, known issues of the driver."""
+
+    @property
+    def explanations(self) -> tuple[events.Cause, ...]:
+        """What Nomad recorded of the allocations that have no healthy instance."""
+        return events.explain(self.unserved)
 
     @property
     def ok(self) -> bool:
@@ -190,7 +195,7 @@ def compare_plugin(
             *plugin_findings.check_sockets(expectation, plugin_found, rows, expected),
             *(gone_instances(expectation, before, plugin_found) if before else ()),
         ),
-        explanations=events.explain(_unserved(plugin_found, rows)),
+        unserved=tuple(_unserved(plugin_found, rows)),
     )
 
 

@@ -102,8 +102,7 @@ def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model
 def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
     found = plugin_jobs.jobs_of_plugin(client, plugin)
     if found.hidden:
-        count = listing.counted(len(found.hidden), "instance")
-        text = f"the jobs of {count} of plugin {plugin.plugin_id}: the token lacks read-job in their namespace"
+        text = f"jobs of plugin {plugin.plugin_id} ({listing.shortened(found.hidden)}): the token lacks read-job there"
         remarks.add("not read", model.CLUSTER, 0, text)
     return found.jobs
 

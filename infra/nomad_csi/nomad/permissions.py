@@ -71,7 +71,6 @@ NEEDS: Mapping[str, Need] = {
     "mount volume": Need(any_of=("csi-mount-volume",), level="plugin"),
     "stop job": Need(any_of=("submit-job", "purge-job", "deregister-job"), calls=r"DELETE /v1/job/.*"),
     "read job": Need(any_of=("read-job",), calls=r"GET /v1/job/.*"),
-    "read allocation": Need(any_of=("read-job",), calls=r"GET /v1/allocation/.*"),
     "list jobs": Need(any_of=("list-jobs",), calls=r"GET /v1/jobs"),
     "read logs": Need(any_of=("read-logs", "read-fs"), calls=r"GET /v1/client/fs/logs/.*"),
     "read variable": Need(variable="read", calls=r"GET /v1/var/.*"),

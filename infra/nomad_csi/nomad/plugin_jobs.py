@@ -1,9 +1,8 @@
 """
 The jobs behind a CSI plugin, and what each was submitted as.
 
-Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``jobSubmissionCRUD``), ``nomad/csi_endpoint.go``
-(``CSIPlugin.Get`` shows allocations of one namespace only), 2026-08-21. A token needs ``plugin { policy = "read" }``,
-and ``read-job`` in the namespaces of the jobs.
+Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``jobSubmissionCRUD``), 2026-08-21. A token needs
+``plugin { policy = "read" }``, and ``read-job`` in the namespaces of the jobs.
 """
 
 import itertools
@@ -131,41 +130,24 @@ class PluginJobs:
     jobs: tuple[RunningJob, ...]
 
     hidden: tuple[str, ...] = ()
-    """Ids of allocations in namespaces where the token may read no jobs."""
-
-
-_UNKNOWN_ALLOCATION = "Unknown allocation"
-"""What Nomad says of one that the token may not see (``nomad/alloc_endpoint.go``, ``GetAlloc``)."""
+    """``namespace/job_id`` of jobs in namespaces where the token may read none."""
 
 
 def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
-    """
-    Return the jobs whose allocations Nomad counts as instances of *plugin*, by namespace and id.
-
-    A job of which no instance was ever healthy is not among them: Nomad does not know yet what it runs.
-    """
+    """Return the running jobs of which Nomad expects instances of *plugin*, by namespace and id."""
     hidden: list[str] = []
-    left = dict.fromkeys(instance.alloc_id for instance in (*plugin.controllers, *plugin.nodes))
-    running: dict[tuple[str, str], RunningJob] = {}
-    while left:
-        alloc_id = next(iter(left))
-        del left[alloc_id]
+    running: list[RunningJob] = []
+    for key in sorted(plugin.jobs):
         try:
-            allocation = replies.one(nomad, request.path_of("allocation", alloc_id), absent="alloc not found")
+            job = _read(nomad, *key)
         except errors.NomadApiError as error:
-            if error.status != HTTPStatus.FORBIDDEN and _UNKNOWN_ALLOCATION not in error.message:
+            if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            hidden.append(alloc_id)
+            hidden.append("/".join(key))
             continue
-        if allocation is None:
-            continue
-        key = (replies.text(allocation, "Namespace"), replies.text(allocation, "JobID"))
-        for other in jobs.allocations(nomad, *key):
-            left.pop(other.alloc_id, None)
-        job = _read(nomad, *key)
         if job is not None:
-            running[key] = job
-    return PluginJobs(jobs=tuple(running[key] for key in sorted(running)), hidden=tuple(hidden))
+            running.append(job)
+    return PluginJobs(jobs=tuple(running), hidden=tuple(hidden))
 
 
 def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | None:

@@ -234,7 +234,7 @@ class _Wait:
         fetched = self._explained(latest)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
         more = [item for item in status.explanations if item.text not in said]
-        lines = [*map(str, wrong[:SHOWN]), *map(str, more[:SHOWN])]
+        lines = [*map(str, wrong[:SHOWN]), *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
         if self._heard is not None:
             lines.append(f"asked over CSI by a job: {_said(self._heard.status)}")
         elif not wrong and self._needs_job(latest):
@@ -275,7 +275,7 @@ def _status(status: plugins.PluginStatus, stable_s: float) -> str:
 def _cause(status: plugins.PluginStatus) -> str:
     """Return the first reason that is known, cut: of an instance, or of a task that never became one."""
     rows = (f"{row.node_name}: {row.detail}" for row in status.instances if row.code and row.detail)
-    tasks = map(str, status.explanations)
+    tasks = (f"{item.where}: {item.text}" for item in status.explanations)
     return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
 
 
