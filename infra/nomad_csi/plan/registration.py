@@ -1,7 +1,8 @@
 """
 The one document of a volume: rendered as a volume file, and sent as the HTTP payload.
 
-Field names are those of a Nomad volume specification; what each form calls a field is declared with it.
+Field names are those of a Nomad volume specification, and the forms of the document (`volume_forms`) call them so in
+their own spelling; where a form has another name, it is declared with the field, with a dot for what is nested.
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/volume_register_csi.go``, 2026-08-21.
 """
 
@@ -11,20 +12,18 @@ from dataclasses import dataclass, field
 
 from nomad_csi.spec import encrypted
 
-
-def _named(file: str, api: str, prop: str) -> dict[str, str]:
-    """Return what the forms of the document call a field (`volume_forms`); a dot stands for what is nested."""
-    return {"file": file, "api": api, "property": prop}
+IS_OWN = {"is_own": True}
+"""Metadata of a field that has no form: it is ours."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capability:
     """One way in which allocations may use the volume."""
 
-    access_mode: str = field(metadata=_named("access_mode", "AccessMode", "accessMode"))
+    access_mode: str
     """One of Nomad's five, such as ``single-node-writer`` (`spec.base.ACCESS_MODES`)."""
 
-    attachment_mode: str = field(metadata=_named("attachment_mode", "AttachmentMode", "attachmentMode"))
+    attachment_mode: str
     """``file-system`` or ``block-device``."""
 
 
@@ -32,10 +31,8 @@ class Capability:
 class MountOptions:
     """How a file system is mounted. Nomad redacts the flags on every read."""
 
-    fs_type: str = field(default="", metadata=_named("fs_type", "FSType", "fsType"))
-    mount_flags: tuple[str, ...] = field(
-        default=(), repr=False, metadata=_named("mount_flags", "MountFlags", "mountFlags")
-    )
+    fs_type: str = ""
+    mount_flags: tuple[str, ...] = field(default=(), repr=False)
     """Each a text, or `encrypted.PLACEHOLDER` for one that only Pulumi can read."""
 
     @property
@@ -48,66 +45,52 @@ class MountOptions:
 class VolumeRegistration:
     """A volume as Nomad is to hold it. Server-managed fields have no place here."""
 
-    volume_id: str = field(metadata=_named("id", "ID", "volumeId"))
+    volume_id: str = field(metadata={"file": "id", "api": "ID"})
     """Nomad's id of the volume, unique in its namespace."""
 
-    namespace: str = field(default="default", metadata=_named("namespace", "Namespace", "namespace"))
+    namespace: str = "default"
 
-    name: str = field(metadata=_named("name", "Name", "name"))
+    name: str
     """Shown by Nomad, and fixed after the first registration."""
 
-    external_id: str = field(default="", metadata=_named("external_id", "ExternalID", "externalId"))
+    external_id: str = ""
     """The storage provider's id: ``vol-...``, ``fs-...[:path][::fsap-...]``; empty: not known, or still to be made."""
 
-    plugin_id: str = field(metadata=_named("plugin_id", "PluginID", "pluginId"))
-
-    capabilities: tuple[Capability, ...] = field(metadata=_named("capability", "RequestedCapabilities", "capabilities"))
-
-    mount_options: MountOptions = field(
-        default=MountOptions(), metadata=_named("mount_options", "MountOptions", "mountOptions")
-    )
-
+    plugin_id: str
+    capabilities: tuple[Capability, ...] = field(metadata={"file": "capability", "api": "RequestedCapabilities"})
+    mount_options: MountOptions = MountOptions()
     required_topologies: tuple[Mapping[str, str], ...] = field(
-        default=(), metadata=_named("topology_request.required", "RequestedTopologies.Required", "requiredTopologies")
+        default=(), metadata={"file": "topology_request.required", "api": "RequestedTopologies.Required"}
     )
     """Segments of each acceptable place; empty: anywhere. On first registration they become the volume's topology."""
 
     preferred_topologies: tuple[Mapping[str, str], ...] = field(
-        default=(),
-        metadata=_named("topology_request.preferred", "RequestedTopologies.Preferred", "preferredTopologies"),
+        default=(), metadata={"file": "topology_request.preferred", "api": "RequestedTopologies.Preferred"}
     )
     """Segments of the places that a plugin tries first when it makes the storage, best first; no effect afterwards."""
 
-    parameters: Mapping[str, str] = field(
-        default_factory=dict, metadata=_named("parameters", "Parameters", "parameters")
-    )
+    parameters: Mapping[str, str] = field(default_factory=dict)
     """What the driver makes the storage by, and validates it by. Fixed after the first registration."""
 
-    context: Mapping[str, str] = field(default_factory=dict, metadata=_named("context", "Context", "context"))
+    context: Mapping[str, str] = field(default_factory=dict)
     """``volume_context`` of every CSI call."""
 
-    secrets: Mapping[str, str] = field(
-        default_factory=dict, repr=False, metadata=_named("secrets", "Secrets", "secrets")
-    )
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
 
-    shares_storage: bool = False
+    shares_storage: bool = field(default=False, metadata=IS_OWN)
     """Whether another volume may stand for the same storage (`sharing_refusal`). It is not sent to Nomad."""
 
-    clone_id: str = field(default="", metadata=_named("clone_id", "CloneID", "cloneId"))
-    snapshot_id: str = field(default="", metadata=_named("snapshot_id", "SnapshotID", "snapshotId"))
+    clone_id: str = ""
+    snapshot_id: str = ""
     """
     External id of the volume, or id of the snapshot, that the storage is made from; empty: from nothing.
 
     A registration makes nothing, and records it. Fixed after the first.
     """
 
-    capacity_min_bytes: int = field(
-        default=0, metadata=_named("capacity_min", "RequestedCapacityMin", "capacityMinBytes")
-    )
-    capacity_max_bytes: int = field(
-        default=0, metadata=_named("capacity_max", "RequestedCapacityMax", "capacityMaxBytes")
-    )
+    capacity_min_bytes: int = field(default=0, metadata={"file": "capacity_min", "api": "RequestedCapacityMin"})
+    capacity_max_bytes: int = field(default=0, metadata={"file": "capacity_max", "api": "RequestedCapacityMax"})
     """
     Size that is asked for; 0: none, the driver's own size when the storage is made.
 

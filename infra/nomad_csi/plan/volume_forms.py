@@ -1,13 +1,13 @@
 """
 The forms of a volume's document: a volume file, Nomad's JSON, and the inputs of a Pulumi resource.
 
-Their names are declared on the fields of `registration`, once for all forms.
+Their names are those of the fields of `registration`, once for all forms.
 """
 
 import functools
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from operator import attrgetter
 from typing import Any, Literal, Protocol
 
@@ -25,7 +25,22 @@ _KINDS: Mapping[Any, Kind] = {
     tuple[registration.Capability, ...]: "capabilities",
 }
 _SEGMENTS = {"api": "Segments", "property": "segments"}
-_CAPABILITY = {item.name: item.metadata for item in fields(registration.Capability)}
+_WORDS = {"fs": "FS", "id": "ID"}
+"""Words that Nomad's API writes in capitals."""
+
+
+def _names(item: Field[Any]) -> dict[str, str]:
+    """Return what the forms call the field *item*."""
+    first, *rest = item.name.split("_")
+    spelled = {
+        "file": item.name,
+        "api": "".join(_WORDS.get(word, word.title()) for word in (first, *rest)),
+        "property": "".join([first, *map(str.title, rest)]),
+    }
+    return spelled | dict(item.metadata)
+
+
+_CAPABILITY = {item.name: _names(item) for item in fields(registration.Capability)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +104,9 @@ class _Checked:
 def _declared(kind: type, names: Mapping[str, str], attribute: str = "") -> Iterable[DocumentField]:
     hints = typing.get_type_hints(kind)
     for item in fields(kind):
-        if not item.metadata:
+        if item.metadata == registration.IS_OWN:
             continue
-        path = {form: f"{names[form]}{name}" for form, name in item.metadata.items()}
+        path = {form: f"{names[form]}{name}" for form, name in _names(item).items()}
         if hints[item.name] is registration.MountOptions:
             inner = {form: f"{name}." for form, name in path.items()}
             yield from _declared(registration.MountOptions, inner, f"{item.name}.")
