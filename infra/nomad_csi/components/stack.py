@@ -12,7 +12,6 @@ import pulumi
 from nomad_csi import errors
 from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, program, resources, snapshots
 from nomad_csi.plan import model, storage
-from nomad_csi.plan.rules import moved_rules
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
 from nomad_csi.spec import draft, encrypted, names
@@ -227,7 +226,7 @@ def _volumes(
             files=files,
             file_system_id=system.file_system_id if system else None,
         )
-        name, former = from_spec.component_name(spec.namespace, spec.id), moved_rules.former_key(spec)
+        name, former = from_spec.component_name(spec.namespace, spec.id), spec.former_key
         aliases = [pulumi.Alias(name=from_spec.component_name(*former))] if former else []
         after = system.storage if system else ()
         own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases, depends_on=list(after)))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from nomad_csi.errors import Problem
 from nomad_csi.plan import model
-from nomad_csi.plan.rules import moved_rules
 from nomad_csi.spec import model as spec
 
 _CONTAINER = re.compile(r"(?:efs:)?((?:fs|vol)-[0-9a-f]{8,40})(?::.*)?")
@@ -56,7 +55,7 @@ def check_removed(
     """
     making = [item for item in volumes.values() if item.ebs or (item.efs and item.efs.makes_file_system)]
     kept = {f"{volume.namespace}/{volume.id}" for volume in making}
-    kept |= {"/".join(key) for volume in making if (key := moved_rules.former_key(volume))}
+    kept |= {"/".join(key) for volume in making if (key := volume.former_key)}
     kept |= {*systems, *(system.moved_from for system in systems.values() if system.moved_from)}
     for path, volume in volumes.items():
         named, external_id = _placed(volume)

@@ -8,7 +8,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import iam, jobs, model, plugin_plans, volumes
-from nomad_csi.plan.rules import efs_rules, moved_rules, plugin_rules, snapshot_rules, volume_rules
+from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
@@ -59,7 +59,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     for path, volume in drafts.each_volume(document, found):
         plugin = plugins.get(volume.plugin_id) if volume else None
         driver = drivers[plugin.id] if plugin else None
-        if not (volume and plugin and driver) or any(taken.add(volume, path)) or taken.is_moved_twice(volume):
+        if not (volume and plugin and driver) or any(taken.add(volume, path)):
             return None
         found.extend(volume_rules.check_volume(volume, driver, plugin, path))
         found.extend(snapshot_rules.check(volume, head.snapshots, path))
@@ -67,7 +67,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         planned.append(volumes.plan_volume(volume, driver, protect=head.protect, owner=owner))
         if plugin.id in served:
             served[plugin.id].append(volume)
-    if found:
+    if found or any(taken.check_moved()):
         return None
     made = tuple(
         plugin_plans.plan_plugin(plugin, driver, served.get(name, ()))
@@ -107,7 +107,6 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
     yield from volume_rules.check_volumes(draft.volumes, served_by)
-    yield from moved_rules.check(draft.volumes)
 
 
 def _plugin_problems(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[errors.Problem]:

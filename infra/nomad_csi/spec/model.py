@@ -1,55 +1,19 @@
 """
 The spec: what an operator writes, in a YAML file or under ``nomad-csi:storage`` of a Pulumi stack config.
 
-Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`. The models that others use
-stand here under one name.
+Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`. All models stand here under one
+name.
 """
 
 from typing import Any
 
 import pydantic
 
-from nomad_csi.spec.base import (
-    CapabilitySpec,
-    CidrBlock,
-    FileSystemId,
-    FileSystemName,
-    JobType,
-    KmsKeyArn,
-    Model,
-    PluginId,
-    PluginRole,
-    RoleName,
-    SecurityGroupId,
-    SubnetId,
-    Text,
-    Word,
-)
-from nomad_csi.spec.driver import ConfigFileSpec, DriverSpec, ExternalIdFormSpec, ExternalIdSpec, KeysSpec, RoleSpec
-from nomad_csi.spec.plugin import (
-    CredentialsSpec,
-    PluginSpec,
-    RegistryCredentialsSpec,
-    VaultSpec,
-    VerifySpec,
-    WorkloadIdentitySpec,
-)
-from nomad_csi.spec.plugin_jobs import ConstraintSpec, TaskDriverSpec, UpdateSpec
-from nomad_csi.spec.volume import (
-    SOURCES,
-    CreateSpec,
-    DeletionSpec,
-    EbsSpec,
-    EfsClientsSpec,
-    EfsSettings,
-    EfsSpec,
-    ExistingSpec,
-    FileSystemSpec,
-    MountTargetSpec,
-    ScheduleName,
-    SnapshotScheduleSpec,
-    VolumeSpec,
-)
+from nomad_csi.spec.base import *
+from nomad_csi.spec.driver import *
+from nomad_csi.spec.plugin import *
+from nomad_csi.spec.plugin_jobs import *
+from nomad_csi.spec.volume import *
 
 
 class StorageSpec(Model):

@@ -381,3 +381,11 @@ class VolumeSpec(base.Model):
     def _one_source(self) -> "VolumeSpec":
         base.exactly_one(self, SOURCES)
         return self
+
+    @property
+    def former_key(self) -> tuple[str, str] | None:
+        """Namespace and id that the volume had before; ``None``: the same."""
+        if self.moved_from is None:
+            return None
+        namespace, _, volume_id = self.moved_from.rpartition("/")
+        return namespace or "default", volume_id

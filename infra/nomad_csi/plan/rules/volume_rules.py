@@ -7,7 +7,7 @@ from nomad_csi.drivers import arguments
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
-from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, moved_rules, secret_rules
+from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, secret_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
@@ -53,6 +53,7 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, 
     taken = UsedIds(drivers)
     for path, volume in volumes.items():
         yield from taken.add(volume, path)
+    yield from taken.check_moved()
 
 
 class UsedIds:
@@ -62,7 +63,7 @@ class UsedIds:
         self._drivers = drivers
         self._ids: dict[str, dict[str, str]] = {}
         self._storage: dict[str, dict[str, registration.StorageUser]] = {}
-        self._former: set[tuple[str, str]] = set()
+        self._moved: dict[str, spec.VolumeSpec] = {}
 
     def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
         """Take what *volume* has, and yield what an earlier one has already."""
@@ -70,6 +71,8 @@ class UsedIds:
         if earlier is not path:
             allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
             yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
+        if volume.moved_from is not None:
+            self._moved[path] = volume
         driver = self._drivers.get(volume.plugin_id)
         where, identities = _identities(volume)
         if not identities or driver is None:
@@ -85,14 +88,18 @@ class UsedIds:
                 allowed = f"{kind} of its own: {other.name} has it already"
                 yield Problem(path=f"{path}.{where}", got=repr(identities[0]), allowed=allowed, fix=fix)
 
-    def is_moved_twice(self, volume: spec.VolumeSpec) -> bool:
-        """Return whether *volume*, which was added, has a former id of another one, or one that is there; or is one."""
-        former = moved_rules.former_key(volume)
-        if former is not None:
-            if former in self._former or former[1] in self._ids.get(former[0], {}):
-                return True
-            self._former.add(former)
-        return (volume.namespace, volume.id) in self._former
+    def check_moved(self) -> Iterator[Problem]:
+        """Yield what is wrong with the former ids of all volumes: one has a volume now, or two volumes name it."""
+        named: dict[tuple[str, str], str] = {}
+        for path, volume in self._moved.items():
+            namespace, volume_id = key = volume.former_key or ("", "")
+            where, given = f"{path}.moved_from", repr(volume.moved_from)
+            if present := self._ids.get(namespace, {}).get(volume_id):
+                allowed = f"an id that no volume of the spec has now: {present} has it"
+                yield Problem(path=where, got=given, allowed=allowed, fix="remove moved_from once `up` has run")
+            elif key in named:
+                yield Problem(path=where, got=given, allowed=f"a former id of its own: {named[key]} names it, too")
+            named.setdefault(key, path)
 
 
 def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
