@@ -7,10 +7,11 @@ Read are HCL2, HCL in JSON (``{"job": {"name": {...}}}``) and the JSON of Nomad'
 Source: hashicorp/nomad, ``jobspec2/types.config.go``, ``api/jobs.go``, ``api/tasks.go``, 2026-08-21.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from nomad_csi.hcl import api, values
 
@@ -20,7 +21,17 @@ _NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class CsiPluginBlock:
+class Block:
+    """A part of a job file."""
+
+    body: values.Map
+
+
+BlockT = TypeVar("BlockT", bound=Block)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsiPluginBlock(Block):
     """The ``csi_plugin`` block of a task."""
 
     id: str
@@ -34,11 +45,9 @@ class CsiPluginBlock:
     health_timeout_s: float | None
     """``None``: Nomad's default, 30 seconds."""
 
-    body: values.Map
-
 
 @dataclass(frozen=True, kw_only=True)
-class TaskBlock:
+class TaskBlock(Block):
     """A task: what is run, and as what."""
 
     name: str
@@ -48,7 +57,6 @@ class TaskBlock:
 
     env: values.Map
     plugin: CsiPluginBlock | None
-    body: values.Map
 
     @property
     def image(self) -> str:
@@ -67,7 +75,7 @@ class TaskBlock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VolumeRequest:
+class VolumeRequest(Block):
     """The ``volume`` block of a group, of type ``csi``."""
 
     name: str
@@ -76,11 +84,10 @@ class VolumeRequest:
     access_mode: str
     attachment_mode: str
     per_alloc: bool
-    body: values.Map
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupBlock:
+class GroupBlock(Block):
     """A group of tasks that run on one client."""
 
     name: str
@@ -89,11 +96,10 @@ class GroupBlock:
 
     volumes: tuple[VolumeRequest, ...]
     tasks: tuple[TaskBlock, ...]
-    body: values.Map
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobFile:
+class JobFile(Block):
     """A job."""
 
     id: str
@@ -102,7 +108,6 @@ class JobFile:
     """Empty: not said, so it is the caller's."""
 
     groups: tuple[GroupBlock, ...]
-    body: values.Map
 
     def plugins(self) -> Iterator[tuple[GroupBlock, TaskBlock, CsiPluginBlock]]:
         """Yield each CSI plugin with its group and task."""
@@ -152,58 +157,40 @@ def _name(block: values.Map) -> str:
     return block.labels[0] if block.labels else ""
 
 
+def _read(kind: type[BlockT], block: values.Map, **own: Any) -> BlockT:
+    """Return *block* as a *kind*: texts and booleans by the names of its fields, and its *own* values."""
+    found: dict[str, Any] = {"body": block}
+    for item in dataclasses.fields(kind):
+        if item.type is str:
+            found[item.name] = text(block, item.name)
+        elif item.type is bool:
+            found[item.name] = block.get(item.name) is True
+    return kind(**found | own)
+
+
 def _job(block: values.Map) -> JobFile:
-    return JobFile(
-        id=text(block, "id") or _name(block),
-        type=text(block, "type") or "service",
-        namespace=text(block, "namespace"),
-        groups=tuple(map(_group, labelled(block, "group"))),
-        body=block,
-    )
+    groups = tuple(map(_group, labelled(block, "group")))
+    job_id, kind = text(block, "id") or _name(block), text(block, "type") or "service"
+    return _read(JobFile, block, id=job_id, type=kind, groups=groups)
 
 
 def _group(block: values.Map) -> GroupBlock:
     count = block.get("count")
-    requests = (_volume_request(item) for item in labelled(block, "volume") if item.get("type") == "csi")
-    return GroupBlock(
+    requests = (item for item in labelled(block, "volume") if item.get("type") == "csi")
+    return _read(
+        GroupBlock,
+        block,
         name=_name(block),
         count=count if isinstance(count, int) and not isinstance(count, bool) else None,
-        volumes=tuple(requests),
+        volumes=tuple(_read(VolumeRequest, item, name=_name(item)) for item in requests),
         tasks=tuple(map(_task, labelled(block, "task"))),
-        body=block,
-    )
-
-
-def _volume_request(block: values.Map) -> VolumeRequest:
-    return VolumeRequest(
-        name=_name(block),
-        source=text(block, "source"),
-        read_only=block.get("read_only") is True,
-        access_mode=text(block, "access_mode"),
-        attachment_mode=text(block, "attachment_mode"),
-        per_alloc=block.get("per_alloc") is True,
-        body=block,
     )
 
 
 def _task(block: values.Map) -> TaskBlock:
-    plugins = values.blocks(block, "csi_plugin")
-    return TaskBlock(
-        name=_name(block),
-        driver=text(block, "driver"),
-        config=values.block(block, "config"),
-        env=values.block(block, "env"),
-        plugin=_csi_plugin(plugins[0]) if plugins else None,
-        body=block,
-    )
-
-
-def _csi_plugin(block: values.Map) -> CsiPluginBlock:
-    return CsiPluginBlock(
-        id=text(block, "id"),
-        type=text(block, "type"),
-        mount_dir=text(block, "mount_dir"),
-        stage_publish_base_dir=text(block, "stage_publish_base_dir"),
-        health_timeout_s=duration_s(block.get("health_timeout")),
-        body=block,
-    )
+    plugins = [
+        _read(CsiPluginBlock, item, health_timeout_s=duration_s(item.get("health_timeout")))
+        for item in values.blocks(block, "csi_plugin")
+    ]
+    config, env = values.block(block, "config"), values.block(block, "env")
+    return _read(TaskBlock, block, name=_name(block), config=config, env=env, plugin=next(iter(plugins), None))
