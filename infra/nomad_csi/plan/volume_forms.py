@@ -67,7 +67,7 @@ class DocumentField:
         return {form: (way[:-1], way[-1]) for form, way in split.items()}
 
 
-class _Reader(Protocol):
+class _FormReader(Protocol):
     """How values are taken from the objects of a form: what is absent is the empty value of its type."""
 
     def text(self, node: Any, key: str, /) -> str: ...
@@ -132,7 +132,7 @@ def capability_names(source: Form, target: Form) -> dict[str, str]:
     return {item[source]: item[target] for item in _CAPABILITY.values()}
 
 
-def values(tree: Any, form: Form, reader: _Reader | None = None) -> dict[str, Any]:
+def values(tree: Any, form: Form, reader: _FormReader | None = None) -> dict[str, Any]:
     """Return what *tree*, a document in *form*, gives the fields of a `registration.VolumeRegistration`."""
     reader = reader or _Checked()
     found: dict[str, Any] = {}
@@ -161,7 +161,7 @@ def write(document: registration.VolumeRegistration, form: Form) -> dict[str, An
     return tree
 
 
-def _read(kind: Kind, node: Any, key: str, form: Form, reader: _Reader) -> Any:  # a line for each kind
+def _read(kind: Kind, node: Any, key: str, form: Form, reader: _FormReader) -> Any:  # a line for each kind
     match kind:
         case "text":
             return reader.text(node, key)
