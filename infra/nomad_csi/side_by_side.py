@@ -1,12 +1,11 @@
 """Several calls at a time. Calls under way are not waited for once their results are not wanted any more."""
 
 import collections
-import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _Result = TypeVar("_Result")
 
@@ -18,9 +17,28 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
     What is under way when an operator interrupts is left alone: Nomad gives a controller that hangs two minutes, and a
     process waits at its end for every thread of an executor.
     """
-    with _threads(workers) as begin:
-        for outcome in futures.as_completed([begin(call) for call in calls]):
-            yield outcome.result()
+    waiting: queue.SimpleQueue[Callable[[], _Result]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[futures.Future[_Result]] = queue.SimpleQueue()
+    for call in calls:
+        waiting.put(call)
+    count = waiting.qsize()
+    is_over = threading.Event()
+
+    def work() -> None:
+        while not is_over.is_set():
+            try:
+                call = waiting.get_nowait()
+            except queue.Empty:
+                return
+            done.put(_called(call))
+
+    for _ in range(min(workers, count)):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in range(count):
+            yield done.get().result()
+    finally:
+        is_over.set()
 
 
 def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None) -> Iterator[_Result]:
@@ -29,20 +47,8 @@ def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int
 
     *ahead*: so many calls are begun before the oldest result is taken, so that results do not pile up; ``None``: all.
     """
+    waiting: queue.SimpleQueue[tuple[Callable[[], _Result], futures.Future[_Result]] | None] = queue.SimpleQueue()
     pending: collections.deque[futures.Future[_Result]] = collections.deque()
-    with _threads(workers) as begin:
-        for call in calls:
-            pending.append(begin(call))
-            if len(pending) == ahead:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-
-
-@contextlib.contextmanager
-def _threads(workers: int) -> Iterator[Callable[[Callable[[], Any]], futures.Future[Any]]]:
-    """In this block, have the calls that are handed over made, *workers* at a time; behind it none is begun."""
-    waiting: queue.SimpleQueue[tuple[Callable[[], Any], futures.Future[Any]] | None] = queue.SimpleQueue()
     is_over = threading.Event()
     threads: list[threading.Thread] = []
 
@@ -50,23 +56,31 @@ def _threads(workers: int) -> Iterator[Callable[[Callable[[], Any]], futures.Fut
         while (item := waiting.get()) is not None and not is_over.is_set():
             _call(*item)
 
-    def begin(call: Callable[[], Any]) -> futures.Future[Any]:
-        outcome: futures.Future[Any] = futures.Future()
-        waiting.put((call, outcome))
-        if len(threads) < workers:
-            threads.append(threading.Thread(target=work, daemon=True))
-            threads[-1].start()
-        return outcome
-
     try:
-        yield begin
+        for call in calls:
+            pending.append(futures.Future())
+            waiting.put((call, pending[-1]))
+            if len(threads) < workers:
+                threads.append(threading.Thread(target=work, daemon=True))
+                threads[-1].start()
+            if len(pending) == ahead:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
     finally:
         is_over.set()
         for _ in threads:
             waiting.put(None)
 
 
-def _call(call: Callable[[], Any], outcome: futures.Future[Any]) -> None:
+def _called(call: Callable[[], _Result]) -> futures.Future[_Result]:
+    """Return what came of *call*: its result, or what it raised."""
+    outcome: futures.Future[_Result] = futures.Future()
+    _call(call, outcome)
+    return outcome
+
+
+def _call(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
     try:
         outcome.set_result(call())
     except BaseException as error:  # noqa: BLE001  # raised where the result is asked for
