@@ -5,7 +5,7 @@ Job files are HCL2 and are read with other rules than volume files; so each has 
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,23 @@ def environment() -> jinja2.Environment:
     return configured(jinja2.Environment, [templates_folder()])
 
 
-def configured(kind: type[jinja2.Environment], folders: Sequence[Path]) -> jinja2.Environment:
-    """Return an environment of a *kind* whose templates come from the first of *folders* that has them."""
+def configured(
+    kind: type[jinja2.Environment],
+    folders: Sequence[Path],
+    finalize: Callable[[Any], Any] | None = None,
+    *,
+    autoescape: bool = False,
+) -> jinja2.Environment:
+    """
+    Return an environment of a *kind* whose templates come from the first of *folders* that has them.
+
+    *finalize* is called with all that is printed; without it, what passed no quoting filter is refused.
+    """
     made = kind(
         loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
-        finalize=_refuse_unquoted,
-        autoescape=False,
+        finalize=finalize or _refuse_unquoted,
+        autoescape=autoescape,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -1,9 +1,8 @@
 """All files of a plan: rendered, written, compared; never taken from somebody else, nor from who edited them."""
 
 import difflib
-import functools
 import os
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -39,64 +38,34 @@ class Stale:
 
 class RenderedPlan(Mapping[str, str]):
     """
-    The text of every file of a plan by its path below the output folder.
+    The text of every file of a plan by its path below the output folder: job files first, in the order of the spec.
 
     A text is rendered when it is asked for, and not kept: a hundred thousand of them would fill the memory.
     """
 
-    def __init__(
-        self, plan: model.StoragePlan, external_ids: Mapping[str, str], *, templates: Path | None = None
-    ) -> None:
-        self._plan = plan
+    def __init__(self, plan: model.StoragePlan, external_ids: Mapping[str, str], templates: Path | None) -> None:
+        planned: list[model.PluginJob | model.VolumePlan] = [job for plugin in plan.plugins for job in plugin.jobs]
+        planned += plan.volumes
+        self._planned = {item.file_name: item for item in planned}
         self._external_ids = external_ids
         self._templates = templates
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the paths: job files first, each part in the order of the spec."""
-        return (item.file_name for item in self._planned())
+        return iter(self._planned)
 
     def __len__(self) -> int:
-        return sum(len(plugin.jobs) for plugin in self._plan.plugins) + len(self._plan.volumes)
+        return len(self._planned)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._planned
 
     def __getitem__(self, path: str) -> str:
         """Return the text of the file at *path*."""
-        return self._text(self._by_path[path])
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._by_path
-
-    def items(self) -> ItemsView[str, str]:
-        """Return the paths with their texts, one after the other and without looking any path up."""
-        return _Rendered(self)
-
-    def _each(self) -> Iterator[tuple[str, str]]:
-        return ((item.file_name, self._text(item)) for item in self._planned())
-
-    def _planned(self) -> Iterator[model.PluginJob | model.VolumePlan]:
-        yield from (job for plugin in self._plan.plugins for job in plugin.jobs)
-        yield from self._plan.volumes
-
-    @functools.cached_property
-    def _by_path(self) -> dict[str, model.PluginJob | model.VolumePlan]:
-        return {item.file_name: item for item in self._planned()}
-
-    def _text(self, item: model.PluginJob | model.VolumePlan) -> str:
+        item = self._planned[path]
         if isinstance(item, model.PluginJob):
             return documents.job_file(item, templates=self._templates)
-        return self._volume_file(item)
-
-    def _volume_file(self, volume: model.VolumePlan) -> str:
-        document = volumes.desired_document(volume, self._external_ids)
-        return documents.volume_file(document, made_by_plugin=volume.made_by_plugin, templates=self._templates)
-
-
-class _Rendered(ItemsView[str, str]):
-    """The files of a plan, rendered while they are gone through."""
-
-    _mapping: RenderedPlan
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return self._mapping._each()  # noqa: SLF001  # two halves of one thing
+        document = volumes.desired_document(item, self._external_ids)
+        return documents.volume_file(document, made_by_plugin=item.made_by_plugin, templates=self._templates)
 
 
 def render_plan(
@@ -112,7 +81,7 @@ def render_plan(
     problems = tuple(_external_id_problems(plan, external_ids))
     if problems:
         raise errors.SpecError(problems)
-    return RenderedPlan(plan, external_ids, templates=templates)
+    return RenderedPlan(plan, external_ids, templates)
 
 
 def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False) -> frozenset[str]:

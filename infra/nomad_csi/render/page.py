@@ -55,16 +55,7 @@ def _style() -> str:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([environment.templates_folder()]),
-        undefined=jinja2.StrictUndefined,
-        finalize=_shown,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )
+    made = environment.configured(jinja2.Environment, [environment.templates_folder()], _shown, autoescape=True)
     made.filters["plain"] = lambda number: str(int(number))
     made.globals["counted"] = listing.grouped
     return made

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +77,15 @@ def run(arguments: command.Arguments) -> int:
         takes_over=arguments.with_storage,
     )
     findings = judge.judge(read)
+    told = _with_known_codes(adoption.remarks, findings)
     if arguments.json:
-        shown = [_as_json(remark, findings) for remark in adoption.remarks]
+        shown = [dataclasses.asdict(remark) for remark in told]
         found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
         output.print_json(found)
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
-        _report(adoption.remarks, findings)
+        _report(told, findings)
     if not adoption.document:
         print(f"error: {_nothing(arguments)}", file=sys.stderr)
     return _exit_code(adoption)
@@ -110,41 +111,35 @@ def _nothing(arguments: command.Arguments) -> str:
     return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
 
 
+def _with_known_codes(remarks: Iterable[model.Remark], findings: Iterable[Finding]) -> list[model.Remark]:
+    """Return *remarks*, with their codes only where a finding has that: it is said by its remark then."""
+    known = set(map(_place, findings))
+    return [item if _place(item) in known else dataclasses.replace(item, code="") for item in remarks]
+
+
+def _place(item: model.Remark | Finding) -> tuple[str, str, int]:
+    return item.code, item.file, item.line
+
+
 def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
     """Print each thing once, last what keeps the spec from being used, how much that is, and what to type next."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
-    rest = [remark for remark in remarks if remark.kind not in model.OPEN]
-    codes: dict[model.Remark, list[str]] = {}
-    for finding in findings:
-        if remark := next((remark for remark in remarks if _is_of(finding, remark)), None):
-            codes.setdefault(remark, []).append(finding.code)
-    lines = _grouped(rest, codes)
-    lines += [printing.as_line(item) for item in findings if not any(_is_of(item, remark) for remark in remarks)]
+    said = set(map(_place, remarks))
+    lines = _grouped(remark for remark in remarks if remark.kind not in model.OPEN)
+    lines += [printing.as_line(item) for item in findings if _place(item) not in said]
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
-        lines += ["", f"{', '.join(counts)}:", *_grouped(open_, codes)]
+        lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]
         lines += ["", "next: correct or add these in the spec, then `nomad-csi validate SPEC`"]
     for line in lines:
         output.tell(line)
 
 
-def _as_json(remark: model.Remark, findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return *remark* as data, with its code where a finding has that."""
-    code = remark.code if any(_is_of(finding, remark) for finding in findings) else ""
-    return dataclasses.asdict(dataclasses.replace(remark, code=code))
-
-
-def _is_of(finding: Finding, remark: model.Remark) -> bool:
-    """Return whether *remark* says what becomes of *finding*."""
-    return (finding.code, finding.file, finding.line) == (remark.code, remark.file, remark.line)
-
-
-def _grouped(remarks: Sequence[model.Remark], codes: Mapping[model.Remark, Sequence[str]]) -> list[str]:
+def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
     """Return a line for each of *remarks*; one for those that say the same of several jobs."""
     same: dict[tuple[str, str, str], list[str]] = {}
     for remark in remarks:
-        code = f" ({', '.join(codes[remark])})" if remark in codes else ""
-        same.setdefault((remark.kind, remark.text, code), []).append(remark.place)
+        same.setdefault((remark.kind, remark.text, f" ({remark.code})" if remark.code else ""), []).append(remark.place)
     return [f"{', '.join(places)}: {kind}: {text}{code}" for (kind, text, code), places in same.items()]
 
 

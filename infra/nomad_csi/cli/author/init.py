@@ -108,18 +108,21 @@ SETTINGS: Mapping[str, _Setting] = {
 
 @command.command(epilog=ABOUT)
 @command.argument("folder [FOLDER]", "where to write (default: the current folder)", default=Path())
-@command.option("--pulumi python|yaml|typescript", "write a Pulumi program", default=None, without={"hcl": ""})
+@command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without={"hcl": ""})
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
 @command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
 @command.option(
     "--storage KIND",
     f"{', '.join(project.STORAGES)}; may be repeated",
+    "storages",
     type=command.OneOf(project.STORAGES),
     multiple=True,
     section=SPEC,
 )
-@command.option("--aws-region REGION", "ebs, efs: region of the storage", section=SPEC)
-@command.option("--zone ZONE", "ebs, efs: zone with Nomad clients; may be repeated", multiple=True, section=SPEC)
+@command.option("--aws-region REGION", "ebs, efs: region of the storage", "region", section=SPEC)
+@command.option(
+    "--zone ZONE", "ebs, efs: zone with Nomad clients; may be repeated", "zones", multiple=True, section=SPEC
+)
 @command.option("--role-name NAME", "ebs: IAM role of the Nomad clients", section=SPEC)
 @command.option("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", section=SPEC)
 @command.option("--file-system-id ID", "efs with --hcl: a file system that exists", section=SPEC)
@@ -147,15 +150,9 @@ def run(arguments: command.Arguments) -> int:
 
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
     """Return what is given and, on a terminal, what is asked for. Raises `usage.UsageError` with all that is wrong."""
-    found: dict[str, Any] = {
-        "form": "hcl" if arguments.hcl else arguments.pulumi or "",
-        "storages": tuple(dict.fromkeys(arguments.storage)),
-        "region": arguments.aws_region,
-        "zones": tuple(dict.fromkeys(arguments.zone)),
-        "role_name": arguments.role_name,
-        "client_cidr": arguments.client_cidr,
-        "file_system_id": arguments.file_system_id,
-    }
+    given = {name: getattr(arguments, name) for name in SETTINGS}
+    found = {name: tuple(dict.fromkeys(value)) if isinstance(value, list) else value for name, value in given.items()}
+    found["form"] = "hcl" if arguments.hcl else arguments.form or ""
     problems = [problem for name in found for problem in _wrong(name, found)]
     if not sys.stdin.isatty():
         problems += [_missing(name) for name in _needed(found) if not found[name]]

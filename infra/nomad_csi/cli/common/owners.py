@@ -28,11 +28,6 @@ def owner(text: str, **settings: Any) -> command.Declare[Any]:
     return command.option("--owner PROJECT/STACK", text, **(settings or {"type": any_owner, "default": ""}))
 
 
-def adopt(text: str) -> command.Declare[Any]:
-    """Return the decorator that adds ``--adopt``; *text* says what that does here."""
-    return command.option("--adopt", text)
-
-
 def requester(arguments: command.Arguments) -> registration_ownership.Requester:
     """Return who acts."""
     return registration_ownership.Requester(owner=arguments.owner, adopts=arguments.adopt)

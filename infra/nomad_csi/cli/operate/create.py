@@ -27,7 +27,7 @@ always an owner: a stack that declares the volume later, or any other name in th
 )
 @documents.secrets_options()
 @owners.owner("act for this stack, and record what is made as its own", type=owners.stack, required=True)
-@owners.adopt("take over volumes of another stack, or without a record")
+@command.option("--adopt", "take over volumes of another stack, or without a record")
 @command.option("--grow", "have volumes grow that are smaller than the spec says")
 @command.option("--dry-run", "show what would be made and changed, and end")
 @options.seconds(

@@ -28,7 +28,7 @@ _DIGITS = re.compile(r"[0-9]+")
 @inputs.asked_aws_region
 @shared_options.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
 @owners.owner(owners.AS_OWN)
-@owners.adopt("deregister volumes that belong to another stack, too")
+@command.option("--adopt", "deregister volumes that belong to another stack, too")
 @command.option("--force", "deregister what is still claimed after that; asks first")
 @shared_options.yes
 @command.as_json()

@@ -21,7 +21,7 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @inputs.stack_output
 @documents.secrets_options()
 @owners.owner(owners.AS_OWN)
-@owners.adopt("take over volumes that belong to another stack")
+@command.option("--adopt", "take over volumes that belong to another stack")
 @options.seconds("timeout", " for Nomad to take the volumes", default=registering.DEADLINE_S)
 @command.option("--dry-run", "show what would be registered and changed, and end")
 @command.option(
