@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.claims import claim_model, claim_status, claims_report
+from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 
@@ -80,7 +80,7 @@ def judge(node):
         seen = None
         if ebs or instances:
             seen = ebs_volumes.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
-        found = claim_model.ObservedClaims(
+        found = claim_status.ObservedClaims(
             volumes=(dataclasses.replace(VOLUME, claims=held, external_id=external_id),),
             nodes={client.node_id: client} if status else {},
             plugins={"aws-ebs0": plugin},
@@ -110,7 +110,7 @@ def test_running_allocation_on_a_ready_client_is_live(judge):
     judged = judge(CLAIM, ebs=in_use(ON_I1), instances={"i-1": "running"})
 
     assert judged.claims == (
-        claim_model.ClaimStatus(
+        claim_status.ClaimStatus(
             claim=CLAIM, status="live", node_status="ready", instance_id="i-1", instance_state="running"
         ),
     )
@@ -423,7 +423,7 @@ def test_controller_matters_where_volume_or_plugin_needs_one(by_volume, plugin, 
 def test_all_instances_that_hold_a_volume_are_named():
     """Where EC2 has it on another one."""
     held = [
-        claim_model.ClaimStatus(claim=CLAIM, status="live", node_status="ready", instance_id=name, instance_state="")
+        claim_status.ClaimStatus(claim=CLAIM, status="live", node_status="ready", instance_id=name, instance_state="")
         for name in ("i-2", "i-1")
     ]
     elsewhere = in_use(dataclasses.replace(ON_I1, instance_id="i-9"))

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_model, claim_replacement, repair_steps
+from nomad_csi.claims import claim_replacement, claim_status, repair_steps
 from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration, storage
@@ -419,7 +419,7 @@ def test_repair_of_claims(case, client):
     order = repair_steps.RepairRequest(
         namespace="default", volume_id=ID, document=case.document, source="data.volume.hcl"
     )
-    claimed = claim_model.VolumeClaims(volume=volumes.get(client, *KEY), claims=(), findings=(), ebs=None)
+    claimed = claim_status.VolumeClaims(volume=volumes.get(client, *KEY), claims=(), findings=(), ebs=None)
     try:
         claim_replacement.Replacement(client, order).checked(claimed)
         message = ""

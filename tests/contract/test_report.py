@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.report import as_json, cluster_report
+from nomad_csi.report import cluster_report
 
 
 @pytest.mark.usefixtures("world")
@@ -20,4 +20,4 @@ def test_report_tells_of_plugins_zones_and_volumes(client):
     words = {volume.key: (volume.status, volume.zones) for volume in found.volumes}
     assert words["default/zoned"] == ("ok", ("us-east-1a",))
     assert [item.check for item in found.unexpected] == []
-    assert as_json.of(found)["totals"]["plugins"] == len(found.plugins)
+    assert found.as_json()["totals"]["plugins"] == len(found.plugins)

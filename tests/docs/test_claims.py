@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.claims import claim_model
+from nomad_csi.claims import claim_status
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto
@@ -72,7 +72,7 @@ def test_every_status_is_explained():
     """A new one needs a line."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert set(typing.get_args(claim_model.Status)) <= told
+    assert set(typing.get_args(claim_status.Status)) <= told
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))

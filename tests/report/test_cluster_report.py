@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.plan import storage
-from nomad_csi.report import as_json, cluster_report, model, smoke_results
+from nomad_csi.report import cluster_report, model
 from tests import report_picture as demo
 
 SMOKE = {
@@ -111,7 +111,7 @@ def test_spec_is_compared_with_what_is_there(ask):
 
 def test_proofs_are_counted_by_who_gave_them(ask):
     """The test of one volume, Nomad's word for the rest; nobody asked a socket."""
-    smoke = smoke_results.read(json.dumps(SMOKE), "smoke.json")
+    smoke = model.read_smoke(json.dumps(SMOKE), "smoke.json")
 
     found, _ = ask(6, 12, smoke=(smoke,))
 
@@ -125,7 +125,7 @@ def test_proofs_are_counted_by_who_gave_them(ask):
 
 def test_failed_smoke_test_is_an_error(ask):
     """Somebody tried, and no data came back."""
-    smoke = smoke_results.read(json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json")
+    smoke = model.read_smoke(json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json")
 
     found, _ = ask(3, 3, smoke=(smoke,))
 
@@ -138,7 +138,7 @@ def test_failed_smoke_test_is_an_error(ask):
 def test_rejects_what_no_smoke_test_wrote(text):
     """Of another command, of nobody, or cut."""
     with pytest.raises(errors.SpecError, match=r"expected the output of `nomad-csi smoke NAMESPACE/ID --json`"):
-        smoke_results.read(text, "smoke.json")
+        model.read_smoke(text, "smoke.json")
 
 
 class Refused(nomad.Nomad):
@@ -159,8 +159,8 @@ def test_what_may_not_be_read_is_said(ask):
     assert [(item.plugin_id, item.status) for item in found.plugins] == [("aws-ebs0", None), ("aws-efs0", None)]
     assert "plugins that are in no spec: aws-ebs0, aws-efs0" in [item.check for item in found.unexpected]
     assert (len(found.volumes), len(found.claims)) == (6, 3)
-    assert as_json.of(found)["ok"] is False
-    assert as_json.of(found)["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
+    assert found.as_json()["ok"] is False
+    assert found.as_json()["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
 
 
 def test_aws_that_does_not_answer_is_said(ask, monkeypatch):

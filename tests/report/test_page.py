@@ -14,7 +14,6 @@ import pytest
 
 from nomad_csi.render import environment
 from nomad_csi.render import page as html_page
-from nomad_csi.report import as_json
 from tests import hostile
 
 STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
@@ -119,7 +118,7 @@ def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
 
     assert elements(text) == elements(rendered(hurt_report))
     assert html_page.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
-    assert json.loads(json.dumps(as_json.of(report)))["clients"][0]["name"] == f"client-00000{injection}"
+    assert json.loads(json.dumps(report.as_json()))["clients"][0]["name"] == f"client-00000{injection}"
 
 
 @pytest.mark.parametrize(

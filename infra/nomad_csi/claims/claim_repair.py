@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.claims import claim_model, claim_replacement, reading, repair_steps
+from nomad_csi.claims import claim_replacement, claim_status, reading, repair_steps
 from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.nomad.records import volumes as volume_records
@@ -79,7 +79,7 @@ class _Ladder:
         self._detach()
         self._replace()
 
-    def _judged(self) -> claim_model.VolumeClaims:
+    def _judged(self) -> claim_status.VolumeClaims:
         """Return the status of the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
@@ -105,7 +105,7 @@ class _Ladder:
             reason = f"it was registered anew meanwhile, as {held}; check it, and run this again if it is needed"
             raise EndError("refused", reason)
 
-    def _freed(self, judged: claim_model.VolumeClaims) -> EndError:
+    def _freed(self, judged: claim_status.VolumeClaims) -> EndError:
         """Return the good end; not so good where EC2 has the volume on an instance."""
         if judged.ebs is not None and judged.ebs.attachments:
             return EndError("attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it")
@@ -199,7 +199,7 @@ class _Ladder:
         except errors.NomadApiError as error:
             self._tell(f"the note of the repair stays: {error}")
 
-    def _agree(self, question: str) -> claim_model.VolumeClaims:
+    def _agree(self, question: str) -> claim_status.VolumeClaims:
         """Ask, and return the status of the volume after the answer: it may have been registered anew meanwhile."""
         self._confirm(question)
         return self._judged()
@@ -209,11 +209,11 @@ class _Ladder:
             raise EndError("declined", f"not wanted: {question.partition('.')[0]}")
 
 
-def _running(judged: claim_model.VolumeClaims) -> str:
+def _running(judged: claim_status.VolumeClaims) -> str:
     return "; ".join(volume_records.holder(item.claim) for item in judged.claims if not item.has_ended)
 
 
-def _nodes(judged: claim_model.VolumeClaims) -> Iterator[tuple[str, str]]:
+def _nodes(judged: claim_status.VolumeClaims) -> Iterator[tuple[str, str]]:
     """Yield id and name of each client that is up and holds a claim; of a vanished one nobody knows where it was."""
     up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.status == "ended"}
     yield from sorted(up.items())

@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.claims import claim_model, repair_steps
+from nomad_csi.claims import claim_status, repair_steps
 from nomad_csi.claims.repair_steps import EndError
 from nomad_csi.compare import volume
 from nomad_csi.nomad import stuck_claims, variables, volumes
@@ -105,7 +105,7 @@ class Replacement:
         if not variables.put(*self._note, items, index=left.modify_index if left else variables.NEW):
             raise errors.RefusedError(f"another repair of volume {self._order.key} has begun; nothing was changed")
 
-    def checked(self, judged: claim_model.VolumeClaims) -> registration.VolumeRegistration:
+    def checked(self, judged: claim_status.VolumeClaims) -> registration.VolumeRegistration:
         """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
         document = self._order.document
         if document is None:
@@ -142,7 +142,7 @@ class Replacement:
         if ebs_volumes.is_ebs(document.external_id) and not self._order.aws_region:
             raise EndError("refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached")
 
-    def _refuse_attached(self, judged: claim_model.VolumeClaims) -> None:
+    def _refuse_attached(self, judged: claim_status.VolumeClaims) -> None:
         """End the repair where EC2 has the volume on an instance, or does not have it at all."""
         ebs = judged.ebs
         if ebs is not None and not ebs.attachments and not ebs.is_free:
@@ -154,7 +154,7 @@ class Replacement:
                 f"`aws ec2 detach-volume --volume-id {ebs.external_id}`, and run this again",
             )
 
-    def question(self, judged: claim_model.VolumeClaims, document: registration.VolumeRegistration) -> str:
+    def question(self, judged: claim_status.VolumeClaims, document: registration.VolumeRegistration) -> str:
         """Return what the step does, and what EC2 says of the volume."""
         storage = (
             f"EC2: {judged.ebs}" if judged.ebs else repair_steps.NOT_ASKED.format(external_id=document.external_id)

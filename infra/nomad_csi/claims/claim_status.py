@@ -5,12 +5,87 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
-from nomad_csi.claims import claim_model
 from nomad_csi.nomad.records import nodes, plugins, volumes
+
+# What is known of claims, and the words for it.
+
+
+Status = Literal["live", "ended", "vanished", "node-down"]
+"""
+``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad does not
+know the allocation any more. ``node-down``: its client is down, out of reach or unknown.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedClaims:
+    """What was asked of Nomad, and of EC2."""
+
+    volumes: tuple[volumes.Volume, ...]
+    """Claimed ones; where EC2 was asked, also EBS volumes that nothing claims."""
+
+    nodes: Mapping[str, nodes.Node]
+    """All clients by id; described are those that claims name, where EC2 was asked."""
+
+    plugins: Mapping[str, plugins.Plugin | None]
+    """Those of claimed volumes by id."""
+
+    ec2: aws_records.ObservedAttachments | None
+    """``None``: EC2 was not asked."""
+
+    now_ns: int
+    """By Nomad's own clock, as its times are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimStatus:
+    """One claim, and whether it means anything any more."""
+
+    claim: volumes.Claim
+    status: Status
+
+    node_status: str = ""
+    """Status of the client; ``unknown`` where Nomad has forgotten it, empty where the claim names none."""
+
+    instance_id: str = ""
+    """EC2 instance of the client; empty where it is not known."""
+
+    instance_state: str = ""
+    """Empty where EC2 was not asked."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether Nomad itself counts the allocation as over, whatever became of its client."""
+        return self.status == "vanished" or self.claim.client_status in volumes.ENDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeClaims:
+    """One volume, and who holds it."""
+
+    volume: volumes.Volume
+    claims: tuple[ClaimStatus, ...]
+    ebs: aws_records.AttachedVolume | None
+    """``None``: EC2 was not asked, or this is no EBS volume."""
+
+    findings: tuple[findings.Finding, ...]
+
+    @property
+    def key(self) -> str:
+        """``namespace/volume_id``."""
+        return self.volume.key
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an allocation uses the volume, or may as far as anybody here can tell."""
+        return not all(item.has_ended for item in self.claims)
+
 
 # What is wrong with claims, each with its evidence and the next step.
 
@@ -25,9 +100,7 @@ _GONE = frozenset({"terminated", aws_records.MISSING})
 _NS_IN_S = 1_000_000_000
 
 
-def findings_of_claim(
-    found: claim_model.ObservedClaims, volume: volumes.Volume, item: claim_model.ClaimStatus
-) -> Iterator[findings.Finding]:
+def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: ClaimStatus) -> Iterator[findings.Finding]:
     """Yield what is wrong with one claim."""
     subject = f"volume {volume.key}"
     repair = f"release the claim with `nomad-csi claims --repair {volume.key}`"
@@ -62,11 +135,11 @@ def findings_of_claim(
         )
 
 
-def _instance(item: claim_model.ClaimStatus) -> str:
+def _instance(item: ClaimStatus) -> str:
     return f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
 
 
-def _when_down(item: claim_model.ClaimStatus) -> str:
+def _when_down(item: ClaimStatus) -> str:
     if item.instance_state in _GONE:
         return "the instance is gone and can no longer write: replace the client if you need it"
     if item.instance_state == "stopped":
@@ -74,7 +147,7 @@ def _when_down(item: claim_model.ClaimStatus) -> str:
     return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
-def findings_of_plugin(found: claim_model.ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
+def findings_of_plugin(found: ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
     """Yield that nobody could detach a claimed volume."""
     plugin = found.plugins.get(volume.plugin_id)
     healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
@@ -96,7 +169,7 @@ def without_controller(
 
 
 def findings_of_storage(
-    volume: volumes.Volume, judged: tuple[claim_model.ClaimStatus, ...], ebs: aws_records.AttachedVolume
+    volume: volumes.Volume, judged: tuple[ClaimStatus, ...], ebs: aws_records.AttachedVolume
 ) -> Iterator[findings.Finding]:
     """Yield where EC2 has the volume otherwise than its claims say."""
     subject = f"volume {volume.key}"
@@ -142,7 +215,7 @@ def _when_attached(ebs: aws_records.AttachedVolume) -> str:
 _AWAY = frozenset({"down", "disconnected"})
 
 
-def judge(found: claim_model.ObservedClaims) -> tuple[claim_model.VolumeClaims, ...]:
+def judge(found: ObservedClaims) -> tuple[VolumeClaims, ...]:
     """Return the status of each volume of *found*, in their order."""
     return tuple(_volume(found, volume) for volume in found.volumes)
 
@@ -152,7 +225,7 @@ def instance_of(node: nodes.Node | None) -> str:
     return node.attributes.get("unique.platform.aws.instance-id", "") if node else ""
 
 
-def _volume(found: claim_model.ObservedClaims, volume: volumes.Volume) -> claim_model.VolumeClaims:
+def _volume(found: ObservedClaims, volume: volumes.Volume) -> VolumeClaims:
     judged = tuple(_claim(found, claim) for claim in volume.claims)
     ebs = found.ec2.volumes.get(volume.external_id) if found.ec2 else None
     seen = (
@@ -160,21 +233,21 @@ def _volume(found: claim_model.ObservedClaims, volume: volumes.Volume) -> claim_
         *findings_of_plugin(found, volume),
         *(findings_of_storage(volume, judged, ebs) if ebs else ()),
     )
-    return claim_model.VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)
+    return VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)
 
 
-def _claim(found: claim_model.ObservedClaims, claim: volumes.Claim) -> claim_model.ClaimStatus:
+def _claim(found: ObservedClaims, claim: volumes.Claim) -> ClaimStatus:
     if not claim.node_id:
-        return claim_model.ClaimStatus(claim=claim, status="vanished")
+        return ClaimStatus(claim=claim, status="vanished")
     node = found.nodes.get(claim.node_id)
     instance_id = instance_of(node)
     node_status = node.status if node else "unknown"
-    status: claim_model.Status = "live"
+    status: Status = "live"
     if node is None or node_status in _AWAY:
         status = "node-down"
     elif claim.client_status in volumes.ENDED:
         status = "ended"
-    return claim_model.ClaimStatus(
+    return ClaimStatus(
         claim=claim,
         status=status,
         node_status=node_status,

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, findings
 from nomad_csi.aws import records as aws_records
-from nomad_csi.claims import claim_model
+from nomad_csi.claims import claim_status
 from nomad_csi.findings import printing
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.text import foreign, listing, table
@@ -18,7 +18,7 @@ _NS_IN_S = 1_000_000_000
 class ClaimsReport:
     """What was found of claims."""
 
-    volumes: tuple[claim_model.VolumeClaims, ...]
+    volumes: tuple[claim_status.VolumeClaims, ...]
 
     drains: tuple[findings.Finding, ...] = ()
     """What drains do to these claims, client by client."""
@@ -94,7 +94,7 @@ def time_text(time_ns: int) -> str:
     return dt.datetime.fromtimestamp(time_ns // _NS_IN_S, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimStatus) -> table.Row:
+def _row(volume: claim_status.VolumeClaims, item: claim_status.ClaimStatus) -> table.Row:
     claim = item.claim
     return (
         volume.key,
@@ -108,7 +108,7 @@ def _row(volume: claim_model.VolumeClaims, item: claim_model.ClaimStatus) -> tab
     )
 
 
-def _volume_json(found: claim_model.VolumeClaims) -> dict[str, Any]:
+def _volume_json(found: claim_status.VolumeClaims) -> dict[str, Any]:
     names = ("namespace", "volume_id", "plugin_id", "external_id")
     return {name: getattr(found.volume, name) for name in names} | {
         "claims": [_claim_json(item) for item in found.claims],
@@ -116,7 +116,7 @@ def _volume_json(found: claim_model.VolumeClaims) -> dict[str, Any]:
     }
 
 
-def _claim_json(item: claim_model.ClaimStatus) -> dict[str, Any]:
+def _claim_json(item: claim_status.ClaimStatus) -> dict[str, Any]:
     names = ("alloc_id", "mode", "namespace", "job_id", "node_id", "node_name", "client_status", "desired_status")
     of_node = ("status", "node_status", "instance_id", "instance_state")
     return {

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from nomad_csi import nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.claims import claim_model, claim_status, claims_report
+from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import namespaces, nodes, plugins, volumes
 from nomad_csi.probing import probe_deep
@@ -54,7 +54,7 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
         probe_deep.plugin_of(client, plugin_id)
 
 
-def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_model.ObservedClaims:
+def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_status.ObservedClaims:
     """Return what there is to know of the claims of *found*. Raises what `report` raises."""
     seen = tuple(found)
     claimed = [volume for volume in seen if volume.claims]
@@ -63,7 +63,7 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
     if aws_region:
         clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
     reads = (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
-    return claim_model.ObservedClaims(
+    return claim_status.ObservedClaims(
         volumes=seen,
         nodes=clients,
         plugins=dict(zip(plugin_ids, gather.in_parallel(reads), strict=True)),
@@ -72,7 +72,7 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
     )
 
 
-def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_model.VolumeClaims:
+def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_status.VolumeClaims:
     """Return the status of *volume*. Raises what `report` raises."""
     [judged] = claim_status.judge(look(client, (volume,), aws_region=aws_region))
     return judged

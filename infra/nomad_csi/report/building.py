@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nomad_csi.claims import claim_model
+from nomad_csi.claims import claim_status
 from nomad_csi.doctor import model as doctor_model
 from nomad_csi.doctor import report as doctor_report
 from nomad_csi.findings import Finding, finding
@@ -14,7 +14,6 @@ from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import model as plans
 from nomad_csi.report import model
-from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verification import report
 
 # What was asked for a report, before it is put together.
@@ -34,8 +33,8 @@ class Parts:
     running: Mapping[str, plugins.PluginStatus]
     """Status of plugins that are in no spec, against what their own jobs ask for, by id."""
 
-    claims: tuple[claim_model.VolumeClaims, ...]
-    smoke: tuple[SmokeResult, ...]
+    claims: tuple[claim_status.VolumeClaims, ...]
+    smoke: tuple[model.SmokeResult, ...]
 
 
 # What a plugin that is in no spec is expected to be: what its own jobs ask for.

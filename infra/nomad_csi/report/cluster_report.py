@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_model, claim_status, claims_report, reading
+from nomad_csi.claims import claim_status, claims_report, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
 from nomad_csi.health import explaining, plugins
@@ -19,7 +19,6 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import model as plans
 from nomad_csi.report import building, model
-from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.verification import looking, report, verification
 
 CLAIMED_MAX = 500
@@ -46,7 +45,7 @@ class ReportOptions:
     """Where AWS is asked; empty: it is not."""
 
     claimed_max: int = CLAIMED_MAX
-    smoke: tuple[SmokeResult, ...] = ()
+    smoke: tuple[model.SmokeResult, ...] = ()
     sandbox: str = ""
 
 
@@ -156,7 +155,7 @@ class _Reader:
         fetched = explaining.explain(self.client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
         return dataclasses.replace(seen.status, causes=fetched)
 
-    def claims(self) -> tuple[tuple[claim_model.VolumeClaims, ...], int]:
+    def claims(self) -> tuple[tuple[claim_status.VolumeClaims, ...], int]:
         """Return who holds volumes, and of how many claimed ones that was not read."""
         claimed = [volume.key for volume in self.found.known_volumes if volume.claims]
         unknown = [part for part in (self.found.clients, self.found.plugins) if isinstance(part, doctor.Unknown)]
@@ -164,7 +163,7 @@ class _Reader:
             self.unchecked.append(doctor.Unchecked(check="who claims volumes", reason=unknown[0].reason))
             return (), len(claimed)
         wanted = claimed[: self.question.claimed_max]
-        judged: tuple[claim_model.VolumeClaims, ...] = ()
+        judged: tuple[claim_status.VolumeClaims, ...] = ()
         unread = len(claimed)
         with self._noting("who claims volumes"):
             seen = volumes.read_each(self.client, (_key(volume) for volume in wanted))
@@ -174,16 +173,16 @@ class _Reader:
                 self.unchecked.append(doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason))
         return judged, unread
 
-    def _of_ec2(self, seen: Sequence[volumes.Volume]) -> claim_model.ObservedClaims | None:
+    def _of_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
         """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
         if self.question.aws_region:
             with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
                 return reading.look(self.client, seen, aws_region=self.question.aws_region)
         return None
 
-    def _of_nomad(self, seen: Sequence[volumes.Volume]) -> claim_model.ObservedClaims:
+    def _of_nomad(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:
         """Return what is known of the claims of *seen*, without asking anything again."""
-        return claim_model.ObservedClaims(
+        return claim_status.ObservedClaims(
             volumes=tuple(seen),
             nodes={node.node_id: node for node in self.found.known_clients},
             plugins=self.found.known_plugins,

@@ -1,18 +1,23 @@
 """What a report holds, and how grave each part of it is. Plain data."""
 
+import dataclasses
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from nomad_csi.claims import claim_model
+import pydantic
+
+from nomad_csi import errors
+from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.doctor import model as doctor
-from nomad_csi.findings import Finding, errors_of
+from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.health import plugins
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import registration
-from nomad_csi.report.smoke_results import SmokeResult
 from nomad_csi.text import listing
+from nomad_csi.verification import report as verify_report
 
 VolumeStatus = Literal["ok", "missing", "differs", "unschedulable"]
 Evidence = Literal["smoke", "nomad", "-"]
@@ -52,6 +57,39 @@ def grouped(rows: Iterable[_Row], name_of: Callable[[_Row], _Name]) -> defaultdi
     for row in rows:
         found[name_of(row)].append(row)
     return found
+
+
+# What `nomad-csi smoke --json` said earlier, read again: only it shows that data goes into a volume and back.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SmokeResult(registration.NamedVolume):
+    """What became of the test of one volume, and which file says so."""
+
+    status: Literal["verified", "failed", "not verified"]
+    verified: tuple[str, ...]
+    """What was certain then, one sentence each."""
+
+    not_verified: tuple[str, ...]
+    left_behind: tuple[str, ...]
+    source: str = ""
+
+
+@functools.cache
+def _reader() -> pydantic.TypeAdapter[SmokeResult]:
+    return pydantic.TypeAdapter(SmokeResult)
+
+
+def read_smoke(text: str, source: str) -> SmokeResult:
+    """Return the outcome in *text*, the output of `nomad-csi smoke --json`. Raises `errors.SpecError`."""
+    try:
+        return dataclasses.replace(_reader().validate_json(text, strict=True), source=source)
+    except pydantic.ValidationError:
+        allowed = "the output of `nomad-csi smoke NAMESPACE/ID --json`"
+        raise errors.SpecError((errors.Problem(path="", got="something else", allowed=allowed),), source) from None
+
+
+# The report.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +251,7 @@ class ClusterReport:
     clients: tuple[ReportedClient, ...]
     plugins: tuple[ReportedPlugin, ...]
     volumes: tuple[ReportedVolume, ...]
-    claims: tuple[claim_model.VolumeClaims, ...]
+    claims: tuple[claim_status.VolumeClaims, ...]
     claims_unread: int
     """Claimed volumes whose holders were not read, to keep the number of calls bounded."""
 
@@ -256,3 +294,49 @@ class ClusterReport:
         if self.warnings:
             return f"no errors, {listing.grouped(self.warnings, 'warning')}", "warn"
         return "no errors", "good"
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok", "cluster", "spec", "totals", "zones", "evidence", "clients", "plugins", "volumes", "claims",
+        "claims_unread", "findings", "not_checked", "smoke"}``. ``cluster`` has ``address``, ``region``, ``identity``,
+        ``servers``, ``asked_at`` (UTC) and ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with
+        ``is_expected``, of one that could not be judged ``plugin_id`` and ``status`` ``"not checked"`` alone;
+        ``claims`` are the volumes of `nomad-csi claims --json`. What is not known is an empty text.
+        """
+        claims = claims_report.ClaimsReport(volumes=self.claims, asked_ec2=self.asked_ec2).as_json()
+        return {
+            "ok": not self.errors and not self.unexpected,
+            "cluster": dataclasses.asdict(self.cluster),
+            "spec": self.spec,
+            "totals": {
+                "clients": len(self.clients),
+                "plugins": len(self.plugins),
+                "volumes": len(self.volumes),
+                "claims": sum(volume.claims for volume in self.volumes),
+                "errors": self.errors,
+                "warnings": self.warnings,
+            },
+            "zones": [_zone(zone) for zone in self.zones],
+            "evidence": [dataclasses.asdict(evidence) for evidence in self.evidence],
+            "clients": [dataclasses.asdict(client) for client in self.clients],
+            "plugins": [_plugin(plugin) for plugin in self.plugins],
+            "volumes": [dataclasses.asdict(volume) for volume in self.volumes],
+            "claims": claims["volumes"],
+            "claims_unread": self.claims_unread,
+            "findings": printing.as_json(self.findings, printing.REPORTED),
+            "not_checked": [dataclasses.asdict(item) for item in self.unchecked],
+            "smoke": [dataclasses.asdict(item) for item in self.smoke],
+        }
+
+
+def _zone(zone: Zone) -> dict[str, Any]:
+    counts = {name: {"healthy": healthy, "expected": wanted} for name, (healthy, wanted) in zone.plugins.items()}
+    return dataclasses.asdict(zone) | {"plugins": counts}
+
+
+def _plugin(plugin: ReportedPlugin) -> dict[str, Any]:
+    if plugin.status is None:
+        return {"plugin_id": plugin.plugin_id, "status": "not checked", "is_expected": plugin.is_expected}
+    return verify_report.plugin_as_json(plugin.status) | {"is_expected": plugin.is_expected}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.claims import claim_model, claims_report
+from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.findings import Finding
 from nomad_csi.health.instances import InstanceRow
 from nomad_csi.report import model
@@ -118,8 +118,8 @@ class PluginInstanceRow:
 class ClaimRow:
     """One claim on a volume."""
 
-    held: claim_model.VolumeClaims
-    item: claim_model.ClaimStatus
+    held: claim_status.VolumeClaims
+    item: claim_status.ClaimStatus
 
     @property
     def kind(self) -> model.Kind:

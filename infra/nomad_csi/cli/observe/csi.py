@@ -162,12 +162,12 @@ def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
     if of.question and not options.agreed(of.question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
-        reply = of.shown(_answer(arguments, of, request, is_insecure=is_insecure))
+        reply, is_good = of.judged(_answer(arguments, of, request, is_insecure=is_insecure))
     except errors.CsiError as error:
         shown.fail(explain.explained(error, of.called.name) if error.code else error)
         return explain.exit_code(error)
     shown.show(reply, sys.stdout)
-    return 0 if of.is_good(reply) else errors.EXIT_CHANGES
+    return 0 if is_good else errors.EXIT_CHANGES
 
 
 def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ Deleting volumes and snapshots has guards that a bare RPC has not: the commands 
 import functools
 import re
 import sys
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,19 +43,6 @@ _DELETE_VOLUME = (
 _DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for confirmation"
 
 
-def _as_it_is(reply: rpc.Document) -> rpc.Document:
-    return reply
-
-
-def _readiness(reply: rpc.Document) -> rpc.Document:
-    """Return the answer to Probe with what its absence means: ``stated`` tells whether the plugin said so itself."""
-    return {"ready": reply.get("ready", True), "stated": "ready" in reply}
-
-
-def _always(_: rpc.Document) -> bool:
-    return True
-
-
 @dataclass(frozen=True, kw_only=True)
 class RpcCommand:
     """One command."""
@@ -70,12 +57,6 @@ class RpcCommand:
     question: str = ""
     """What is asked before the call; empty: nothing is."""
 
-    shown: Callable[[rpc.Document], rpc.Document] = _as_it_is
-    """The answer as it is printed."""
-
-    is_good: Callable[[rpc.Document], bool] = _always
-    """Whether an answer is a yes; a no is exit code 1."""
-
     @property
     def called(self) -> rpc.Rpc:
         """The RPC."""
@@ -86,81 +67,84 @@ class RpcCommand:
         """Whether the answer comes in pages."""
         return "starting_token" in self.called.fields
 
+    def judged(self, reply: rpc.Document) -> tuple[rpc.Document, bool]:
+        """Return the answer as it is printed, and whether it is a yes; a no is exit code 1."""
+        if self.name == "Probe":  # an absent `ready` means that it is; `stated` tells whether the plugin said so itself
+            is_ready = reply.get("ready", True)
+            return {"ready": is_ready, "stated": "ready" in reply}, is_ready
+        return reply, self.name != "ValidateVolumeCapabilities" or "confirmed" in reply
 
-IDENTITY: Mapping[str, RpcCommand] = {
-    "info": RpcCommand(name="GetPluginInfo", summary="The plugin's name and version"),
-    "capabilities": RpcCommand(
-        name="GetPluginCapabilities", summary="What the plugin can do as a whole, in every role"
-    ),
-    "probe": RpcCommand(
-        name="Probe",
-        summary="Whether the plugin is ready; an absent `ready` means that it is",
-        shown=_readiness,
-        is_good=lambda reply: bool(reply["ready"]),
-    ),
-}
-CONTROLLER: Mapping[str, RpcCommand] = {
-    "delete": RpcCommand(
-        name="DeleteVolume",
-        summary="Say how volumes are deleted",
-        instead=_DELETE_VOLUME,
-    ),
-    "capabilities": RpcCommand(name="ControllerGetCapabilities", summary="What the controller can do"),
-    "create": RpcCommand(
-        name="CreateVolume",
-        summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; asks first",
-        question=_CREATE,
-    ),
-    "validate": RpcCommand(
-        name="ValidateVolumeCapabilities",
-        summary="Whether a volume exists and can be used so; exit code 1: it cannot",
-        is_good=lambda reply: "confirmed" in reply,
-    ),
-    "list": RpcCommand(name="ListVolumes", summary="All volumes that the plugin knows, page after page"),
-    "get": RpcCommand(name="ControllerGetVolume", summary="One volume: its nodes and its condition"),
-    "expand": RpcCommand(
-        name="ControllerExpandVolume",
-        summary="Make a volume larger; its file system follows on the node where node_expansion_required is true",
-    ),
-    "modify": RpcCommand(name="ControllerModifyVolume", summary="Change parameters of a volume that may change"),
-    "capacity": RpcCommand(name="GetCapacity", summary="How much room there is for new volumes"),
-    "publish": RpcCommand(
-        name="ControllerPublishVolume",
-        summary="Attach a volume to a node, behind Nomad's back; asks first",
-        question=_PUBLISH,
-    ),
-    "unpublish": RpcCommand(
-        name="ControllerUnpublishVolume",
-        summary="Detach a volume from a node, whatever uses it there; asks first",
-        question=_UNPUBLISH,
-    ),
-}
-SNAPSHOT: Mapping[str, RpcCommand] = {
-    "delete": RpcCommand(
-        name="DeleteSnapshot",
-        summary="Say how snapshots are deleted",
-        instead=_DELETE_SNAPSHOT,
-    ),
-    "create": RpcCommand(
-        name="CreateSnapshot", summary="Make a snapshot of a volume; the same name makes no second one"
-    ),
-    "list": RpcCommand(name="ListSnapshots", summary="All snapshots that the plugin knows, page after page"),
-    "get": RpcCommand(name="GetSnapshot", summary="One snapshot"),
-}
-NODE: Mapping[str, RpcCommand] = {
-    "info": RpcCommand(name="NodeGetInfo", summary="The machine's id, its place and how many volumes fit"),
-    "capabilities": RpcCommand(name="NodeGetCapabilities", summary="What the node plugin can do"),
-    "stats": RpcCommand(name="NodeGetVolumeStats", summary="How full a mounted volume is"),
-    "expand": RpcCommand(
-        name="NodeExpandVolume", summary="Make the file system of a mounted volume as large as the volume"
-    ),
-}
+
 SERVICES: Mapping[str, Mapping[str, RpcCommand]] = {
-    "identity": IDENTITY,
-    "controller": CONTROLLER,
-    "snapshot": SNAPSHOT,
-    "node": NODE,
+    "identity": {
+        "info": RpcCommand(name="GetPluginInfo", summary="The plugin's name and version"),
+        "capabilities": RpcCommand(
+            name="GetPluginCapabilities", summary="What the plugin can do as a whole, in every role"
+        ),
+        "probe": RpcCommand(
+            name="Probe",
+            summary="Whether the plugin is ready; an absent `ready` means that it is",
+        ),
+    },
+    "controller": {
+        "delete": RpcCommand(
+            name="DeleteVolume",
+            summary="Say how volumes are deleted",
+            instead=_DELETE_VOLUME,
+        ),
+        "capabilities": RpcCommand(name="ControllerGetCapabilities", summary="What the controller can do"),
+        "create": RpcCommand(
+            name="CreateVolume",
+            summary="Make a volume, unknown to Nomad until it is registered; the same name makes no second one; "
+            "asks first",
+            question=_CREATE,
+        ),
+        "validate": RpcCommand(
+            name="ValidateVolumeCapabilities",
+            summary="Whether a volume exists and can be used so; exit code 1: it cannot",
+        ),
+        "list": RpcCommand(name="ListVolumes", summary="All volumes that the plugin knows, page after page"),
+        "get": RpcCommand(name="ControllerGetVolume", summary="One volume: its nodes and its condition"),
+        "expand": RpcCommand(
+            name="ControllerExpandVolume",
+            summary="Make a volume larger; its file system follows on the node where node_expansion_required is true",
+        ),
+        "modify": RpcCommand(name="ControllerModifyVolume", summary="Change parameters of a volume that may change"),
+        "capacity": RpcCommand(name="GetCapacity", summary="How much room there is for new volumes"),
+        "publish": RpcCommand(
+            name="ControllerPublishVolume",
+            summary="Attach a volume to a node, behind Nomad's back; asks first",
+            question=_PUBLISH,
+        ),
+        "unpublish": RpcCommand(
+            name="ControllerUnpublishVolume",
+            summary="Detach a volume from a node, whatever uses it there; asks first",
+            question=_UNPUBLISH,
+        ),
+    },
+    "snapshot": {
+        "delete": RpcCommand(
+            name="DeleteSnapshot",
+            summary="Say how snapshots are deleted",
+            instead=_DELETE_SNAPSHOT,
+        ),
+        "create": RpcCommand(
+            name="CreateSnapshot", summary="Make a snapshot of a volume; the same name makes no second one"
+        ),
+        "list": RpcCommand(name="ListSnapshots", summary="All snapshots that the plugin knows, page after page"),
+        "get": RpcCommand(name="GetSnapshot", summary="One snapshot"),
+    },
+    "node": {
+        "info": RpcCommand(name="NodeGetInfo", summary="The machine's id, its place and how many volumes fit"),
+        "capabilities": RpcCommand(name="NodeGetCapabilities", summary="What the node plugin can do"),
+        "stats": RpcCommand(name="NodeGetVolumeStats", summary="How full a mounted volume is"),
+        "expand": RpcCommand(
+            name="NodeExpandVolume", summary="Make the file system of a mounted volume as large as the volume"
+        ),
+    },
 }
+"""The commands below each name."""
+
 SUMMARIES: Mapping[str, str] = {
     "identity": "who the plugin is and whether it is ready",
     "controller": "volumes, as the storage provider has them",

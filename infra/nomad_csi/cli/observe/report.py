@@ -9,7 +9,7 @@ from nomad_csi.cli.common import command, inputs, options, output, usage
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
-from nomad_csi.report import as_json, cluster_report, model, page, smoke_results
+from nomad_csi.report import cluster_report, model, page
 
 
 @command.Typed
@@ -44,7 +44,7 @@ def run(arguments: command.Arguments) -> int:
         external_ids=inputs.read_external_ids(arguments.stack_output),
         aws_region=arguments.aws_region,
         claimed_max=arguments.claimed_max,
-        smoke=tuple(smoke_results.read(inputs.text(path), str(path)) for path in arguments.smoke),
+        smoke=tuple(model.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
@@ -56,7 +56,7 @@ def run(arguments: command.Arguments) -> int:
 
 def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     if as_data:
-        return output.as_json(as_json.of(found)) + "\n"
+        return output.as_json(found.as_json()) + "\n"
     return html.html(page.of(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
 
 
