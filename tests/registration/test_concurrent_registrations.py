@@ -23,6 +23,7 @@ DEADLINE_S = 10
 
 OURS = registration_ownership.Requester(owner="shop/prod", stack_id="9f86d081884c7d65")
 TO_OTHER = registration_ownership.Requester(owner="bank/prod", adopts=True)
+NOBODY = {"requester": registration_ownership.NO_OWNER, "hold": owner_records.NO_HOLD}
 pause = time.sleep
 
 
@@ -39,7 +40,7 @@ def answered(coalescer, documents, **how):
 
     def attempt(document, answer):
         try:
-            coalescer.register(document, **{"tell": print, "cancelled": threading.Event()} | how)
+            coalescer.register(document, **{"tell": print, "cancelled": threading.Event(), **NOBODY} | how)
         except errors.NomadCsiError as error:
             answer.set_result(error)
         except BaseException as bug:  # noqa: BLE001  # raised again where the answer is read

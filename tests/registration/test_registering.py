@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+import time
 
 import pytest
 
@@ -409,16 +410,15 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     assert CANARY not in outcome.reason
 
 
-@pytest.mark.usefixtures("absent")
-def test_interrupted_run_sends_nothing_more(run, scripted):
+def test_interrupted_step_sends_nothing_more(context, scripted):
     """What was not sent is told as failed, and goes in the next run."""
     cancelled = threading.Event()
     cancelled.set()
+    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + 60, cancelled=cancelled)
 
-    outcomes, _ = run(volume(0), volume(1), cancelled=cancelled)
+    answers = list(sending.send(context.client, [volume(0)], timeouts))
 
-    assert [item.status for item in outcomes] == ["failed", "failed"]
-    assert "not sent: interrupted; run it again: 2 volumes were not sent" in outcomes[0].reason
+    assert [str(error) for _, error in answers] == ["PUT /v1/volumes: not sent: interrupted; run it again"]
     assert sent(scripted) == []
 
 

@@ -46,29 +46,20 @@ def _named(
 def _value(
     value: Any, declared: analyzer.PropertyDefinition | None, types: Mapping[str, analyzer.TypeDefinition]
 ) -> Any:
+    """Return *value*; without a declared type its whole numbers are such: on the wire all are floats."""
     if isinstance(value, Unknown):
         return pulumi.Output.from_input(value)
-    if declared is None or (declared.ref or "").endswith("#/Any"):
-        return _plain(value)
+    if declared is not None and (declared.ref or "").endswith("#/Any"):
+        declared = None
     if isinstance(value, list):
-        return [_value(item, declared.items, types) for item in value]
+        return [_value(item, declared and declared.items, types) for item in value]
     if isinstance(value, Mapping):
-        record = types.get((declared.ref or "").rpartition(":")[2])
+        record = types.get((declared.ref or "").rpartition(":")[2]) if declared else None
         if record is not None:
             return _named(value, record.properties, record.properties_mapping, types)
-        return {name: _value(item, declared.additional_properties, types) for name, item in value.items()}
-    if declared.type is analyzer.PropertyType.INTEGER and isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """Return *value*, of which no type is declared, with its whole numbers as such: on the wire all are floats."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+        return {name: _value(item, declared and declared.additional_properties, types) for name, item in value.items()}
+    is_whole = declared is None or declared.type is analyzer.PropertyType.INTEGER
+    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
 
 # The server of components.

@@ -142,7 +142,7 @@ class Servicer(server.ProviderServicer):
 
     def _begin(self, engine_address: str) -> None:
         self._cancelled.clear()
-        self._operation.begin()
+        self._operation = resource.Operation()
         self.engine_address = engine_address
         self._engine.connect(engine_address)
 

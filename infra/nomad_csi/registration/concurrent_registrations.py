@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import sending
 
@@ -56,8 +56,8 @@ class Coalescer:
         *,
         tell: Callable[[str], None],
         cancelled: threading.Event,
-        requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
-        hold: registration_ownership.Hold = owner_records.NO_HOLD,
+        requester: registration_ownership.Requester,
+        hold: registration_ownership.Hold,
     ) -> None:
         """
         Mark *document* as *requester*'s and register it, together with others where there are some; sent once.

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import difflib
 import functools
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
@@ -86,7 +85,6 @@ def register(
     requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
-    cancelled: threading.Event | None = None,
     is_dry_run: bool = False,
 ) -> tuple[registration_outcomes.RegistrationOutcome, ...]:
     """
@@ -101,7 +99,6 @@ def register(
         requester: who registers.
         deadline_s: for all of it; what was not sent by then has ``failed``.
         tell: told of every attempt after the first, and of Nomad's warnings.
-        cancelled: set it, and nothing more is sent.
         is_dry_run: send nothing and record no owner; the outcomes are ``new`` and ``changes`` where something would be.
 
     Raises:
@@ -115,7 +112,6 @@ def register(
         attempts=ATTEMPTS,
         wait_s=WAIT_S,
         tell=tell,
-        cancelled=cancelled or threading.Event(),
     )
     _retried(lambda: check_namespaces(client, wanted), timeouts)
     users = storage_sharing.Users(client)

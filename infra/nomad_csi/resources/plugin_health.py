@@ -20,7 +20,7 @@ class PluginHealthResource(resource.Resource):
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and everything that is wrong with it."""
         values, failures = super().check({name: _as_text(name, value) for name, value in news.items()})
-        return values, (*failures, *of_health.number_failures(news), *of_health.job_failures(news))
+        return values, (*failures, *of_health.job_failures(news))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.plan import model, probe_job
@@ -14,9 +13,16 @@ INPUTS: Mapping[str, properties.Property] = {
     "provider": properties.text("The name that every instance must report, such as `ebs.csi.aws.com`.", required=True),
     "version": properties.text("The version that every instance must report; any when omitted."),
     "namespace": properties.namespace("Nomad namespace of the plugin's jobs; `default` when omitted.", replaces=False),
-    "controllers": properties.number("Controllers that must be healthy; 0 when omitted.", default=0),
+    "controllers": properties.number(
+        "Controllers that must be healthy; 0 when omitted.",
+        default=0,
+        range=properties.Range("a whole number, at least 0", 0),
+    ),
     "monolith": properties.flag("Whether each node instance is a controller too; no when omitted."),
-    "nodes": properties.number("Node instances of a service job; one on every eligible client when omitted."),
+    "nodes": properties.number(
+        "Node instances of a service job; one on every eligible client when omitted.",
+        range=properties.Range("a whole number, at least 1; omit it for one on every eligible client", 1),
+    ),
     "constraints": properties.items(
         "Conditions that clients must meet to run the plugin; none when omitted.",
         item=properties.record(
@@ -56,18 +62,32 @@ INPUTS: Mapping[str, properties.Property] = {
                 "`state_dir` of the Nomad clients; required with an image, else found by itself."
             ),
             "timeoutS": properties.number(
-                "Seconds for all clients together; 60 when omitted.", default=probe_job.WAIT_S
+                "Seconds for all clients together; 60 when omitted.",
+                default=probe_job.WAIT_S,
+                range=properties.Range("a number above 0", math.ulp(0), is_whole=False),
             ),
         },
     ),
     "timeoutS": properties.number(
-        "Seconds to wait until the plugin is verified; 300 when omitted.", compared=False, default=300
+        "Seconds to wait until the plugin is verified; 300 when omitted.",
+        compared=False,
+        default=300,
+        range=properties.Range("a number of seconds above 0", math.ulp(0), is_whole=False),
     ),
     "stableS": properties.number(
-        "Seconds without a restart before it counts; 3 when omitted.", compared=False, default=3
+        "Seconds without a restart before it counts; 3 when omitted.",
+        compared=False,
+        default=3,
+        range=properties.Range("a number of seconds, at least 0", 0, is_whole=False),
     ),
-    "minHealthyPercent": properties.number("Percentage of node instances that must be healthy; all when omitted."),
-    "minHealthyPerZone": properties.number("How many node instances must be healthy in each zone; all when omitted."),
+    "minHealthyPercent": properties.number(
+        "Percentage of node instances that must be healthy; all when omitted.",
+        range=properties.Range("a whole number from 1 to 100", 1, 100),
+    ),
+    "minHealthyPerZone": properties.number(
+        "How many node instances must be healthy in each zone; all when omitted.",
+        range=properties.Range("a whole number, at least 1", 1),
+    ),
     "controllerSupports": properties.texts(
         "Capabilities that each controller must report, by Nomad's names, such as `AttachDetach`."
     ),
@@ -107,30 +127,11 @@ _POLICY = ("minHealthyPercent", "minHealthyPerZone")
 """Inputs that say how many instances are enough."""
 
 
-@dataclass(frozen=True)
-class _Bounds:
-    """Which numbers an input may be."""
-
-    words: str
-    least: float
-    most: float = math.inf
-    is_whole: bool = True
-
-
 _FIELDS = {properties.in_python(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
 """Fields of a `model.PluginExpectation` -> inputs that hold the same."""
 
 _JOB_FIELDS = {properties.in_python(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
 """Fields of a `probe_job.ProbeJob` -> what `onNodes` holds of them."""
-
-_RANGES: Mapping[str, _Bounds] = {
-    "minHealthyPercent": _Bounds("a whole number from 1 to 100", 1, 100),
-    "minHealthyPerZone": _Bounds("a whole number, at least 1", 1),
-    "nodes": _Bounds("a whole number, at least 1; omit it for one on every eligible client", 1),
-    "controllers": _Bounds("a whole number, at least 0", 0),
-    "timeoutS": _Bounds("a number of seconds above 0", math.ulp(0), is_whole=False),
-    "stableS": _Bounds("a number of seconds, at least 0", 0, is_whole=False),
-}
 
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
@@ -142,7 +143,8 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
 def _in_the_plan(name: str, value: Any) -> Any:
     if name == "constraints":
         return tuple(model.Constraint(**{"value": ""} | item) for item in value)
-    if name in _RANGES and _RANGES[name].is_whole:
+    allowed = INPUTS[name].range
+    if allowed is not None and allowed.is_whole:
         return int(value)
     return tuple(value) if isinstance(value, list) else value
 
@@ -182,20 +184,6 @@ def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
     if asked.get("image") and not asked.get("stateDir"):
         reason = "expected the clients' state_dir with image: a container cannot find it, got nothing"
         yield resource.Failure(path="onNodes.stateDir", reason=reason)
-    wait_s = asked.get("timeoutS")
-    if isinstance(wait_s, int | float) and not (math.isfinite(wait_s) and wait_s > 0):
-        yield resource.Failure(path="onNodes.timeoutS", reason=f"expected a number above 0, got {wait_s:g}")
-
-
-def number_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
-    """Yield numbers that cannot be meant."""
-    for name, allowed in _RANGES.items():
-        given = news.get(name)
-        if not isinstance(given, int | float) or isinstance(given, bool):
-            continue  # absent, unknown, or refused as no number
-        is_one = math.isfinite(given) and (not allowed.is_whole or given == int(given))
-        if not is_one or not allowed.least <= given <= allowed.most:
-            yield resource.Failure(path=name, reason=f"expected {allowed.words}, got {given:g}")
 
 
 def by_todays_names(recorded: Mapping[str, Any]) -> resource.Properties:

@@ -25,21 +25,6 @@ def test_objects_are_known_by_type_and_urn():
     assert (operation.was_created(TOKEN, "a"), operation.was_created(OTHER, "a")) == (True, False)
 
 
-def test_another_operation_knows_nothing_of_it():
-    """A process may serve several, one after the other."""
-    operation = resource.Operation()
-    operation.declare(TOKEN, "urn:1", {})
-    operation.record("urn:1", {"id": "a"})
-    operation.create(TOKEN, "a")
-    answers = [operation.once("q", lambda: 1)]
-
-    operation.begin()
-
-    assert (operation.declared(TOKEN, "urn:1"), operation.all_declared(TOKEN)) == (None, ())
-    assert (operation.recorded("urn:1"), operation.was_created(TOKEN, "a")) == ({}, False)
-    assert [*answers, operation.once("q", lambda: 2)] == [1, 2]
-
-
 def test_a_question_is_asked_once_however_many_ask():
     """The others wait for the first one's answer."""
     operation = resource.Operation()

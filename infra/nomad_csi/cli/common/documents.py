@@ -3,13 +3,13 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.common import argument_secrets, inputs
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import model, registration, volumes
 from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
 
@@ -48,9 +48,8 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
             if path.suffix in inputs.YAML:
                 plan = inputs.read_plan(path)
                 wanted.plugins += plan.plugins
-                found = volume_file.documents_of_plan(plan, external_ids)
-                wanted.documents += found.documents
-                wanted.made_by_plugin += found.made_by_plugin
+                wanted.documents += _of_plan(plan, external_ids)
+                wanted.made_by_plugin += [item.key for item in plan.volumes if item.made_by_plugin]
             else:
                 for item in volume_file.read(path, namespace=namespace):
                     wanted.documents.append(item.document)
@@ -67,6 +66,29 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
         )
         raise errors.SpecError(problems, source=f"{len(broken)} files")
     return wanted
+
+
+def _of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> tuple[registration.VolumeRegistration, ...]:
+    """
+    Return the registrations of the volumes of *plan* whose storage no plugin makes.
+
+    *external_ids* are those of storage that Pulumi makes, by ``namespace/volume_id``. Raises `errors.SpecError` naming
+    every volume whose external id is not known.
+    """
+    documents = tuple(volumes.desired_document(item, external_ids) for item in plan.volumes if not item.made_by_plugin)
+    problems = tuple(
+        errors.Problem(
+            path=f"external id of {document.key}",
+            got="nothing",
+            allowed="the id of storage that is made by Pulumi",
+            fix="pass --stack-output with the output of `pulumi stack output --json`",
+        )
+        for document in documents
+        if not document.external_id
+    )
+    if problems:
+        raise errors.SpecError(problems)
+    return documents
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

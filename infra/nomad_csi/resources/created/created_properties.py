@@ -33,6 +33,8 @@ _DELETION = properties.record(
     },
 )
 
+_BYTES = properties.Range("a whole number of bytes from 1", 1)
+
 INPUTS: Mapping[str, properties.Property] = {
     "volumeId": _REGISTERED["volumeId"],
     "namespace": _REGISTERED["namespace"],
@@ -60,9 +62,11 @@ INPUTS: Mapping[str, properties.Property] = {
     "parameters": properties.mapping("What the driver makes the storage by, such as `type`.", replaces=True),
     "secrets": _REGISTERED["secrets"],
     "capacityMinBytes": properties.number(
-        "At least this large; the driver's own size when both are omitted. More makes it grow."
+        "At least this large; the driver's own size when both are omitted. More makes it grow.", range=_BYTES
     ),
-    "capacityMaxBytes": properties.number("At most this large. A volume never shrinks: less than it has is refused."),
+    "capacityMaxBytes": properties.number(
+        "At most this large. A volume never shrinks: less than it has is refused.", range=_BYTES
+    ),
     "cloneId": properties.text("External id of the volume to copy. Not together with `snapshotId`.", replaces=True),
     "snapshotId": properties.text("Id of the snapshot to begin from. Not together with `cloneId`.", replaces=True),
     "onDestroy": properties.text(
@@ -123,9 +127,6 @@ SIZES = ("capacityMinBytes", "capacityMaxBytes")
 def wrong_together(values: Mapping[str, Any]) -> Iterator[properties.Failure]:
     """Yield what is wrong with sizes and sources, which the kinds of the properties do not say."""
     sizes = {name: values[name] for name in SIZES if values.get(name, properties.UNKNOWN) != properties.UNKNOWN}
-    for name, size in sizes.items():
-        if size < 1 or size != int(size):
-            yield properties.Failure(path=name, reason=f"expected a whole number of bytes from 1, got {size}")
     if len(sizes) == len(SIZES) and sizes["capacityMaxBytes"] < sizes["capacityMinBytes"]:
         given = f"{sizes['capacityMaxBytes']} below {sizes['capacityMinBytes']}"
         yield properties.Failure(path="capacityMaxBytes", reason=f"expected capacityMinBytes or more, got {given}")

@@ -6,6 +6,7 @@ Values are JSON values; `UNKNOWN` is accepted wherever a value is.
 
 import difflib
 import functools
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -87,6 +88,23 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Range:
+    """Which numbers a property may be."""
+
+    words: str
+    """The range as a phrase that follows "expected"."""
+
+    least: float
+    most: float = math.inf
+    is_whole: bool = True
+
+    def has(self, given: float) -> bool:
+        """Return whether *given* is one of the numbers."""
+        is_one = math.isfinite(given) and (not self.is_whole or given == int(given))
+        return is_one and self.least <= given <= self.most
+
+
+@dataclass(frozen=True)
 class Property:
     """One property of a custom resource, or of a record in one."""
 
@@ -117,6 +135,9 @@ class Property:
     pattern: re.Pattern[str] | None = None
     pattern_says: str = ""
     """The pattern as a phrase that follows "expected"."""
+
+    range: Range | None = None
+    """The numbers allowed; ``None``: any."""
 
     item: "Property | None" = None
     """What a list holds; a map always holds text."""
@@ -228,7 +249,7 @@ def _check_value(declared: Property, given: Any, path: str) -> tuple[Any, list[F
         case "map":
             return _check_map(declared, given, path)
         case _:
-            return given, _check_text(declared, given, path)
+            return given, _check_scalar(declared, given, path)
 
 
 def _fits(kind: Kind, given: Any) -> bool:
@@ -236,13 +257,15 @@ def _fits(kind: Kind, given: Any) -> bool:
     return isinstance(given, _TYPES[kind]) and is_flag == (kind == "flag")
 
 
-def _check_text(declared: Property, given: Any, path: str) -> list[Failure]:
+def _check_scalar(declared: Property, given: Any, path: str) -> list[Failure]:
     if given == "":
         return []  # whether that is a value is decided where the default is
     if declared.one_of and given not in declared.one_of:
         return [_failure(declared, path, f"one of {', '.join(declared.one_of)}", given)]
     if declared.pattern and not declared.pattern.fullmatch(given):
         return [_failure(declared, path, declared.pattern_says, given)]
+    if declared.range and not declared.range.has(given):
+        return [_failure(declared, path, declared.range.words, given)]
     return []
 
 

@@ -34,14 +34,6 @@ class Operation:
         self._created: set[tuple[str, str]] = set()
         self._answers: dict[str, futures.Future[Any]] = {}
 
-    def begin(self) -> None:
-        """Forget the operation before."""
-        with self._lock:
-            self._declared.clear()
-            self._recorded.clear()
-            self._created.clear()
-            self._answers.clear()
-
     def declare(self, token: str, urn: str, inputs: Mapping[str, Any]) -> None:
         """Remember that the program declares the object *urn* with checked *inputs*."""
         with self._lock:
