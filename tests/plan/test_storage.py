@@ -207,11 +207,7 @@ def test_policy_grants_more_when_the_driver_creates():
     assert json.dumps(found).count("ec2:DeleteVolume") == 1
 
 
-def test_external_id_completes_the_registration(document):
-    """What AWS made is filled in, the rest stays."""
-    plan = storage.plan_document(document).volumes[1]
-
-    external_id = volumes.efs_external_id("fs-1", "fsap-2")
-
-    assert volumes.with_external_id(plan, external_id).external_id == "fs-1::fsap-2"
+def test_external_id_of_efs_names_the_access_point():
+    """Where there is one."""
+    assert volumes.efs_external_id("fs-1", "fsap-2") == "fs-1::fsap-2"
     assert volumes.efs_external_id("fs-1", None) == "fs-1"

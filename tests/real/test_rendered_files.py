@@ -15,7 +15,6 @@ from nomad_csi.hcl import read
 from nomad_csi.hcl import volume as volume_reader
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import storage
-from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.render import documents
 from tests import job_validation
 
@@ -100,7 +99,7 @@ def said(value):
 def test_command_sends_of_a_volume_file_what_our_client_sends(tmp_path, received, volume):
     """`nomad volume register` reads from our file the volume that our own registration is."""
     address, bodies = received
-    document = volume_plans.with_external_id(volume, volume.registration.external_id)
+    document = volume.registration
     file = tmp_path / "v.volume.hcl"
     file.write_text(documents.volume_file(document), encoding="utf-8")
 

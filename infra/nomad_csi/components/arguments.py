@@ -47,20 +47,14 @@ PLACES = {
     "mount_options.mount_flags[]": "mount_flag",
     "snapshots[]": "schedule",
     "iam.role_name": "role_name",
-    "ebs.kms_key_arn": "kms_key_arn",
-    "efs.kms_key_arn": "kms_key_arn",
-    "efs.file_system_id": "file_system_id",
-    "efs.mount_targets[].subnet_id": "subnet_id",
-    "efs.clients.cidr_blocks[]": "cidr_blocks",
-    "efs.clients.security_group_ids[]": "security_group_ids",
-    "efs.iam.role_name": "role_name",
-    "existing.external_id": "external_id",
+    "file_system_id": "file_system_id",
+    "external_id": "external_id",
     "kms_key_arn": "kms_key_arn",
     "mount_targets[].subnet_id": "subnet_id",
     "clients.cidr_blocks[]": "cidr_blocks",
     "clients.security_group_ids[]": "security_group_ids",
 }
-"""Where they may stand in the spec's document. Anywhere else a value is needed when the program runs."""
+"""The arguments that they may be, or be in. Anywhere else a value is needed when the program runs."""
 
 _PARTS = ("ebs.", "efs.", "existing.", "create.")
 """Parts of a volume in the spec whose fields are arguments of the component."""
@@ -214,7 +208,7 @@ def _read(kind: type[Any], document: Mapping[str, Any]) -> tuple[Any, list[error
 def _plain(value: Any, path: str, found: list[errors.Problem]) -> Any:
     """Return *value*, which stands at *path*, with a placeholder for each output."""
     if isinstance(value, pulumi.Output):
-        place = re.sub(r"^secrets\..*", "secrets.*", re.sub(r"\[\d+\]", "[]", path))
+        place = re.sub(r"^secrets\..*", "secrets.*", re.sub(r"\[\d+\]", "[]", argument(path)))
         if place in PLACES:
             return _LATE[PLACES[place]][1]
         allowed = "a value that is known when the program runs, not an output"

@@ -1,6 +1,5 @@
 """The component of a volume that the CSI plugin makes, asked through Nomad."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +7,6 @@ import pulumi
 
 from nomad_csi.components import arguments, program, resources, volume
 from nomad_csi.components.argument_classes import CsiVolumeArgs
-from nomad_csi.plan import model, registration
-from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
 
 
@@ -25,11 +22,6 @@ class CsiVolume(program.Component):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
         plan = volume.planned(name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
-        made = self._created(name, plan, args)
-        self.external_id, self.registration_id = made.external_id, made.id
-        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
-
-    def _created(self, name: str, plan: model.VolumePlan, args: CsiVolumeArgs) -> resources.CreatedVolume:
         create = plan.source
         assert isinstance(create, spec.CreateSpec)  # noqa: S101  # planned with a create part
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
@@ -41,23 +33,9 @@ class CsiVolume(program.Component):
             deletion=_deletion(create.deletion),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
-        if args.get("render_to"):
-            path = f"{args['render_to']}/{plan.file_name}"
-            content = _file(plan.registration, plugin_id, args.get("templates"))
-            resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=self))
-        return made
-
-
-def _file(
-    document: registration.VolumeRegistration, plugin_id: pulumi.Input[str], templates: str | None
-) -> pulumi.Output[str]:
-    """Return the volume file, rendered once the id of the plugin is known."""
-
-    def rendered(known: str) -> str:
-        whole = dataclasses.replace(document, plugin_id=known)
-        return documents.volume_file(whole, made_by_plugin=True, templates=templates)
-
-    return pulumi.Output.from_input(plugin_id).apply(rendered)
+        volume.write_file(self, name, plan, args, plugin_id=plugin_id)
+        self.external_id, self.registration_id = made.external_id, made.id
+        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
 
 
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:

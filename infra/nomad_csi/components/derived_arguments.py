@@ -22,7 +22,7 @@ _NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClient
 _OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
 """Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
 
-_OUTPUTS = frozenset({*map(places.argument, places.PLACES), "kms_key_arns[]", "file_system_arns[]"})
+_OUTPUTS = frozenset({*places.PLACES, "kms_key_arns[]", "file_system_arns[]"})
 """Where a value may be an output."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 
 from nomad_csi.components import arguments, identity, resources
-from nomad_csi.plan import model, volume_forms, volumes
+from nomad_csi.plan import model, volume_forms
 from nomad_csi.render import documents
 from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
@@ -47,7 +47,6 @@ def register(  # noqa: PLR0917  # called by our own components only
     does not show. *is_part*: it makes a part of a file system that stays without it.
     """
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
-    child = pulumi.ResourceOptions(parent=component)
     registration = resources.VolumeRegistration(
         name,
         **document_inputs(component, plan, plugin_id, args) | {"external_id": external_id},
@@ -61,11 +60,27 @@ def register(  # noqa: PLR0917  # called by our own components only
         },
         opts=pulumi.ResourceOptions(parent=component, depends_on=[*storage, *after]),
     )
-    if args.get("render_to"):
-        known = pulumi.Output.all(external_id, plugin_id)
-        content = known.apply(lambda values: _file(plan, values[0], values[1], args.get("templates")))
-        resources.RenderedFile(name, path=f"{args['render_to']}/{plan.file_name}", content=content, opts=child)
+    write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
+
+
+def write_file(
+    component: pulumi.ComponentResource,
+    name: str,
+    plan: model.VolumePlan,
+    args: Mapping[str, Any],
+    **known_later: pulumi.Input[str],
+) -> None:
+    """Write the volume file of *plan*, where *args* want one, once what is *known_later* of its registration is."""
+    if not args.get("render_to"):
+        return
+
+    def rendered(known: dict[str, Any]) -> str:
+        document = dataclasses.replace(plan.registration, **known)
+        return documents.volume_file(document, made_by_plugin=plan.made_by_plugin, templates=args.get("templates"))
+
+    path, content = f"{args['render_to']}/{plan.file_name}", pulumi.Output.all(**known_later).apply(rendered)
+    resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=component))
 
 
 def document_inputs(
@@ -91,8 +106,3 @@ def document_inputs(
         "owner_id": identity.stack_id(component),
         "adopt": plan.adopt,
     }
-
-
-def _file(plan: model.VolumePlan, external_id: str, plugin_id: str, templates: str | None) -> str:
-    document = volumes.with_external_id(plan, external_id, plugin_id=plugin_id)
-    return documents.volume_file(document, templates=templates)

@@ -55,14 +55,6 @@ def desired_document(plan: model.VolumePlan, external_ids: Mapping[str, str]) ->
     return dataclasses.replace(document, external_id=external_ids[plan.key])
 
 
-def with_external_id(
-    plan: model.VolumePlan, external_id: str, *, plugin_id: str | None = None
-) -> registration.VolumeRegistration:
-    """Return the registration of *plan* once its storage, and where it was open its plugin, are known."""
-    document = plan.registration
-    return dataclasses.replace(document, external_id=external_id, plugin_id=plugin_id or document.plugin_id)
-
-
 def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
     """Return EFS's external id: ``fs-1::fsap-2``, or ``fs-1`` for the root of the file system."""
     return f"{file_system_id}::{access_point_id}" if access_point_id else file_system_id
