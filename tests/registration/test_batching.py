@@ -25,7 +25,10 @@ def volume(number, **fields):
 def sizes(count, *, is_asked, **fields):
     """Return how many volumes each request has."""
     documents = [volume(number, **fields) for number in range(count)]
-    return [len(batch.documents) for batch in batching.batches(documents, lambda _plugin_id: is_asked)]
+    return [
+        len(batch.documents)
+        for batch in batching.batches(documents, {item.plugin_id for item in documents} if is_asked else ())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_request_has_one_plugin_and_one_namespace():
     """So that what is wrong with one is not the others' affair."""
     documents = [volume(0), volume(1, plugin_id="ebs"), volume(2, namespace="prod"), volume(3)]
 
-    found = batching.batches(documents, lambda plugin_id: plugin_id == "ebs")
+    found = batching.batches(documents, {"ebs"})
 
     assert [([item.volume_id for item in batch.documents], batch.is_asked) for batch in found] == [
         (["v0", "v3"], False),

@@ -220,9 +220,9 @@ def test_check_refuses_a_job_that_cannot_ask():
     news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1", "timeoutS": 0}}
 
     assert [str(failure.path) for failure in HEALTH.check(news)[1]] == [
+        "onNodes.timeoutS",
         "evidence",
         "onNodes.stateDir",
-        "onNodes.timeoutS",
     ]
     assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
 

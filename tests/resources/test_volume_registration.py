@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources import volume_document, volume_registration, volume_removal
+from nomad_csi.resources import volume_document, volume_registration, volume_steps
 from nomad_csi.resources.frame import resource
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -503,7 +503,7 @@ def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripte
 
 def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):
     """And names them, as if it had not waited."""
-    monkeypatch.setattr(volume_removal, "ENDING_WAIT_S", 0.01)
+    monkeypatch.setattr(volume_steps, "ENDING_WAIT_S", 0.01)
     [allocation] = CLAIM["Allocations"]
     scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
 

@@ -55,6 +55,16 @@ class CreatedVolume(pulumi.CustomResource):
     """Nomad's id of the volume, unique in its namespace."""
     namespace: pulumi.Output[str]
     """Nomad namespace of the volume; `default` when omitted."""
+    capabilities: pulumi.Output[Sequence[Mapping[str, Any]]]
+    """Ways in which allocations may use the volume."""
+    mount_options: pulumi.Output[Mapping[str, Any]]
+    """How the file system is mounted; cannot change while the volume is in use."""
+    secrets: pulumi.Output[Mapping[str, Any]]
+    """CSI secrets. Sent with every registration, and never shown."""
+    owner: pulumi.Output[str]
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+    owner_id: pulumi.Output[str]
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     name: pulumi.Output[str]
     """
     The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It counts when
@@ -62,10 +72,6 @@ class CreatedVolume(pulumi.CustomResource):
     """
     plugin_id: pulumi.Output[str]
     """Id of the CSI plugin that makes and serves the volume; with a controller."""
-    capabilities: pulumi.Output[Sequence[Mapping[str, Any]]]
-    """Ways in which allocations may use the volume."""
-    mount_options: pulumi.Output[Mapping[str, Any]]
-    """How the file system is mounted; cannot change while the volume is in use."""
     required_topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
     """Places where the storage may be, as the clients report them; anywhere when omitted."""
     preferred_topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
@@ -77,8 +83,6 @@ class CreatedVolume(pulumi.CustomResource):
     """
     parameters: pulumi.Output[Mapping[str, Any]]
     """What the driver makes the storage by, such as `type`."""
-    secrets: pulumi.Output[Mapping[str, Any]]
-    """CSI secrets. Sent with every registration, and never shown."""
     capacity_min_bytes: pulumi.Output[float]
     """At least this large; the driver's own size when both are omitted. More makes it grow."""
     capacity_max_bytes: pulumi.Output[float]
@@ -94,34 +98,30 @@ class CreatedVolume(pulumi.CustomResource):
     """
     deletion: pulumi.Output[Mapping[str, Any]]
     """How the storage is deleted; needed with `onDestroy: delete`."""
-    owner: pulumi.Output[str]
-    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
-    owner_id: pulumi.Output[str]
-    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     def __init__(
         self,
         resource_name: str,
         *,
         volume_id: pulumi.Input[str],
-        plugin_id: pulumi.Input[str],
         capabilities: pulumi.Input[Sequence[Mapping[str, Any]]],
+        plugin_id: pulumi.Input[str],
         namespace: pulumi.Input[str] | None = None,
-        name: pulumi.Input[str] | None = None,
         mount_options: pulumi.Input[Mapping[str, Any]] | None = None,
+        secrets: pulumi.Input[Mapping[str, Any]] | None = None,
+        owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        name: pulumi.Input[str] | None = None,
         required_topologies: pulumi.Input[Sequence[Mapping[str, Any]]] | None = None,
         preferred_topologies: pulumi.Input[Sequence[Mapping[str, Any]]] | None = None,
         availability_zone: pulumi.Input[str] | None = None,
         parameters: pulumi.Input[Mapping[str, Any]] | None = None,
-        secrets: pulumi.Input[Mapping[str, Any]] | None = None,
         capacity_min_bytes: pulumi.Input[float] | None = None,
         capacity_max_bytes: pulumi.Input[float] | None = None,
         clone_id: pulumi.Input[str] | None = None,
         snapshot_id: pulumi.Input[str] | None = None,
         on_destroy: pulumi.Input[str] | None = None,
         deletion: pulumi.Input[Mapping[str, Any]] | None = None,
-        owner: pulumi.Input[str] | None = None,
-        owner_id: pulumi.Input[str] | None = None,
-        adopt: pulumi.Input[bool] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None: ...
 

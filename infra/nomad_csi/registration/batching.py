@@ -10,7 +10,7 @@ volumes of 50 ms each took 5.4 s in one request, 0.64 s in ten.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -73,16 +73,15 @@ class Batch:
     """Whether a controller is asked for each of them."""
 
 
-def batches(documents: Iterable[registration.VolumeRegistration], is_asked: Callable[[str], bool]) -> tuple[Batch, ...]:
-    """Return *documents* in requests; *is_asked* tells of a plugin id whether a controller is asked for its volumes."""
+def batches(documents: Iterable[registration.VolumeRegistration], asked: Container[str]) -> tuple[Batch, ...]:
+    """Return *documents* in requests; *asked* are the plugins whose controller is asked for each of its volumes."""
     groups: dict[tuple[str, str], list[registration.VolumeRegistration]] = {}
     for document in documents:
         groups.setdefault((document.namespace, document.plugin_id), []).append(document)
     return tuple(
-        Batch(documents=part, is_asked=asked)
+        Batch(documents=part, is_asked=plugin_id in asked)
         for (_, plugin_id), group in groups.items()
-        for asked in (is_asked(plugin_id),)
-        for part in (_few(group) if asked else _many(group))
+        for part in (_few(group) if plugin_id in asked else _many(group))
     )
 
 

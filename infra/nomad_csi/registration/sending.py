@@ -127,39 +127,25 @@ def send(
     *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
     """
     all_of_them = tuple(documents)
-    batches = batching.batches(all_of_them, _Asked(client, timeouts.tell) if len(all_of_them) > 1 else _nobody)
+    # For one volume it makes no difference whether a controller is asked.
+    plugin_ids = dict.fromkeys(item.plugin_id for item in all_of_them) if len(all_of_them) > 1 else {}
+    asked = {plugin_id for plugin_id in plugin_ids if _asked(client, plugin_id, timeouts.tell)}
+    batches = batching.batches(all_of_them, asked)
     sender = _Sender(client, timeouts, new)
     for is_asked, workers in ((False, batching.PARALLEL), (True, batching.PARALLEL_ASKED)):
         chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
         yield from _in_parallel(sender, chosen, workers)
 
 
-def _nobody(_plugin_id: str) -> bool:
-    """Say that no controller is asked: for one volume it makes no difference."""
-    return False
-
-
-class _Asked:
-    """Whether a plugin has a controller that is asked; looked up once for each."""
-
-    def __init__(self, client: nomad.Nomad, tell: Callable[[str], None]) -> None:
-        self._client = client
-        self._tell = tell
-        self._known: dict[str, bool] = {}
-
-    def __call__(self, plugin_id: str) -> bool:
-        if plugin_id not in self._known:
-            try:
-                plugin = plugins.get(self._client, plugin_id)
-            except errors.NomadApiError as error:
-                # Small requests are right for both, and the registration itself will tell what is wrong.
-                self._tell(
-                    f"{error}; whether plugin {plugin_id} has a controller is not known: small requests are sent"
-                )
-                self._known[plugin_id] = True
-                return True
-            self._known[plugin_id] = plugin is not None and plugin.controller_required
-        return self._known[plugin_id]
+def _asked(client: nomad.Nomad, plugin_id: str, tell: Callable[[str], None]) -> bool:
+    """Return whether the plugin has a controller that is asked for each volume."""
+    try:
+        plugin = plugins.get(client, plugin_id)
+    except errors.NomadApiError as error:
+        # Small requests are right for both, and the registration itself will tell what is wrong.
+        tell(f"{error}; whether plugin {plugin_id} has a controller is not known: small requests are sent")
+        return True
+    return plugin is not None and plugin.controller_required
 
 
 def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> Iterator[Sent]:

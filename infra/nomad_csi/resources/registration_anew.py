@@ -24,7 +24,7 @@ from nomad_csi.resources import (
     volume_document,
     volume_ownership,
     volume_properties,
-    volume_removal,
+    volume_steps,
 )
 from nomad_csi.resources.frame import resource
 
@@ -75,7 +75,7 @@ def register(
     _refuse_hidden(found, recorded)
     successor.refuse(context, successor.Successor(news=news, recorded=recorded))
     volume_ownership.mark(context, news, recorded, held)
-    free = volume_removal.let_go(context, found, recorded)
+    free = volume_steps.let_go(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.

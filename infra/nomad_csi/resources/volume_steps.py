@@ -3,18 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import deregistration, secret_safety
 from nomad_csi.resources import (
     stack_identity,
     successor,
     volume_changes,
     volume_ownership,
     volume_properties,
-    volume_removal,
 )
 from nomad_csi.resources.frame import resource
+
+ENDING_WAIT_S = 30.0
+"""How long claims have to go whose allocations have ended, or are told to: at Nomad it is a matter of seconds."""
+
+_NOT_DEREGISTERED = "nothing was deregistered: run `pulumi refresh` and check before deleting it"
 
 State = volume_ownership.State
 
@@ -95,11 +100,51 @@ def is_held_elsewhere(context: resource.Context, token: str, identity: str, outp
     return True
 
 
+def let_go(context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]) -> volumes.Volume | None:
+    """
+    Return *volume* once nobody claims it, ``None`` where it is gone meanwhile; nothing is sent.
+
+    Claims that are about to go are waited for. Raises `errors.RefusedError` while it is claimed otherwise, naming who
+    holds it, and where it stands for other storage than *recorded*.
+    """
+    refuse_another(volume, recorded, _NOT_DEREGISTERED)
+    found: volumes.Volume | None = volume
+    if volume.claims and deregistration.is_ending(volume):
+        context.status("waiting for terminating allocations to release their claims")
+        found = deregistration.wait_until_free(
+            context.client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=deregistration.is_ending
+        )
+    if found is not None:
+        refuse_another(found, recorded, _NOT_DEREGISTERED)
+        deregistration.refuse_claimed(found)
+    return found
+
+
+def stands_for_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> str:
+    """Return that *volume*, as Nomad holds it, is other storage than *recorded*; empty where it is not."""
+    external_id = recorded.get("externalId", volume.external_id)
+    if external_id == volume.external_id:
+        return ""
+    return f"volume {volume.key} stands for {volume.external_id} now, not for {external_id} as recorded"
+
+
+def refuse_another(volume: volumes.Volume, recorded: Mapping[str, Any], advice: str) -> None:
+    """Raise `errors.RefusedError` with *advice* where *volume* is what somebody else registered under the same id."""
+    if why := stands_for_another(volume, recorded):
+        raise errors.RefusedError(f"{why}; {advice}")
+
+
 def deregister(context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> volumes.Volume | None:
-    """Deregister the volume *identity*, if it is there, then remove its owner record. Return what was there."""
+    """
+    Deregister the volume *identity*, if it is there, never by force; then remove its owner record.
+
+    Return what was there. Raises what `let_go` does.
+    """
     volume = volumes.get(context.client, *resource.split_identity(identity, "namespace/volume_id"))
     if volume is not None:
         volume_ownership.refuse_others(context.client, outputs, outputs)
-        volume_removal.remove(context, volume, outputs)
+        free = let_go(context, volume, outputs)
+        if free is not None:
+            deregistration.deregister_free(context.client, free)
     volume_ownership.unmark(context, outputs)
     return volume

@@ -13,7 +13,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.deletion import deletion
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import volume_ownership, volume_removal
+from nomad_csi.resources import volume_ownership, volume_steps
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import resource
 
@@ -71,7 +71,7 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
     """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
     how, key = recorded.get("deletion", {}), order(recorded).key
     return deletion.DeletionOptions(
-        wait_s=volume_removal.ENDING_WAIT_S,
+        wait_s=volume_steps.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),
         secrets={key: recorded.get("secrets", {})},
@@ -100,7 +100,7 @@ def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]
     volume_ownership.refuse_others(context.client, recorded, recorded)
     volume = volumes.get(context.client, recorded["namespace"], recorded["volumeId"])
     if volume is not None:
-        volume_removal.let_go(context, volume, recorded)
+        volume_steps.let_go(context, volume, recorded)
     [outcome] = deletion.delete(context.client, [order(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError

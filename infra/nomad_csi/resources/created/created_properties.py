@@ -9,7 +9,7 @@ from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
 
-_REGISTERED = volume_properties.INPUTS
+_AS_REGISTERED = ("volumeId", "namespace", "capabilities", "mountOptions", "secrets", "owner", "ownerId", "adopt")
 
 
 KEEP, DELETE = "keep", "delete"
@@ -36,16 +36,13 @@ _DELETION = properties.record(
 _BYTES = properties.Range("a whole number of bytes from 1", 1)
 
 INPUTS: Mapping[str, properties.Property] = {
-    "volumeId": _REGISTERED["volumeId"],
-    "namespace": _REGISTERED["namespace"],
+    **{name: volume_properties.INPUTS[name] for name in _AS_REGISTERED},
     "name": properties.text(
         "The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It "
         "counts when the storage is made; a change later changes nothing. The volume's id when omitted.",
         compared=False,
     ),
     "pluginId": properties.plugin_id("Id of the CSI plugin that makes and serves the volume; with a controller."),
-    "capabilities": _REGISTERED["capabilities"],
-    "mountOptions": _REGISTERED["mountOptions"],
     "requiredTopologies": properties.items(
         "Places where the storage may be, as the clients report them; anywhere when omitted.",
         replaces=True,
@@ -60,7 +57,6 @@ INPUTS: Mapping[str, properties.Property] = {
         compared=False,
     ),
     "parameters": properties.mapping("What the driver makes the storage by, such as `type`.", replaces=True),
-    "secrets": _REGISTERED["secrets"],
     "capacityMinBytes": properties.number(
         "At least this large; the driver's own size when both are omitted. More makes it grow.", range=_BYTES
     ),
@@ -75,9 +71,6 @@ INPUTS: Mapping[str, properties.Property] = {
         one_of=(KEEP, DELETE),
     ),
     "deletion": _DELETION,
-    "owner": _REGISTERED["owner"],
-    "ownerId": _REGISTERED["ownerId"],
-    "adopt": _REGISTERED["adopt"],
 }
 
 OF_DELETION = frozenset({"onDestroy", "deletion"})

@@ -40,17 +40,6 @@ def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> It
         yield f"will be refused: {why}"
 
 
-def stands_for_another(identity: str, volume: volumes.Volume, outputs: Mapping[str, Any]) -> str:
-    """Return that *volume*, as Nomad holds it, is other storage than is recorded; empty where it is not."""
-    recorded = outputs.get("externalId", volume.external_id)
-    if recorded in (volume.external_id, resource.UNKNOWN):
-        return ""
-    return (
-        f"volume {identity} stands for {volume.external_id} now, not for {recorded} as recorded: it was "
-        f"registered anew, and {recorded} may still be there"
-    )
-
-
 def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
     """Return that the plugin did not find the storage *recorded* again; empty where it did."""
     now = made["externalId"]
@@ -156,8 +145,9 @@ class CreatedVolumeResource(resource.Resource):
         recorded = dict(inputs), dict(outputs)
 
         def live(volume: volumes.Volume) -> volume_ownership.State:
-            if why := stands_for_another(identity, volume, outputs):
-                context.warn(why)
+            before = outputs.get("externalId")
+            if before != resource.UNKNOWN and (why := volume_steps.stands_for_another(volume, outputs)):
+                context.warn(f"{why}: it was registered anew, and {before} may still be there")
             found, shown = _live(volume, inputs)
             return found, shown | _proof(outputs)
 
@@ -232,12 +222,7 @@ def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mappi
             f"volume {identity} is not registered any more; nothing was made in its place: run `pulumi refresh` and "
             "look, then run again"
         )
-    storage = recorded.get("externalId", found.external_id)
-    if found.external_id != storage:
-        raise errors.RefusedError(
-            f"volume {identity} stands for {found.external_id} now, not for {storage} as recorded; nothing was "
-            "changed: run `pulumi refresh` and check"
-        )
+    volume_steps.refuse_another(found, recorded, "nothing was changed: run `pulumi refresh` and check")
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
