@@ -222,6 +222,17 @@ def test_mounts_that_could_not_be_looked_at_are_said(make):
     }
 
 
+def test_file_systems_that_nobody_uses_need_not_be_seen(make):
+    """Where nothing is of EFS, a role without its rights is no failure."""
+    hidden = model.Unknown(reason="AccessDenied", is_expected=True)
+
+    report = judge.judge(make.found(account=make.account(file_systems=hidden)))
+
+    assert ("unregistered file systems of this package", True) in {
+        (item.check, item.is_expected) for item in report.unchecked
+    }
+
+
 def test_job_that_the_token_may_not_read_is_said(make):
     """By its name."""
     found = make.found(hidden_jobs={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"})

@@ -18,10 +18,8 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield where plugins cannot run, or what they mount does not reach anybody."""
-    clients, unchecked = model.known(found.clients, "task drivers, privileges and mounts of the clients")
-    yield from unchecked
-    tasks, unchecked = model.known(found.tasks, "how plugins are run")
-    yield from unchecked
+    clients = yield from model.known(found.clients, "task drivers, privileges and mounts of the clients")
+    tasks = yield from model.known(found.tasks, "how plugins are run")
     if clients is None or tasks is None:
         return
     for task in tasks:
@@ -86,36 +84,28 @@ def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[m
 
 
 def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
-    if task.task_driver != "docker" or not task.privileged:
-        return
-    refusing = _without(PRIVILEGED, places)
-    if refusing:
-        yield finding(
-            "privileged-refused",
-            model.subject_of(task),
-            found=f"job {task.namespace}/{task.job_id} requires privileged = true; /v1/nodes: {PRIVILEGED} is not set "
-            f"on {model.named(refusing)}",
-        )
+    if task.task_driver == "docker" and task.privileged:
+        yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
 
 
 def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[model.Outcome]:
-    refusing = _without(FOLDERS, places)
-    if task.task_driver == "docker" and task.binds and refusing:
-        yield finding(
-            "folders-refused",
-            model.subject_of(task),
-            found=f"job {task.namespace}/{task.job_id} mounts {model.named([*task.binds])}; /v1/nodes: {FOLDERS} is "
-            f"not set on {model.named(refusing)}",
-        )
+    if task.task_driver == "docker" and task.binds:
+        yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {model.named([*task.binds])}")
 
 
-def _without(attribute: str, places: Iterable[nodes.Node]) -> list[str]:
-    """Return the names of the clients whose Docker does not say *attribute*."""
-    return [
+def _refused(
+    code: str, task: jobs.PluginTask, places: Iterable[nodes.Node], attribute: str, wants: str
+) -> Iterator[model.Outcome]:
+    """Yield *code* where there are clients whose Docker does not say *attribute*, which *task* wants."""
+    refusing = [
         node.name
         for node in places
         if node.drivers.get("docker", False) and node.driver_attributes.get(attribute) not in {"true", "1"}
     ]
+    if refusing:
+        job = f"job {task.namespace}/{task.job_id}"
+        evidence = f"{job} {wants}; /v1/nodes: {attribute} is not set on {model.named(refusing)}"
+        yield finding(code, model.subject_of(task), found=evidence)
 
 
 def _lacks_privileges(found: model.ObservedCluster, task: jobs.PluginTask) -> bool:
@@ -135,10 +125,10 @@ def _mounts(
     found: model.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
 ) -> Iterator[model.Outcome]:
     """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
-    mounts, unchecked = model.known(found.mounts, "mount propagation, by the agent on this machine")
     asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
-    yield from unchecked if asked else ()
-    seen = mounts or {}
+    if not asked:
+        return
+    seen = (yield from model.known(found.mounts, "mount propagation, by the agent on this machine")) or {}
     for task in asked:
         places = runs_on(task, clients)
         private = [node.name for node in places if seen.get(node.node_id) == "private"]

@@ -29,13 +29,7 @@ def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         yield model.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
     if found.account is None:
         return
-    if isinstance(found.account, model.Unknown):
-        reason = found.account.reason
-        yield model.Unchecked(
-            check="instances, roles, storage and orphans in AWS",
-            reason=reason,
-            is_expected=found.account.is_expected,
-        )
-        return
-    for ask in (machines.check, storage.check, registrations.check_left_over):
-        yield from ask(found, found.account)
+    account = yield from model.known(found.account, "instances, roles, storage and orphans in AWS")
+    if account is not None:
+        for ask in (machines.check, storage.check, registrations.check_left_over):
+            yield from ask(found, account)

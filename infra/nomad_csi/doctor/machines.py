@@ -38,8 +38,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
     tasks = tasks_of(found, EBS)
     if isinstance(account.instances, model.Unknown):
         if tasks:
-            reason = account.instances.reason
-            yield model.Unchecked(check="instance metadata and roles of the clients", reason=reason)
+            yield from model.known(account.instances, "instance metadata and roles of the clients")
         return
     for task in tasks:
         places = clients.runs_on(task, found.clients)
@@ -115,10 +114,9 @@ def _roles(
         evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {model.named(by_profile.pop(''))}"
         yield finding("instance-without-role", subject, found=evidence)
     for profile, ids in sorted(by_profile.items()):
-        role = account.roles.get(profile) or model.Unknown(reason="it was not read")
-        if isinstance(role, model.Unknown):
-            yield model.Unchecked(check=f"what the role of {model.named(ids)} may do", reason=role.reason)
-        else:
+        answer = account.roles.get(profile) or model.Unknown(reason="it was not read")
+        role = yield from model.known(answer, f"what the role of {model.named(ids)} may do")
+        if role is not None:
             yield from _role(account, role, subject)
 
 

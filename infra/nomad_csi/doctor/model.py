@@ -1,6 +1,6 @@
 """What could not be checked, and everything that was asked. Plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -158,11 +158,12 @@ def subject_of(task: jobs.PluginTask) -> str:
     return f"plugin {task.plugin_id} ({task.role})"
 
 
-def known(part: _Part | Unknown, check: str) -> tuple[_Part | None, tuple[Unchecked, ...]]:
-    """Return *part*, or ``None`` and that *check* could not be made."""
+def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part | None]:
+    """Return *part*; where it is not known, ``None``, and yield that *check* could not be made."""
     if isinstance(part, Unknown):
-        return None, (Unchecked(check=check, reason=part.reason, is_expected=part.is_expected),)
-    return part, ()
+        yield Unchecked(check=check, reason=part.reason, is_expected=part.is_expected)
+        return None
+    return part
 
 
 def named(names: list[str]) -> str:

@@ -16,8 +16,7 @@ from nomad_csi.plan import volumes as tags
 
 def check_marks(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield marks of volumes that are not registered."""
-    marks, unchecked = model.known(found.marks, "owner records of volumes")
-    yield from unchecked
+    marks = yield from model.known(found.marks, "owner records of volumes")
     if marks is None or isinstance(found.volumes, model.Unknown):
         return
     registered = {volume.key for volume in found.volumes if volume.is_registered}
@@ -45,15 +44,12 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
         return  # said where volumes are checked; nothing can be called unregistered
     registered = {volume.external_id for volume in volumes}
     systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
-    if isinstance(account.ours, model.Unknown):
-        yield model.Unchecked(check="unregistered EBS volumes of this package", reason=account.ours.reason)
-    else:
-        for external_id in sorted(set(account.ours) - registered):
-            yield _unregistered(external_id, account.ours[external_id].tags, "EC2 DescribeVolumes")
-    if isinstance(account.file_systems, model.Unknown):
-        yield model.Unchecked(check="unregistered file systems of this package", reason=account.file_systems.reason)
-    else:
-        for system_id, system in sorted(account.file_systems.file_systems.items()):
+    ours = (yield from model.known(account.ours, "unregistered EBS volumes of this package")) or {}
+    for external_id in sorted(set(ours) - registered):
+        yield _unregistered(external_id, ours[external_id].tags, "EC2 DescribeVolumes")
+    seen = yield from model.known(account.file_systems, "unregistered file systems of this package")
+    if seen is not None:
+        for system_id, system in sorted(seen.file_systems.items()):
             if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
                 yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
 
@@ -69,32 +65,26 @@ def _ebs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
         return  # said where storage is checked
     for volume in volumes:
         if model.is_ebs(volume) and volume.external_id not in account.volumes:
-            evidence = (
-                f"{volume.place}: external id {volume.external_id}; EC2 DescribeVolumes in {account.region}: none"
-            )
-            yield finding("storage-missing", volume.subject, found=evidence)
+            yield _missing(account, volume, "EC2 DescribeVolumes", "none")
 
 
 def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     wanted = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
-    if isinstance(account.file_systems, model.Unknown):
-        if wanted:
-            yield model.Unchecked(check=f"storage of {len(wanted)} EFS volumes", reason=account.file_systems.reason)
+    seen = (yield from model.known(account.file_systems, f"storage of {len(wanted)} EFS volumes")) if wanted else None
+    if seen is None:
         return
-    seen = account.file_systems
     for volume, (system_id, point_id) in wanted:
         system = seen.file_systems.get(system_id)
         if system is None or system.state in aws_records.LEAVING:
-            state = system.state if system else "none"
-            where = f"EFS DescribeFileSystems in {account.region}"
-            evidence = f"{volume.place}: external id {volume.external_id}; {where}: {state}"
-            yield finding("storage-missing", volume.subject, found=evidence)
+            yield _missing(account, volume, "EFS DescribeFileSystems", system.state if system else "none")
         elif point_id and seen.access_points.get(point_id) != system_id:
-            evidence = (
-                f"{volume.place}: external id {volume.external_id}; EFS DescribeAccessPoints in {account.region}: "
-                f"{point_id} does not belong to {system_id}"
-            )
-            yield finding("storage-missing", volume.subject, found=evidence)
+            found = f"{point_id} does not belong to {system_id}"
+            yield _missing(account, volume, "EFS DescribeAccessPoints", found)
+
+
+def _missing(account: model.Account, volume: model.ExaminedVolume, call: str, found: str) -> Finding:
+    evidence = f"{volume.place}: external id {volume.external_id}; {call} in {account.region}: {found}"
+    return finding("storage-missing", volume.subject, found=evidence)
 
 
 # Plugins without volumes, volumes without plugins, claims without a controller.
@@ -102,10 +92,8 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
 
 def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield what nobody serves, and who serves nobody."""
-    plugins, unchecked = model.known(found.plugins, "plugins of the volumes, and their controllers")
-    yield from unchecked
-    volumes, unchecked = model.known(found.volumes, "volumes and their claims")
-    yield from unchecked
+    plugins = yield from model.known(found.plugins, "plugins of the volumes, and their controllers")
+    volumes = yield from model.known(found.volumes, "volumes and their claims")
     if plugins is None or volumes is None:
         return
     by_plugin: dict[str, list[model.ExaminedVolume]] = defaultdict(list)
@@ -144,8 +132,7 @@ def _claimed(
 
 
 def _drains(found: model.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[model.Outcome]:
-    claimed, unchecked = model.known(found.claimed, "claims on draining or ineligible clients")
-    yield from unchecked
+    claimed = yield from model.known(found.claimed, "claims on draining or ineligible clients")
     yield from drain_findings.check(claimed or (), plugins, found.known_clients)
 
 

@@ -34,9 +34,9 @@ def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) ->
             by_key[ebs.kms_key_arn].append(volume)
     for arn, volumes in sorted(by_key.items()):
         told = model.named([volume.key for volume in volumes])
-        key = account.keys.get(arn) or model.Unknown(reason="it was not read")
-        if isinstance(key, model.Unknown):
-            yield model.Unchecked(check=f"key {arn} of {told}", reason=key.reason)
+        answer = account.keys.get(arn) or model.Unknown(reason="it was not read")
+        key = yield from model.known(answer, f"key {arn} of {told}")
+        if key is None:
             continue
         if key.state != "Enabled":
             yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {told}")
@@ -89,24 +89,18 @@ ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield what of EBS is otherwise than Nomad, the driver or the spec want it."""
     wanted = [volume for volume in found.known_volumes if model.is_ebs(volume)]
-    if isinstance(account.volumes, model.Unknown):
-        if wanted:
-            check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
-            yield model.Unchecked(check=check_name, reason=account.volumes.reason)
-        return
-    pairs = [
-        (volume, account.volumes[volume.external_id]) for volume in wanted if volume.external_id in account.volumes
-    ]
-    yield from _zones(found, pairs)
-    yield from _tags(found, account, pairs)
-    yield from _plain(pairs)
-    yield from _keys(found, account, pairs)
+    if wanted:
+        check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
+        seen = (yield from model.known(account.volumes, check_name)) or {}
+        pairs = [(volume, seen[volume.external_id]) for volume in wanted if volume.external_id in seen]
+        yield from _zones(found, pairs)
+        yield from _tags(found, account, pairs)
+        yield from _plain(pairs)
+        yield from _keys(found, account, pairs)
     yield from _efs(account, found.known_volumes)
 
 
-def _zones(
-    found: model.ObservedCluster, pairs: list[tuple[model.ExaminedVolume, aws_records.EbsVolumeRecord]]
-) -> Iterator[model.Outcome]:
+def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
         named = {place[key] for place in volume.segments for key in ZONE_KEYS if key in place}
@@ -130,14 +124,10 @@ def _zones(
         yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
 
 
-def _tags(
-    found: model.ObservedCluster,
-    account: model.Account,
-    pairs: list[tuple[model.ExaminedVolume, aws_records.EbsVolumeRecord]],
-) -> Iterator[model.Outcome]:
+def _tags(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
     """Yield which volumes lack the tag where a role of the controller may not attach them without."""
     needed = permissions.needs(account.region)
-    bare: dict[str, list[tuple[model.ExaminedVolume, aws_records.EbsVolumeRecord]]] = defaultdict(list)
+    bare: dict[str, Pairs] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.tags.get(iam.CLUSTER_TAG) != "true":
             bare[volume.plugin_id].append((volume, ebs))
@@ -154,10 +144,7 @@ def _tags(
 
 
 def _refused(
-    role: aws_records.IamRole,
-    needed: permissions.NeededActions,
-    plugin_id: str,
-    untagged: list[tuple[model.ExaminedVolume, aws_records.EbsVolumeRecord]],
+    role: aws_records.IamRole, needed: permissions.NeededActions, plugin_id: str, untagged: Pairs
 ) -> Iterator[model.Outcome]:
     may = {
         ebs.external_id: permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)

@@ -34,8 +34,7 @@ OPERATIONS: Mapping[str, acl_policy.Rights] = {
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield what will end with 403."""
-    token, unchecked = model.known(found.token, "what the token may do")
-    yield from unchecked
+    token = yield from model.known(found.token, "what the token may do")
     if token is None or token.is_unlimited:
         return
     subject = f"token {token.name}"

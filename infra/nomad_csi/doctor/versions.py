@@ -14,10 +14,8 @@ from nomad_csi.plan import versions
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield which faults the versions have, and which drivers want newer ones."""
-    servers, unchecked = model.known(found.servers, "versions of the servers against the version gates")
-    yield from unchecked
-    clients, unchecked = model.known(found.clients, "versions of the clients against the version gates")
-    yield from unchecked
+    servers = yield from model.known(found.servers, "versions of the servers against the version gates")
+    clients = yield from model.known(found.clients, "versions of the clients against the version gates")
     on_servers = _by_version((item.version, item.name) for item in servers or () if item.status != "left")
     on_clients = _by_version((item.version, item.name) for item in clients or () if item.status != "down")
     features = used(found)
