@@ -52,7 +52,7 @@ class ClientCache:
         """
         wanted = tuple(expectations)
         listed = nodes.list_nodes(self._client)
-        in_zones = [node for node in listed if with_zones and _may_run_one(wanted, node)]
+        in_zones = [node for node in listed if with_zones and any(eligibility.may_run(item, node) for item in wanted)]
         return self.filled(listed, wanted, in_zones=in_zones)
 
     def filled(
@@ -65,7 +65,8 @@ class ClientCache:
         """Return all clients as they were *listed*, with what *wanted* asks for, and the zones of those *in_zones*."""
         for key in dict.fromkeys(key for item in wanted for key in _keys(item)):
             asked = [item for item in wanted if key in _keys(item)]
-            self._learn(key, [node for node in listed if _any_needs(asked, node)])
+            in_doubt = (node for node in listed if any(eligibility.needs_description(item, node) for item in asked))
+            self._learn(key, in_doubt)
         self._learn_zones(in_zones)
         self._forget(listed)
         return tuple(self._with_values(node) for node in listed)
@@ -134,11 +135,3 @@ def _keys(expectation: eligibility.Placement) -> Iterator[_Key]:
             yield "attr", name
         elif kind == "meta":
             yield "meta", name
-
-
-def _any_needs(expectations: Iterable[eligibility.Placement], node: nodes.Node) -> bool:
-    return any(eligibility.needs_description(item, node) for item in expectations)
-
-
-def _may_run_one(expectations: Iterable[eligibility.Placement], node: nodes.Node) -> bool:
-    return any(eligibility.may_run(item, node) for item in expectations)

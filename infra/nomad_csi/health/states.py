@@ -1,23 +1,25 @@
 """What an instance of a plugin, or a plugin, can be found to be: the statuses, and the findings that lead to them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 State = Literal[
-    "healthy",
-    "missing",
-    "starting",
-    "unhealthy",
+    "wrong-identity",
+    "wrong-capability",
+    "wrong-zone",
+    "duplicate",
     "hung",
     "flapping",
+    "unhealthy",
     "restarted",
+    "missing",
     "outdated",
-    "duplicate",
-    "wrong-identity",
-    "wrong-zone",
-    "wrong-capability",
+    "starting",
+    "healthy",
 ]
 """
+The gravest first: what waiting heals least.
+
 ``healthy``: it is what the plan wants, and says so;
 ``missing``: there is none where one must be;
 ``starting``: its task runs or is being prepared, nothing went wrong yet, and it has given no healthy answer;
@@ -32,7 +34,7 @@ State = Literal[
 ``wrong-capability``: it cannot do what the plan needs.
 """
 
-HEALTHY = "healthy"
+HEALTHY: State = "healthy"
 PARTIAL = "partial"
 """Of a plugin: some of the instances that must be there are healthy, and some are not."""
 
@@ -62,23 +64,8 @@ OF_CODE: Mapping[str, State] = {
 }
 """Code of a finding -> the status that it leads to."""
 
-GRAVITY: tuple[State, ...] = (
-    "wrong-identity",
-    "wrong-capability",
-    "wrong-zone",
-    "duplicate",
-    "hung",
-    "flapping",
-    "unhealthy",
-    "restarted",
-    "missing",
-    "outdated",
-    "starting",
-)
-"""The gravest first: what waiting heals least."""
-
 
 def gravest(found: Iterable[State]) -> State:
     """Return the gravest of *found*; ``healthy`` where nothing is wrong."""
     there = set(found)
-    return next((state for state in GRAVITY if state in there), "healthy")
+    return next((state for state in get_args(State) if state in there), HEALTHY)

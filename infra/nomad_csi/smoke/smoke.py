@@ -74,15 +74,15 @@ def try_out(
             has_mounts=not sandbox,
         )
 
-    done: list[smoke_round.Result] = []
+    done: list[smoke_round.SmokeRound] = []
 
     def may_be_written() -> bool:
-        return watch.has_run and not sandbox and not (len(done) == _ROUNDS and not done[-1].round.reason)
+        return watch.has_run and not sandbox and not (len(done) == _ROUNDS and not done[-1].reason)
 
     with _file_named(may_be_written, volume, token, tell):
         done.append(watch.run(job("write", clients)))
         no_room = ""
-        if not done[0].round.reason:
+        if not done[0].reason:
             others = [each for each in clients if each.node_id != done[0].node_id]
             no_room = watch.objection(job("read", others)) if others else ""
             done.append(watch.run(job("read", clients if no_room or not others else others)))
@@ -180,7 +180,7 @@ def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeCl
 
 def _outcome(
     volume: volumes.Volume,
-    done: Sequence[smoke_round.Result],
+    done: Sequence[smoke_round.SmokeRound],
     task_driver: str,
     token: str,
     aws_region: str,
@@ -188,10 +188,9 @@ def _outcome(
     is_sandbox: bool,
     no_room: str,
 ) -> smoke_round.SmokeOutcome:
-    rounds = tuple(each.round for each in done)
-    failed = any(each.reason for each in rounds)
+    failed = any(each.reason for each in done)
     verified, not_verified = (
-        list(_verified(rounds, is_sandbox=is_sandbox)),
+        list(_verified(done, is_sandbox=is_sandbox)),
         list(_not_verified(done, is_sandbox=is_sandbox, no_room=no_room)),
     )
     is_ebs = ebs_volumes.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
@@ -201,7 +200,7 @@ def _outcome(
     elif is_ebs:
         not_verified.append("detached in EC2: EC2 was not asked (--aws-region)")
     left = [line for each in done for line in each.left_behind]
-    if failed and not is_sandbox and any(each.times.mount_s is not None for each in rounds):
+    if failed and not is_sandbox and any(each.times.mount_s is not None for each in done):
         left.append(f"the file {smoke.file_name(token)} may still be in the volume")
     return smoke_round.SmokeOutcome(
         namespace=volume.namespace,
@@ -209,7 +208,7 @@ def _outcome(
         status="failed" if failed else "not verified" if is_sandbox else "verified",
         task_driver=task_driver,
         access_mode=smoke.access_mode(volume.capabilities),
-        rounds=rounds,
+        rounds=tuple(done),
         verified=tuple(verified),
         not_verified=tuple(not_verified),
         left_behind=tuple(left),
@@ -228,7 +227,7 @@ def _verified(rounds: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool) -> 
             yield f"{each.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
 
 
-def _not_verified(done: Sequence[smoke_round.Result], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
+def _not_verified(done: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
     if is_sandbox:
         yield "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
     if len(done) == 1:

@@ -1,5 +1,6 @@
 """One job of a smoke test: run, watched, purged."""
 
+import dataclasses
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -48,6 +49,9 @@ class SmokeRound:
     """Why it failed; empty: it did what it was to do."""
 
     times: Times = Times()
+    node_id: str = ""
+    left_behind: tuple[str, ...] = ()
+    """What is still there, one sentence each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,17 +106,6 @@ _T = TypeVar("_T")
 _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """What one job did."""
-
-    round: SmokeRound
-    node_id: str = ""
-
-    left_behind: tuple[str, ...] = ()
-    """What is still there, one sentence each."""
-
-
 class Watch:
     """Runs one job at a time; every step has *timeout_s*."""
 
@@ -127,7 +120,7 @@ class Watch:
         """Return why Nomad would place *job* nowhere now; empty: it would place it."""
         return "; ".join(self._planned(job, documents.smoke_job_file(job))[1].values())
 
-    def run(self, job: smoke.SmokeJob) -> Result:
+    def run(self, job: smoke.SmokeJob) -> SmokeRound:
         """
         Run *job* to its end and purge it, whatever happens; where Nomad does not let it, say what removes it.
 
@@ -153,8 +146,8 @@ class Watch:
                 self._tell(line)
             raise
         left = self._purge(job)
-        done = SmokeRound(kind=job.kind, node_name=found.node_name if found else "", reason=reason, times=times)
-        return Result(round=done, node_id=found.node_id if found else "", left_behind=left)
+        done = SmokeRound(kind=job.kind, reason=reason, times=times, left_behind=left)
+        return dataclasses.replace(done, node_name=found.node_name, node_id=found.node_id) if found else done
 
     def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the job as Nomad reads *hcl*, and why it would not place it."""

@@ -97,10 +97,7 @@ class PlannedChanges:
 
     def as_json(self) -> dict[str, Any]:
         """Return the picture as data."""
-        shown = [
-            {"kind": item.kind, "name": item.name, "state": item.state, "remarks": list(item.remarks)}
-            for item in self.items
-        ]
+        shown = [dataclasses.asdict(item) | {"remarks": list(item.remarks)} for item in self.items]
         beside = [
             {"namespace": item.namespace, "volume_id": item.volume_id, "owner": item.owner}
             for item in self.not_in_spec or ()
