@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.doctor import judge, model, versions
+from nomad_csi.doctor import doctor_cluster, judge, model, versions
 from nomad_csi.nomad import nodes, plugin_jobs, tokens
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
@@ -209,6 +209,16 @@ def test_constraint_that_only_nomad_can_judge_is_said(make):
     )
     assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
     assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
+
+
+def test_client_is_asked_for_its_instance_whatever_constraints_say(make):
+    """Whether it satisfies them is not known when it is asked."""
+    racked = make.task(constraints=(plans.Constraint(attribute="${meta.rack}", operator="is_set", value=""),))
+    found = make.found(tasks=(racked,), clients=(make.node(),))
+
+    assert doctor_cluster._may_be_on_aws(found, make.node(), {})
+    assert not doctor_cluster._may_be_on_aws(found, make.node(), {make.node().node_id: make.INSTANCE_ID})
+    assert not doctor_cluster._may_be_on_aws(found, make.node(status="down"), {})
 
 
 def test_mounts_that_could_not_be_looked_at_are_said(make):

@@ -60,11 +60,6 @@ def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes
     return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
-def needs_description(task: jobs.PluginTask, node: nodes.Node) -> bool:
-    """Return whether only the attributes of *node* can tell if *task* may run there."""
-    return eligibility.needs_description(with_any_driver(task), node)
-
-
 def with_any_driver(task: jobs.PluginTask) -> jobs.PluginTask:
     """Return *task* as if any task driver ran it: who lacks its own is to be found, so must be judged."""
     return dataclasses.replace(task, task_driver="")

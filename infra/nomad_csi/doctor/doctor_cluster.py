@@ -14,7 +14,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.health import clients as clients_by_value
-from nomad_csi.health import gather
+from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, variables, volumes
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.ownership import owner_records
@@ -92,7 +92,7 @@ def look(
     Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all.
 
     Where *names_instances*, each client is asked on which EC2 instance it runs, if no plugin says so. Otherwise the
-    number of questions does not grow with clients, and their zones are known too.
+    number of questions does not grow with clients.
     """
     failed: list[errors.NomadApiError] = []
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
@@ -120,7 +120,7 @@ def look(
         marks=_marks(client, held),
         mounts=seen_here(client),
     )
-    return _with_clients(client, found) if names_instances else _with_values(client, found)
+    return _with_clients(client, found, names_instances=names_instances)
 
 
 def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
@@ -236,35 +236,25 @@ def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
     return isinstance(source, spec.EbsSpec | spec.EfsSpec) and source.encrypted
 
 
-def _with_values(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
-    """Return *found* with what jobs ask of clients, and their zones: asked for by value, not client by client."""
+def _with_clients(client: nomad.Nomad, found: model.ObservedCluster, *, names_instances: bool) -> model.ObservedCluster:
+    """Return *found* with what jobs ask of clients, their zones, and their EC2 instances."""
     if isinstance(found.clients, model.Unknown):
         return found
     wanted = [clients.with_any_driver(task) for task in found.known_tasks]
-    try:
-        filled = clients_by_value.ClientCache(client).filled(found.clients, wanted, in_zones=found.clients)
-    except errors.NomadApiError as error:
-        return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
-    return dataclasses.replace(found, clients=filled, instance_ids=dict(_instances_of_plugins(found)))
-
-
-def _with_clients(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
-    """Return *found* with the attributes of clients, where those must be known, and their EC2 instances."""
-    if isinstance(found.clients, model.Unknown):
-        return found
     by_plugin = dict(_instances_of_plugins(found))
-    unknown = [node for node in found.clients if _must_be_described(found, node, by_plugin)]
+    unnamed = [node for node in found.clients if names_instances and _may_be_on_aws(found, node, by_plugin)]
     try:
-        described = {node.node_id: node for node in nodes.all_described(client, unknown)}
+        filled = clients_by_value.ClientCache(client).filled(
+            found.clients, wanted, in_zones=found.clients, named={_INSTANCE_ATTRIBUTE: unnamed}
+        )
     except errors.NomadApiError as error:
         return dataclasses.replace(found, clients=model.Unknown(reason=str(error)))
-    all_clients = tuple(described.get(node.node_id, node) for node in found.clients)
     by_attribute = {
         node.node_id: node.attributes[_INSTANCE_ATTRIBUTE]
-        for node in all_clients
+        for node in filled
         if instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, ""))
     }
-    return dataclasses.replace(found, clients=all_clients, instance_ids=by_attribute | by_plugin)
+    return dataclasses.replace(found, clients=filled, instance_ids=by_attribute | by_plugin)
 
 
 def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, str]]:
@@ -275,8 +265,8 @@ def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, s
                 yield item.node_id, item.storage_node_id
 
 
-def _must_be_described(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
-    if any(clients.needs_description(task, node) for task in found.known_tasks):
-        return True
+def _may_be_on_aws(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
+    """Return whether *node* may run a driver of AWS, whatever constraints say, and no plugin has named its instance."""
     on_aws = [*machines.tasks_of(found, machines.EBS), *machines.tasks_of(found, machines.EFS)]
-    return node.node_id not in known and any(clients.may_run(task, [node]) for task in on_aws)
+    anywhere = [clients.with_any_driver(task) for task in on_aws]
+    return node.node_id not in known and any(eligibility.may_run(task, node) for task in anywhere)

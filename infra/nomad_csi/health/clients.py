@@ -8,7 +8,8 @@ value of its own, such as its host name, there is nothing to share: each is aske
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import get_args
 
 from nomad_csi import nomad
@@ -61,13 +62,20 @@ class ClientCache:
         wanted: Sequence[eligibility.Placement],
         *,
         in_zones: Iterable[nodes.Node],
+        named: Mapping[str, Iterable[nodes.Node]] = MappingProxyType({}),
     ) -> tuple[nodes.Node, ...]:
-        """Return all clients as they were *listed*, with what *wanted* asks for, and the zones of those *in_zones*."""
+        """
+        Return all clients as they were *listed*, with what *wanted* asks for, and the zones of those *in_zones*.
+
+        *named*: attributes, each with the clients of which it is asked for besides.
+        """
         for key in dict.fromkeys(key for item in wanted for key in _keys(item)):
             asked = [item for item in wanted if key in _keys(item)]
             in_doubt = (node for node in listed if any(eligibility.needs_description(item, node) for item in asked))
             self._learn(key, in_doubt)
         self._learn_zones(in_zones)
+        for name, among in named.items():
+            self._learn(("attr", name), among)
         self._forget(listed)
         return tuple(self._with_values(node) for node in listed)
 
