@@ -154,7 +154,7 @@ def look(external_id: str, aws_region: str) -> ObservedStorage | None:
     with asking.told(aws_region):
         if kind_of(external_id) == "access-point":
             return _access_point(external_id, aws_region)
-        return _volume(external_id, aws_region)
+        return next(_volumes("volume-id", external_id, aws_region), None)
 
 
 def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
@@ -194,10 +194,6 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
                 raise
         finally:
             client.meta.events.unregister(event, unique_id=_ID)
-
-
-def _volume(external_id: str, aws_region: str) -> ObservedStorage | None:
-    return next(_volumes("volume-id", external_id, aws_region), None)
 
 
 def _volumes(name: str, value: str, aws_region: str) -> Iterator[ObservedStorage]:

@@ -80,10 +80,11 @@ def is_published(image: str, driver: model.Driver) -> bool:
     return own == known
 
 
-def is_mirrored(image: str, driver: model.Driver) -> bool:
-    """Return whether *image* has the path under which *driver* is published, behind another registry."""
+def mirror(image: str, driver: model.Driver) -> str:
+    """Return the registry in which *image* has the path under which *driver* is published; empty where it has not."""
     _, _, path = repository(driver.image).partition("/")
-    return repository(image).endswith(f"/{path}")
+    head, found, rest = repository(image).rpartition(f"/{path}")
+    return head if found and not rest else ""
 
 
 def tag(image: str) -> str:

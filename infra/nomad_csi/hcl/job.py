@@ -66,8 +66,7 @@ class TaskBlock(Block):
     @property
     def arguments(self) -> list[str]:
         """The arguments of the command."""
-        found = self.config.get("args", [])
-        return [str(item) for item in found] if isinstance(found, list) else []
+        return values.texts(self.config, "args")
 
     def line_of_argument(self, index: int) -> int:
         """Return the line of one of the `arguments`."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import regex
 
 from nomad_csi import errors
+from nomad_csi.hcl import source
 
 # HCL text as tokens, for layout: what stands in quotes, a heredoc or a comment is one token each.
 #
@@ -126,10 +127,8 @@ def _clusters(text: str) -> int:
 
 
 def _not_understood(text: str, position: int) -> errors.SpecError:
-    line = text.count("\n", 0, position) + 1
-    column = position - text.rfind("\n", 0, position)
     allowed = "attributes, blocks, lists, objects and comments"
-    problem = errors.Problem(path=f"line {line}, column {column}", got=ascii(text[position]), allowed=allowed)
+    problem = errors.Problem(path=source.place(text, position), got=ascii(text[position]), allowed=allowed)
     return errors.SpecError((problem,), source="HCL to lay out")
 
 

@@ -32,11 +32,14 @@ def decode(content: bytes, name: str) -> str:
 def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
     """Raise `errors.SpecError` for a character that no reader takes: NUL, and a byte order mark in front of HCL1."""
     if "\0" in text:
-        position = text.index("\0")
-        where = f"line {text.count(chr(10), 0, position) + 1}, column {position - text.rfind(chr(10), 0, position)}"
-        raise _refusal(name, where, "text without NUL", "NUL")
+        raise _refusal(name, place(text, text.index("\0")), "text without NUL", "NUL")
     if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
         raise _refusal(name, "line 1, column 1", "text without a byte order mark, which Nomad refuses here", "one")
+
+
+def place(text: str, position: int) -> str:
+    """Return line and column of *position* in *text*, in words."""
+    return f"line {text.count(chr(10), 0, position) + 1}, column {position - text.rfind(chr(10), 0, position)}"
 
 
 def _refusal(name: str, where: str, allowed: str, got: str) -> errors.SpecError:

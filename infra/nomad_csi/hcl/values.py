@@ -66,5 +66,11 @@ def block(body: Map, name: str) -> Map:
     return found[0] if found else Map(body.at(name))
 
 
+def texts(body: Map, name: str) -> list[str]:
+    """Return the items of the list called *name* as texts; none where there is no list."""
+    found = body.get(name)
+    return [str(item) for item in found] if isinstance(found, list) else []
+
+
 UNSAID = object()
 """Equal to no value of a file."""

@@ -122,7 +122,7 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.driver is None:
         return
     wanted = recognise.repository(plugin.driver.image)
-    if not (recognise.is_published(image, plugin.driver) or recognise.is_mirrored(image, plugin.driver)):
+    if not (recognise.is_published(image, plugin.driver) or recognise.mirror(image, plugin.driver)):
         found = f"{recognise.repository(image)} in place of {wanted}"
         yield at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
     newest = recognise.tag(plugin.driver.image)
@@ -156,8 +156,7 @@ def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
     if plugin.role is None:
         return
     config = plugin.task.config
-    listed = config.get("volumes", [])
-    mounted = {str(item).split(":")[1] for item in listed if ":" in str(item)} if isinstance(listed, list) else set()
+    mounted = {item.split(":")[1] for item in values.texts(config, "volumes") if ":" in item}
     mounted |= {str(item.get("target")) for name in ("mount", "mounts") for item in values.blocks(config, name)}
     for bind in plugin.role.binds:
         if "{" not in bind and bind.split(":")[1].rstrip("/") not in {folder.rstrip("/") for folder in mounted}:

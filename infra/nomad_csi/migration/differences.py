@@ -75,7 +75,7 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "privileged", config.get("privileged") is True, planned.privileged, ""
     yield "network_mode", jobs.text(config, "network_mode"), planned.network_mode, _network_why(planned)
     yield "ipc_mode", jobs.text(config, "ipc_mode"), planned.ipc_mode, ""
-    yield "volumes", _volumes(config), list(planned.binds), "state of the mounts outlives the container"
+    yield "volumes", values.texts(config, "volumes"), list(planned.binds), "state of the mounts outlives the container"
     yield "mount_dir", part.plugin.mount_dir or "/csi", planned.mount_dir, ""
     yield "health_timeout", part.plugin.health_timeout_s or 30.0, float(planned.health_timeout_s), "seconds"
     yield "cpu", resources.get("cpu", 100), planned.cpu_mhz, ""
@@ -105,11 +105,6 @@ def _count(part: model.Part) -> int | None:
 
 def _restart(part: model.Part) -> str:
     return (jobs.text(part.restarts[0], "mode") if part.restarts else "") or "fail"
-
-
-def _volumes(config: values.Map) -> list[str]:
-    found = config.get("volumes", [])
-    return [str(item) for item in found] if isinstance(found, list) else []
 
 
 def _network_why(planned: plans.PluginJob) -> str:

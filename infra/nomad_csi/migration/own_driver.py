@@ -125,8 +125,7 @@ def _environment(part: model.Part, remarks: model.Remarks) -> dict[str, str]:
 
 def _binds(part: model.Part, remarks: model.Remarks) -> list[str]:
     config = part.task.config
-    listed = config.get("volumes", [])
-    found = [str(item) for item in listed] if isinstance(listed, list) else []
+    found = values.texts(config, "volumes")
     for name in sorted(CONFIG_TAKEN):
         for block in values.blocks(config, name):
             if block.get("type", "volume") == "bind" and not set(block) - {"type", "source", "target", "readonly"}:

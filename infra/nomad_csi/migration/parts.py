@@ -42,7 +42,7 @@ def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
         return document
     if recognise.is_unpinned(image):
         return {}  # the job shows another image then, which is said of each
-    mirror = _mirror(repository, driver)
+    mirror = recognise.mirror(image, driver)
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
     text = (
@@ -51,13 +51,6 @@ def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
     )
     remarks.add("note", part.file, line, text)
     return document | {"image": f"{repository}:{tag}" if tag else repository}
-
-
-def _mirror(repository: str, driver: drivers.Driver) -> str:
-    """Return the registry that has the driver's image under its own path; empty where that is not so."""
-    _, _, path = recognise.repository(driver.image).partition("/")
-    head = repository.removesuffix(f"/{path}")
-    return head if head != repository else ""
 
 
 # Resources, constraints, restarts, updates.

@@ -59,20 +59,18 @@ def check_classes(
     if not isinstance(classes, Mapping):
         found.append(errors.Problem(path="classes", got=problems.shown(classes), allowed="a mapping"))
         return {}
+    taken = sorted(set(known) - set(OF_ONE))
+    sound: dict[str, dict[str, Any]] = {}
     for name, preset in classes.items():
         if not isinstance(preset, Mapping):
             path = f"classes.{name}"
             found.append(errors.Problem(path=path, got=problems.shown(preset), allowed="a mapping, parts of a volume"))
             continue
-        for key in preset:
-            if key not in known or key in OF_ONE:
-                close = "" if key in OF_ONE else problems.suggestion(str(key), known)
-                found.append(problems.unknown_key(f"classes.{name}.{key}", sorted(set(known) - set(OF_ONE)), close))
-    sound = {name: preset for name, preset in classes.items() if isinstance(preset, Mapping)}
-    return {
-        name: {key: preset[key] for key in preset if key in known and key not in OF_ONE}
-        for name, preset in sound.items()
-    }
+        sound[name] = {key: value for key, value in preset.items() if key in taken}
+        for key in (key for key in preset if key not in taken):
+            close = "" if key in OF_ONE else problems.suggestion(str(key), known)
+            found.append(problems.unknown_key(f"classes.{name}.{key}", taken, close))
+    return sound
 
 
 def _preset(name: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]) -> Mapping[str, Any]:

@@ -31,7 +31,13 @@ _ALLOWED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
     "json_type": "text, numbers, booleans, lists and mappings",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "greater_than": "more than {gt}",
+    "too_short": "at least {min_length} item",
+    "value_error": "{error}",
 }
+"""What is allowed by the code of an error, with places for what pydantic tells of it."""
 
 
 def shown(value: Any) -> str:
@@ -69,20 +75,9 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Pro
 
 def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
     if code in _ALLOWED:
-        return _ALLOWED[code]
+        return _ALLOWED[code].format(**context)
     if code == "literal_error":
         return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
-    if code == "value_error":
-        return str(context["error"])
-    bounds = {
-        "greater_than_equal": "at least {ge}",
-        "less_than_equal": "at most {le}",
-        "greater_than": "more than {gt}",
-    }
-    if code in bounds:
-        return bounds[code].format(**context)
-    if code == "too_short":
-        return f"at least {context['min_length']} item"
     return message.removeprefix("Input should be ").removeprefix("Value error, ")
 
 
