@@ -215,7 +215,7 @@ def test_read_forms_that_only_hcl1_has():
         "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\n"
     )
 
-    found = read.reading(text, "data.volume.hcl", read.VOLUME)
+    found = read.reading(text, "data.volume.hcl", "volume")
 
     assert found.content == {
         "id": "x",
@@ -232,7 +232,7 @@ def test_read_json_as_hcl_reads_it():
     """Escapes of JSON, nesting, and the halves of a surrogate pair, which Nomad's own reader dies of."""
     text = '{\n "a": "\\/\\u00e9",\n "b": [1, {"c": null}],\n "d": "\\ud83c\\udf89"\n}\n'
 
-    found = read.reading(text, "x.json", read.VOLUME)
+    found = read.reading(text, "x.json", "volume")
 
     assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
     assert found.notes == (("json-surrogate", 4),)
@@ -300,8 +300,8 @@ def test_read_names_that_the_client_fills_in(name):
 @pytest.mark.parametrize("literal", ['"cafe\u0301"', r'"cafe\u0301"', "<<E\ncafe\u0301\nE"])
 def test_read_notes_what_hcl2_normalises(literal):
     """A job file's text comes out of Nomad in another form; a volume file's does not."""
-    assert read.reading(f"a = {literal}\n", "x", read.JOB).notes == (("not-normalised", 1),)
-    assert read.reading(f"a = {literal}\n", "x", read.VOLUME).notes == ()
+    assert read.reading(f"a = {literal}\n", "x", "job").notes == (("not-normalised", 1),)
+    assert read.reading(f"a = {literal}\n", "x", "volume").notes == ()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ Nothing is computed but ``var.name`` and ``local.name`` that the file itself giv
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class ExpressionReader(scan.Scanner):
         """Return the value of an expression, or report why it has none and return `UNKNOWN`."""
         start = self.position
         value = self.nested(self._term)
-        if self.dialect.name == "job" and self.text[start : start + 2] != "<<" and self._continues():
+        if self.dialect == "job" and self.text[start : start + 2] != "<<" and self._continues():
             self.position = start
             self.evaluated(start)
             self.skip_expression()
@@ -75,16 +75,16 @@ class ExpressionReader(scan.Scanner):
             return self._list()
         if sign == "{":
             self.position += 1
-            return self.map_body() if self.dialect.name == "volume" else self._object()
+            return self.map_body() if self.dialect == "volume" else self._object()
         if sign == "-":
             return self._negative()
         if sign.isdigit():
             return self._number()
-        if self.text.startswith("<<", self.position) and self.dialect.name != "json":
+        if self.text.startswith("<<", self.position) and self.dialect != "json":
             return self._heredoc()
         if NAME.match(self.text, self.position):
             return self._named()
-        if self.dialect.name != "job" or sign not in {"!", "("}:
+        if self.dialect != "job" or sign not in {"!", "("}:
             self.fail(self.position)
         self.evaluated(self.position)
         self.skip_expression()
@@ -116,9 +116,9 @@ class ExpressionReader(scan.Scanner):
         """Return what a word stands for: true, false, null, a variable of the file, a name that the client knows."""
         start = self.position
         word = self.take(NAME)
-        if word in _WORDS and not (word == "null" and self.dialect.name == "volume"):
+        if word in _WORDS and not (word == "null" and self.dialect == "volume"):
             return _WORDS[word]
-        if self.dialect.name != "job":
+        if self.dialect != "job":
             self.report(start, "a text in quotes, a number, true, false, a list or a map", word)
             return UNKNOWN
         match = _REFERENCE.match(self.text, self.position)
@@ -145,7 +145,7 @@ class ExpressionReader(scan.Scanner):
         found = values.Items(self.line(start))
         self.position += 1
         self.skip()
-        if self.dialect.name == "job" and _KEY_OF_LOOP.match(self.text, self.position):
+        if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
             return self._loop(start, "]")
         while self.peek() != "]":
             line = self.line(self.position)
@@ -163,7 +163,7 @@ class ExpressionReader(scan.Scanner):
         start = self.position - 1
         found = values.Map(self.line(start))
         self.skip()
-        if self.dialect.name == "job" and _KEY_OF_LOOP.match(self.text, self.position):
+        if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
             return self._loop(start, "}")
         while self.peek() != "}":
             self._entry(found)
@@ -214,12 +214,12 @@ class ExpressionReader(scan.Scanner):
         end = self.end_of_string(start)
         self.position = end
         source = self.text[start:end]
-        if self.dialect.name == "json":
+        if self.dialect == "json":
             return self._json_string(source, start)
-        whole = literals.WHOLE_VARIABLE.fullmatch(source) if self.dialect.name == "job" else None
+        whole = literals.WHOLE_VARIABLE.fullmatch(source) if self.dialect == "job" else None
         if whole:
             return self._variable(whole[1], start)
-        return self._decoded(self.dialect.literal, source, start)
+        return self._decoded(source, start)
 
     def _json_string(self, source: str, start: int) -> str:
         found = str(json.loads(source, strict=False))
@@ -229,24 +229,26 @@ class ExpressionReader(scan.Scanner):
 
     def _heredoc(self) -> Any:
         start = self.position
-        match = _HEREDOCS[self.dialect.name].match(self.text, start)
+        match = _HEREDOCS[self.dialect].match(self.text, start)
         if match is None:
             self.fail(start)
         self.position = match.end()
-        return self._decoded(self.dialect.heredoc, match[0], start)
+        return self._decoded(match[0], start, is_heredoc=True)
 
-    def _decoded(self, decode: Callable[[str, Mapping[str, Any]], str], source: str, start: int) -> Any:
-        if self.dialect.name == "job" and literals.changes_in_hcl2(source):
+    def _decoded(self, source: str, start: int, *, is_heredoc: bool = False) -> Any:
+        if self.dialect == "job" and literals.changes_in_hcl2(source):
             self.notes.append(("not-normalised", self.line(start)))
         try:
-            return decode(source, self.scope)
+            if self.dialect == "job":
+                return (literals.hcl2_heredoc if is_heredoc else literals.hcl2)(source, self.scope)
+            return (literals.hcl1_heredoc if is_heredoc else literals.hcl1)(source)
         except literals.LiteralError as error:
             self.report(start, str(error))
             return UNKNOWN
 
     def not_apart(self, *, has_comma: bool) -> None:
         """Note or report that nothing stands in front of an entry that HCL2 would take for a separator."""
-        if self.dialect.name == "volume":
+        if self.dialect == "volume":
             if not has_comma:
                 self.notes.append(("one-line", self.line(self.position)))
         else:

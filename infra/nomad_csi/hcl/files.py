@@ -40,7 +40,7 @@ def load(path: Path) -> File:
 def parse(text: str, name: str) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
     is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
-    found = read.reading(text, name, read.JOB if is_job else read.VOLUME)
+    found = read.reading(text, name, "job" if is_job else "volume")
     content, form, notes = found.content, found.form, found.notes
     if form == "json" and "Statement" in content:
         return File(name=name, kind="policy", form=form, policy=content, notes=notes)

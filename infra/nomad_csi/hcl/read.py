@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import expression, literals, scan, source, values
+from nomad_csi.hcl import expression, scan, source, values
 
 # One parser for the three kinds of text that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
 #
@@ -47,7 +47,7 @@ class HclParser(expression.ExpressionReader):
     def read(self) -> None:
         """Read the text into ``found``; what is wrong is in ``problems``."""
         try:
-            self.found = self._json() if self.dialect.name == "json" else self._body("", "")
+            self.found = self._json() if self.dialect == "json" else self._body("", "")
         except scan.UnreadableError:
             return
 
@@ -88,7 +88,7 @@ class HclParser(expression.ExpressionReader):
 
     def _comma(self) -> str:
         """Return the space behind an item, and the comma that HCL1 allows there."""
-        if self.dialect.name != "volume":
+        if self.dialect != "volume":
             return ""
         gap = self.skip()
         if self.position < len(self.text) and self.text[self.position] == ",":
@@ -100,7 +100,7 @@ class HclParser(expression.ExpressionReader):
         """Read one attribute or block into *found*."""
         start = self.position
         is_quoted = self.text[start] == '"'
-        names = [self._name(may_be_quoted=self.dialect.name == "volume")]
+        names = [self._name(may_be_quoted=self.dialect == "volume")]
         while True:
             self.skip_to_sign()
             sign = self.peek()
@@ -124,7 +124,7 @@ class HclParser(expression.ExpressionReader):
                 self.fail(self.position, QUOTED_NAME_FIX)
             found = self.string()
             return found if isinstance(found, str) else ""
-        pattern = _HCL1_NAME if self.dialect.name == "volume" else expression.NAME
+        pattern = _HCL1_NAME if self.dialect == "volume" else expression.NAME
         return self.take(pattern)
 
     def _attribute(self, found: values.Map, name: str, start: int, kind: str) -> None:
@@ -146,7 +146,7 @@ class HclParser(expression.ExpressionReader):
         content.line = self.line(start)
         if labels:
             content[values.LABELS] = labels
-        if self.dialect.name == "job" and name == "dynamic":
+        if self.dialect == "job" and name == "dynamic":
             self.evaluated(start)
         if name in found and name not in block_types:
             self.report(start, "each name once", f"{name} again")
@@ -159,14 +159,6 @@ class HclParser(expression.ExpressionReader):
 
 # From what a parser read to plain values.
 
-
-JOB = scan.Dialect(name="job", literal=literals.hcl2, heredoc=literals.hcl2_heredoc)
-VOLUME = scan.Dialect(
-    name="volume",
-    literal=lambda text, _: literals.hcl1(text),
-    heredoc=lambda text, _: literals.hcl1_heredoc(text),
-)
-JSON = scan.Dialect(name="json", literal=JOB.literal, heredoc=JOB.heredoc)
 
 _PASSES = 3
 """Variables are known after the first, locals that use them after the second, those that use locals after the third."""
@@ -188,22 +180,22 @@ def read_job(text: str, name: str = "") -> values.Map:
 
     Raises `errors.SpecError` with every problem and its line; a syntax error ends the reading.
     """
-    return reading(text, name or "the job file", JOB).content
+    return reading(text, name or "the job file", "job").content
 
 
 def read_volume(text: str, name: str = "") -> values.Map:
     """Return the volume file *text* as `read_job` does, legacy forms (``context { }`` as a block) included."""
-    return reading(text, name or "the volume file", VOLUME).content
+    return reading(text, name or "the volume file", "volume").content
 
 
 def reading(text: str, name: str, dialect: scan.Dialect) -> Reading:
     """Return what *text* holds, with its odd forms. JSON is found out by its first character."""
-    source.check(text, name, may_begin_with_mark=dialect is JOB)
+    source.check(text, name, may_begin_with_mark=dialect == "job")
     text = text.removeprefix(source.BYTE_ORDER_MARK)
     is_json = text.lstrip()[:1] in {"{", "["}
     if is_json:
         _check_json(text, name)
-    parser = _parsed(text, JSON if is_json else dialect)
+    parser = _parsed(text, "json" if is_json else dialect)
     if parser.problems:
         raise errors.SpecError(tuple(parser.problems), source=name)
     return Reading(content=parser.found, form="json" if is_json else "hcl", notes=tuple(parser.notes))
@@ -211,7 +203,7 @@ def reading(text: str, name: str, dialect: scan.Dialect) -> Reading:
 
 def _parsed(text: str, dialect: scan.Dialect) -> HclParser:
     scope: dict[str, Any] = {}
-    for _ in range(_PASSES if dialect is JOB else 0):
+    for _ in range(_PASSES if dialect == "job" else 0):
         first = HclParser(text=text, dialect=dialect, scope=scope)
         first.read()
         known = _scope(first.found)

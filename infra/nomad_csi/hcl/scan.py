@@ -7,13 +7,16 @@ Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/s
 import bisect
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from nomad_csi import errors
 
 ResultT = TypeVar("ResultT")
+
+Dialect = Literal["job", "volume", "json"]
+"""HCL2, HCL1, and JSON in place of either."""
 
 Note = Literal["quoted-name", "one-line", "json-surrogate", "not-normalised"]
 """Forms that Nomad's reader of the file takes, and other readers of HCL do not."""
@@ -32,17 +35,6 @@ _TEXTS = {
 """What stands in quotes up to the closing one or to a template, in each dialect."""
 
 _OPEN, _CLOSE = "{[(", "}])"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
-    """How one kind of text differs from the others."""
-
-    name: Literal["job", "volume", "json"]
-    literal: Callable[[str, Mapping[str, Any]], str]
-    """Decodes a quoted text, quotes included, with the variables of the file."""
-
-    heredoc: Callable[[str, Mapping[str, Any]], str]
 
 
 class UnreadableError(Exception):
@@ -67,7 +59,7 @@ class Scanner:
 
     def end_of_string(self, start: int) -> int:
         """Return the position behind the text in quotes that begins at *start*."""
-        pattern = _TEXTS[self.dialect.name]
+        pattern = _TEXTS[self.dialect]
         position = start + 1
         while True:
             match = pattern.match(self.text, position)
@@ -77,7 +69,7 @@ class Scanner:
             if self.text[position : position + 1] in {"\n", ""}:
                 self.report(position, f"a quote that closes the one at {self.place(start)}", self.seen(position))
                 raise UnreadableError
-            if self.text[position : position + 2] not in {"${", "%{"} or self.dialect.name == "json":
+            if self.text[position : position + 2] not in {"${", "%{"} or self.dialect == "json":
                 self.fail(position)
             position = self.end_of_template(position, start)
 
@@ -87,12 +79,12 @@ class Scanner:
         position += 2
         while depth and position < len(self.text):
             character = self.text[position]
-            if character == '"' and self.dialect.name == "job":
+            if character == '"' and self.dialect == "job":
                 position = self.nested(functools.partial(self.end_of_string, position))
                 continue
             depth += (character == "{") - (character == "}")
             position += 1
-        if depth or (self.dialect.name == "volume" and "\n" in self.text[begin:position]):
+        if depth or (self.dialect == "volume" and "\n" in self.text[begin:position]):
             self.report(start, "a } for each ${, or Nomad reads the next lines as part of the value")
             raise UnreadableError
         return position
@@ -133,7 +125,7 @@ class Scanner:
 
     def skip_to_sign(self) -> None:
         """Skip space in front of what belongs to a name: HCL2 wants it on the same line."""
-        self.take(_SPACE if self.dialect.name == "volume" else _INLINE_SPACE)
+        self.take(_SPACE if self.dialect == "volume" else _INLINE_SPACE)
 
     def take(self, pattern: re.Pattern[str]) -> str:
         """Go over what matches *pattern*, and return it; anything else ends the reading."""

@@ -3,7 +3,8 @@
 import collections
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
@@ -97,8 +98,12 @@ _NOTES = {
 }
 """Code, and what was found, by what the reader notes."""
 
-_PLUGIN_CHECKS = (plugin_job.check, plugin_job.check_task, plugin_arguments.check)
-_VOLUME_CHECKS = (volume_forms.check, volume_forms.check_as_spec)
+_CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
+    LintedPlugin: (plugin_job.check, plugin_job.check_task, plugin_arguments.check),
+    LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
+    Consumer: (consumers.check,),
+    LintedPolicy: (policies.check,),
+}
 
 
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
@@ -111,7 +116,7 @@ def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
 def of_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
     """Return what is wrong with the plugins of *file*, of which somebody knows that they run *driver*."""
     known = (dataclasses.replace(plugin, driver=driver) for plugin in model.subjects_of([file]).plugins)
-    return tuple(_of(plugin, item) for plugin in known for check in _PLUGIN_CHECKS for item in check(plugin))
+    return tuple(_checked(known))
 
 
 def _of_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
@@ -124,18 +129,15 @@ def _of_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
 
 
 def _of_subjects(found: model.Subjects) -> Iterator[Finding]:
-    for plugin in found.plugins:
-        for check in _PLUGIN_CHECKS:
-            yield from (_of(plugin, item) for item in check(plugin))
-    for volume in found.volumes:
-        for look in _VOLUME_CHECKS:
-            yield from (_of(volume, item) for item in look(volume))
-    for consumer in found.consumers:
-        yield from (_of(consumer, item) for item in consumers.check(consumer))
-    for policy in found.policies:
-        yield from (_of(policy, item) for item in policies.check(policy))
+    yield from _checked((*found.plugins, *found.volumes, *found.consumers, *found.policies))
     yield from (_of(plugin, item) for plugin, item in check_plugins(found.plugins))
     yield from (_of(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
+
+
+def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
+    for subject in subjects:
+        for check in _CHECKS[type(subject)]:
+            yield from (_of(subject, item) for item in check(subject))
 
 
 def _of(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:

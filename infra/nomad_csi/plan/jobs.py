@@ -141,11 +141,9 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def job(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, role: spec.RoleSpec
-) -> model.PluginJob:
-    """Return the job that runs the processes of *role*, which the driver calls *name*."""
-    task = task_driver(plugin, name)
+def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole) -> model.PluginJob:
+    """Return the job that runs the processes of the driver's role *name*."""
+    role, task = driver.roles[name], task_driver(plugin, name)
     container = task.name in plugin_jobs.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
@@ -172,7 +170,7 @@ def job(
         registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
         registry_password=f"${{{task_secrets.REGISTRY_PASSWORD}}}" if secret.registry else "",
         command=task.command or "",
-        arguments=_arguments(plugin, driver, name, role),
+        arguments=_arguments(plugin, driver, name),
         privileged=container and role.privileged,
         network_mode=network,
         ipc_mode=role.ipc_mode if container else "",
@@ -199,10 +197,8 @@ def job(
     )
 
 
-def _arguments(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole, role: spec.RoleSpec
-) -> tuple[str, ...]:
-    known = values(plugin, driver, name)
+def _arguments(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole) -> tuple[str, ...]:
+    role, known = driver.roles[name], values(plugin, driver, name)
     optional = [text for setting, text in sorted(role.optional_arguments.items()) if getattr(plugin, setting)]
     own = tuple(filled(argument, known) for argument in (*role.arguments, *optional))
     return (*task_driver(plugin, name).arguments, *own, *getattr(plugin.extra_arguments, name))

@@ -14,7 +14,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
     controller = driver.roles.get("controller")
     name: spec.PluginRole = "monolith" if monolith else "node"
     task = jobs.task_driver(plugin, name)
-    job = jobs.job(plugin, driver, name, driver.roles[name])
+    job = jobs.job(plugin, driver, name)
     return model.PluginExpectation(
         plugin_id=plugin.id,
         provider=jobs.filled(driver.provider, jobs.values(plugin, driver)),
@@ -82,7 +82,7 @@ def plan_plugin(
     return model.PluginPlan(
         plugin_id=plugin.id,
         driver=driver.name,
-        jobs=tuple(jobs.job(plugin, driver, name, role) for name, role in driver.roles.items()),
+        jobs=tuple(jobs.job(plugin, driver, name) for name in driver.roles),
         expectation=expected(plugin, driver, creates=any(volume.create for volume in volumes)),
         iam_policy=_policy(plugin, driver, volumes),
         adopt=plugin.adopt,
