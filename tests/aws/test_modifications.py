@@ -5,7 +5,6 @@ import pytest
 from moto.ec2.models import elastic_block_store
 
 from nomad_csi.aws import deletion, ebs_volumes, tagged
-from nomad_csi.plan.rules import ebs_rules
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -71,8 +70,16 @@ def test_a_volume_is_found_with_its_size_and_speed(volume):
     [found] = tagged.find(OWNER, REGION)
 
     assert (found.external_id, found.key) == (volume, "default/mysql")
-    assert found.volume == ebs_rules.Present(
-        external_id=volume, availability_zone="us-east-1a", encrypted=False, size_gib=40, volume_type="gp3", iops=3_000
+    assert found.volume == ebs_volumes.EbsVolumeRecord(
+        external_id=volume,
+        availability_zone="us-east-1a",
+        state="available",
+        encrypted=False,
+        kms_key_arn="",
+        size_gib=40,
+        volume_type="gp3",
+        iops=3_000,
+        tags={"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"},
     )
 
 

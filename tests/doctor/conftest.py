@@ -135,10 +135,12 @@ def make_ebs(**changes):
     """The storage of the volume."""
     whole = {
         "external_id": EBS_ID,
-        "zone": "us-east-1a",
+        "availability_zone": "us-east-1a",
         "state": "in-use",
         "encrypted": True,
         "kms_key_arn": KEY,
+        "size_gib": 20,
+        "volume_type": "gp3",
         "tags": {iam.CLUSTER_TAG: "true"},
     }
     return ebs_volumes.EbsVolumeRecord(**(whole | changes))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi.aws import ebs_volumes
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
@@ -154,13 +153,13 @@ SITUATIONS = {
         "policies of role nomad-client (ebs): not allowed: ec2:AttachVolume, ec2:DetachVolume",
     ),
     "storage-zone-differs": (
-        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(zone="us-east-1b")})),
+        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")})),
         "Nomad: topology of us-east-1a; EC2 DescribeVolumes: vol-0123456789abcdef0 is in us-east-1b",
     ),
     "zone-not-registered": (
         lambda make: make.found(
             volumes=(make.volume(segments=()),),
-            account=make.account(volumes={make.EBS_ID: make.ebs(zone="us-east-1b")}),
+            account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")}),
         ),
         "/v1/volumes: no topology of default/mysql (in us-east-1b); /v1/plugin/csi/ebs: clients in us-east-1a",
     ),
@@ -198,8 +197,8 @@ SITUATIONS = {
         lambda make: make.found(
             account=make.account(
                 ours={
-                    "vol-1": ebs_volumes.EbsVolumeRecord(
-                        external_id="vol-1", zone="a", state="available", encrypted=True, kms_key_arn="", tags=OURS
+                    "vol-1": make.ebs(
+                        external_id="vol-1", availability_zone="a", state="available", kms_key_arn="", tags=OURS
                     )
                 }
             )

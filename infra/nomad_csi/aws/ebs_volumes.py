@@ -93,7 +93,7 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
         )
-    return {item["VolumeId"]: _volume(item) for item in found}
+    return {item["VolumeId"]: volume(item) for item in found}
 
 
 def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
@@ -103,7 +103,7 @@ def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
         )
-    return {item["VolumeId"]: _volume(item) for item in found if item["State"] not in aws_records.LEAVING}
+    return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
@@ -115,34 +115,25 @@ def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -
             ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
 
 
-def _volume(item: Mapping[str, Any]) -> EbsVolumeRecord:
-    return EbsVolumeRecord(
-        external_id=item["VolumeId"],
-        zone=item["AvailabilityZone"],
-        state=item["State"],
-        encrypted=bool(item.get("Encrypted")),
-        kms_key_arn=item.get("KmsKeyId") or "",
-        tags=aws_records.tags_of(item),
-    )
-
-
-# EBS volumes of a stack as they are, and their latest modifications.
-#
-# Needs ``ec2:DescribeVolumes`` and ``ec2:DescribeVolumesModifications``. Source: Amazon EC2 API reference, ``Volume``
-# and ``VolumeModification``, 2026-11.
-
-
-def present_volumes(described: Mapping[str, Any]) -> ebs_rules.Present:
+def volume(described: Mapping[str, Any]) -> EbsVolumeRecord:
     """Return the volume that EC2 *described*."""
-    return ebs_rules.Present(
+    return EbsVolumeRecord(
         external_id=described["VolumeId"],
         availability_zone=described["AvailabilityZone"],
+        state=described["State"],
         encrypted=bool(described.get("Encrypted")),
+        kms_key_arn=described.get("KmsKeyId") or "",
         size_gib=described["Size"],
         volume_type=described["VolumeType"],
         iops=described.get("Iops"),
         throughput_mib_per_s=described.get("Throughput"),
+        tags=aws_records.tags_of(described),
     )
+
+
+# The latest modifications of EBS volumes.
+#
+# Needs ``ec2:DescribeVolumesModifications``. Source: Amazon EC2 API reference, ``VolumeModification``, 2026-11.
 
 
 def latest_modifications(

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nomad_csi.plan.rules import ebs_rules
+
 # What is attached where, as EC2 says.
 
 
@@ -87,15 +89,12 @@ def is_ebs(external_id: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EbsVolumeRecord:
+class EbsVolumeRecord(ebs_rules.Present):
     """A volume of EBS."""
 
-    external_id: str
-    zone: str
     state: str
     """``creating``, ``available``, ``in-use``, ``deleting``, ``deleted`` or ``error``."""
 
-    encrypted: bool
     kms_key_arn: str
     """Key that it is encrypted with; empty: it is not."""
 

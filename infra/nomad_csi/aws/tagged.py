@@ -52,8 +52,8 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
 def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
     for volume in asking.described(ec2, "describe_volumes", "Volumes", f"tag:{volumes.OWNER_TAG}", [owner]):
         if volume["State"] not in aws_records.LEAVING:
-            present = ebs_volumes.present_volumes(volume)
-            yield _tagged(volume["VolumeId"], aws_records.tags_of(volume), "aws:ebs/volume:Volume", present)
+            present = ebs_volumes.volume(volume)
+            yield _tagged(present.external_id, present.tags, "aws:ebs/volume:Volume", present)
 
 
 def _file_systems(efs: Any, owner: str) -> Iterator[Tagged]:

@@ -104,10 +104,10 @@ def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
         named = {place[key] for place in volume.segments for key in ZONE_KEYS if key in place}
-        if named and ebs.zone not in named:
+        if named and ebs.availability_zone not in named:
             evidence = (
                 f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
-                f"in {ebs.zone}"
+                f"in {ebs.availability_zone}"
             )
             yield finding("storage-zone-differs", volume.subject, found=evidence)
         elif not volume.segments:
@@ -117,8 +117,8 @@ def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome
                 for key in ZONE_KEYS
                 if key in segments
             }
-            if zones - {ebs.zone}:
-                loose[volume.plugin_id, places.zone_names(zones)].append(f"{volume.key} (in {ebs.zone})")
+            if zones - {ebs.availability_zone}:
+                loose[volume.plugin_id, places.zone_names(zones)].append(f"{volume.key} (in {ebs.availability_zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):
         evidence = f"/v1/volumes: no topology of {model.named(keys)}; /v1/plugin/csi/{plugin_id}: clients in {zones_}"
         yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)

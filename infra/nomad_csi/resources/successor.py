@@ -175,10 +175,10 @@ def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) ->
         return (_absent(external_id, old, "an EBS volume", region),) if old in seen else None
     if found.state in _GONE:
         return (_unusable(external_id, found.state),)
-    wrong = [zone for zone in _zones(news) if zone != found.zone]
+    wrong = [zone for zone in _zones(news) if zone != found.availability_zone]
     if not wrong:
         return ()
-    allowed = f"{found.zone}, the zone of {external_id}"
+    allowed = f"{found.availability_zone}, the zone of {external_id}"
     return (errors.Problem(path="requiredTopologies", got=", ".join(wrong), allowed=allowed),)
 
 
