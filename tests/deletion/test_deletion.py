@@ -12,6 +12,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deleters, deletion
+from nomad_csi.deletion.deletion import MadeStorage
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
 from nomad_csi.plan import registration
@@ -326,7 +327,7 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     )
     if not is_registered:
         volumes.deregister(running.client, "default", "mysql")
-    proof = {"made": {KEY: external_id}, "with_snapshot": False}
+    proof = {"made": {KEY: MadeStorage(external_id=external_id, cluster="")}, "with_snapshot": False}
 
     for owner in ("", "shop/test"):
         assert run(owner=owner, **proof) == (
@@ -469,13 +470,13 @@ def test_state_of_a_stack_is_proof(run, running, made, ec2):
     external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
 
-    status, reason = run(made={KEY: "vol-0123456789abcdef0"})
+    status, reason = run(made={KEY: MadeStorage(external_id="vol-0123456789abcdef0", cluster="")})
     assert (status, "there default/mysql is vol-0123456789abcdef0" in reason) == ("refused", True)
 
-    assert run(made={KEY: external_id}, clusters={KEY: "another"})[1].startswith(
+    assert run(made={KEY: MadeStorage(external_id=external_id, cluster="another")})[1].startswith(
         f"{external_id} is storage of cluster another, and the one that answers is "
     )
-    assert run(made={KEY: external_id}) == ("deleted", "")
+    assert run(made={KEY: MadeStorage(external_id=external_id, cluster="")}) == ("deleted", "")
     assert not exists(ec2, external_id)
 
 

@@ -14,7 +14,9 @@ FOR_OWNER = {"owner": OWNER}
 def objection(changes, said):
     """Judge storage of this cluster and of the owner, with *changes*, for a user who *said* so much."""
     seen = {"external_id": ID, "tags": TAGS, "cluster": "one", "is_registered": True, "mark": OWNER} | changes
-    recorded = {"made": seen.pop("made", {}), "clusters": {"prod/mysql": seen.pop("recorded_cluster", "")}}
+    cluster = seen.pop("recorded_cluster", "")
+    made = seen.pop("made", {"prod/mysql": ID} if cluster else {})
+    recorded = {"made": {key: deletion.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}}
     words = {"external_id": ""} | said
     request = deletion.DeletionRequest(
         namespace="prod", volume_id="mysql", word="prod/mysql", external_id=words.pop("external_id")

@@ -77,6 +77,15 @@ class DeletionRequest(registration.NamedVolume):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MadeStorage:
+    """Storage that a stack had a plugin make, as its state says."""
+
+    external_id: str
+    cluster: str
+    """In which it had it made; empty where that is not recorded."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeletionOptions:
     """How volumes are deleted."""
 
@@ -100,11 +109,8 @@ class DeletionOptions:
     owner: str = ""
     """For which stack, ``project/stack``; must be the one that tag and mark name, where they name one."""
 
-    made: Mapping[str, str] = field(default_factory=dict)
-    """What stacks had plugins make, ``{"namespace/volume_id": external_id}``."""
-
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    """In which clusters they had it made, as their states say, ``{"namespace/volume_id": cluster}``."""
+    made: Mapping[str, MadeStorage] = field(default_factory=dict)
+    """What stacks had plugins make, by ``namespace/volume_id``."""
 
     accepts_unguarded: bool = False
     """Whether a plugin may delete whose storage does not refuse what is in use."""
@@ -304,7 +310,8 @@ def _find(deletion: _Deletion) -> Storage:
     request = deletion.request
     volume = volumes.get(deletion.client, *deletion.volume)
     if volume is None:
-        named = request.external_id or deletion.options.made.get(request.key, "")
+        made = deletion.options.made.get(request.key)
+        named = request.external_id or (made.external_id if made else "")
         return Storage(external_id=named or _find_tagged(deletion), plugin_id=request.plugin_id)
     if request.external_id not in {"", volume.external_id}:
         raise errors.RefusedError(
@@ -431,7 +438,7 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
     wanted = {planned.VOLUME_TAG: key, planned.OWNER_TAG: "any owner"}
     looked = " and ".join(f"{name}={value}" for name, value in wanted.items())
     found = ", ".join(f"{name}={tags[name]}" for name in wanted if name in tags) or "neither"
-    recorded = f"there {key} is {options.made[key]}" if key in options.made else f"{key} is not there"
+    recorded = f"there {key} is {options.made[key].external_id}" if key in options.made else f"{key} is not there"
     yield (
         f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {looked} "
         f"(found {found}), and for it among the volumes that a stack had made "
@@ -441,7 +448,8 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
 
 def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> bool:
     """Return whether a stack's state records that its plugin made the storage as the volume."""
-    return options.made.get(request.key) == storage.external_id
+    made = options.made.get(request.key)
+    return made is not None and made.external_id == storage.external_id
 
 
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
@@ -467,7 +475,8 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
     the same two tags, and only the cluster's own tag tells them apart.
     """
     external_id = storage.external_id
-    recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), options.clusters.get(request.key))
+    made = options.made.get(request.key)
+    recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), made.cluster if made else "")
     named = {cluster for cluster in recorded if cluster}
     if others := sorted(named - {storage.cluster}):
         here = f"the one that answers is {storage.cluster}"

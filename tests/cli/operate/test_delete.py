@@ -7,6 +7,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import options
 from nomad_csi.deletion import deletion
+from nomad_csi.deletion.deletion import MadeStorage
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 
@@ -176,8 +177,7 @@ def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
 
     cli.main(["delete", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"])
 
-    assert asked.options.made == {"default/scratch": "ext-1"}
-    assert asked.options.clusters == {"default/scratch": "cluster-1"}
+    assert asked.options.made == {"default/scratch": MadeStorage(external_id="ext-1", cluster="cluster-1")}
     assert asked.options.secrets == {"default/scratch": {"key": "s3"}}
     assert (asked.options.endpoint, asked.options.with_snapshot) == ("/run/csi.sock", False)
     assert "s3" not in repr(asked.options)
@@ -196,7 +196,9 @@ def test_rejects_what_is_no_state(tmp_path, capsys, text):
 
 def test_made_volumes_are_those_of_the_resource():
     """By namespace and id, with the clusters they were made in."""
-    assert deletion_state.made(STATE, "s") == ({"default/scratch": "ext-1"}, {"default/scratch": "cluster-1"})
+    assert deletion_state.made(json.dumps(STATE), "s") == {
+        "default/scratch": MadeStorage(external_id="ext-1", cluster="cluster-1")
+    }
 
 
 @pytest.mark.usefixtures("no_terminal")

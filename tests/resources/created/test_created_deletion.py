@@ -6,6 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.deletion import deletion
+from nomad_csi.deletion.deletion import MadeStorage
 from nomad_csi.resources.created import created_deletion, created_volume
 from nomad_csi.resources.frame import resource
 
@@ -140,7 +141,10 @@ def test_deletion_gets_what_is_recorded():
     order, options = created_deletion.order(recorded), created_deletion.options(context, recorded)
 
     assert (order.key, order.word, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
-    assert (options.made, options.secrets) == ({IDENTITY: "h-1"}, {IDENTITY: {"key": "canary"}})
+    assert (options.made, options.secrets) == (
+        {IDENTITY: MadeStorage(external_id="h-1", cluster="")},
+        {IDENTITY: {"key": "canary"}},
+    )
     assert (options.endpoint, options.aws_region, options.owner) == (ENDPOINT, "", "shop/prod")
     assert (options.accepts_unguarded, options.with_snapshot, options.snapshot_wait_s) == (True, True, 60)
     assert options.cancelled is cancelled

@@ -1,8 +1,6 @@
 """``nomad-csi delete``."""
 
-import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, inputs, options, output, usage
@@ -104,12 +102,9 @@ def _check(arguments: command.Arguments) -> None:
 
 
 def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
-    made: dict[str, str] = {}
-    clusters: dict[str, str] = {}
+    made: dict[str, deletion.MadeStorage] = {}
     for path in arguments.state:
-        of_state, in_clusters = deletion_state.made(_json(path), str(path))
-        made |= of_state
-        clusters |= in_clusters
+        made |= deletion_state.made(inputs.text(path), str(path))
     return deletion.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
@@ -119,7 +114,6 @@ def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
         snapshot_wait_s=arguments.snapshot_timeout_s,
         owner=arguments.owner,
         made=made,
-        clusters=clusters,
         accepts_unguarded=arguments.accept_unguarded,
         accepts_unregistered=arguments.accept_unregistered,
         tell=output.tell,
@@ -129,13 +123,6 @@ def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
 def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     keys = {"/".join(key) for key in arguments.volumes}
     return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
-
-
-def _json(path: Path) -> object:
-    try:
-        return json.loads(inputs.text(path))
-    except ValueError:
-        return None
 
 
 def _word(key: str, given: Iterable[str]) -> str:

@@ -70,6 +70,7 @@ def order(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
 def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.DeletionOptions:
     """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
     how, key = recorded.get("deletion", {}), order(recorded).key
+    cluster = str(recorded.get("cluster", ""))
     return deletion.DeletionOptions(
         wait_s=volume_steps.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
@@ -78,10 +79,9 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
         with_snapshot=not how.get("skipFinalSnapshot", False),
         snapshot_wait_s=context.timeout_s or deletion.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
-        made={key: recorded[created_properties.MADE]},
-        clusters={key: str(recorded.get("cluster", ""))},
+        made={key: deletion.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
         # A state of a token that may not read the cluster's id has none: then the provider's address is all there is.
-        accepts_unregistered=not recorded.get("cluster"),
+        accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
         tell=context.status,
         cancelled=context.cancelled,
