@@ -28,11 +28,8 @@ This is for the nomad command and Nomad's web page (`nomad ui -authenticate`). W
 `nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs."""
 
 
-@command.group()
-@command.option("--project DIR", "the folder of the sandbox (default: here)", default=Path())
-def run(_arguments: command.Arguments) -> int:
-    """Run what is named below it."""
-    return 0
+run = command.Group()
+command.option("--project DIR", "the folder of the sandbox (default: here)", default=Path())(run)
 
 
 def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # noqa: ANN202  # the sandbox is optional

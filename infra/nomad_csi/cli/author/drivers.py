@@ -1,5 +1,9 @@
 """``nomad-csi drivers``."""
 
+from typing import Any
+
+import click
+
 from nomad_csi.cli.common import command, options, output
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.text import table
@@ -7,11 +11,15 @@ from nomad_csi.text import table
 NAMES = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
 
 
-@command.group(invoke_without_command=True)
+@click.group(cls=command.Group, invoke_without_command=True)
 @command.as_json()
 @options.docs("docs/drivers.md")
-def run(arguments: command.Arguments) -> int:
-    """List them."""
+@click.pass_context
+def run(ctx: click.Context, /, **_given: Any) -> int:
+    """List them, where no command below is named."""
+    arguments = command.Arguments(**command.values(ctx))
+    if ctx.invoked_subcommand:
+        return 0
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
     if arguments.docs:
         print(describe.page(drivers, unusable), end="")

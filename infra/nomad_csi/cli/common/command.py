@@ -211,7 +211,7 @@ class Command(_Shown):
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function. Raises `errors.NomadCsiError` for what the system says of a file, with its option."""
         try:
-            return ctx.invoke(self.callback, Arguments(**_values(ctx))) if self.callback else 0
+            return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -275,20 +275,6 @@ def command(**settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
     return click.command(cls=Command, **settings)
 
 
-def group(**settings: Any) -> Callable[[Callable[[Arguments], int]], Group]:
-    """Return the decorator that makes a `Group` of the function that is called without one of its commands."""
-
-    def made(function: Callable[[Arguments], int]) -> Group:
-        @functools.wraps(function)
-        def call(**_: Any) -> int:
-            ctx = click.get_current_context()
-            return 0 if ctx.invoked_subcommand else function(Arguments(**_values(ctx)))
-
-        return click.group(cls=Group, **settings)(call)
-
-    return made
-
-
 def given(context: click.Context | None = None) -> list[click.Parameter]:
     """Return what was given on the command line of *context*, or else of the command that runs."""
     ctx = context or click.get_current_context()
@@ -296,9 +282,9 @@ def given(context: click.Context | None = None) -> list[click.Parameter]:
     return [each for each in ctx.command.params if ctx.get_parameter_source(each.name or "") not in sources]
 
 
-def _values(ctx: click.Context) -> dict[str, Any]:
+def values(ctx: click.Context) -> dict[str, Any]:
     """Return the values of *ctx*, and of the groups above it where it says nothing."""
-    found = _values(ctx.parent) if ctx.parent else {}
+    found = values(ctx.parent) if ctx.parent else {}
     own = {each.name for each in given(ctx)}
     for each in ctx.command.params:
         name = each.name

@@ -100,22 +100,16 @@ def optional_spec(more: str = "") -> command.Declare[Any]:
     return command.argument("spec [SPEC]", text)
 
 
-def stack_output_of(**settings: Any) -> command.Declare[Any]:
-    """Return the decorator that adds the external ids of storage that Pulumi made."""
-    text = "output of `pulumi stack output --json`: the external ids of storage that Pulumi made"
-    return command.option("--stack-output FILE", text, job="held", **settings)
-
-
+_STACK_OUTPUT = "output of `pulumi stack output --json`: the external ids of storage that Pulumi made"
+stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT, job="held")
 stack_output = stack_output_of()
 
 
 templates = command.option("--templates DIR", "folder with templates of your own, which go before ours")
 
 
-def aws_region(text: str) -> command.Declare[Any]:
-    """Return the decorator that adds the region of AWS; *text* says what for."""
-    return command.option("--aws-region REGION", text)
-
+aws_region = functools.partial(command.option, "--aws-region REGION")
+"""Returns the decorator that adds the region of AWS, with a text that says what for."""
 
 asked_aws_region = aws_region(
     "ask EC2 in this region where EBS volumes are attached, with the AWS SDK's usual credentials (default: not)"

@@ -36,8 +36,6 @@ def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
     found = {}
     if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
         found["--watch"] = f"--every-s of {EVERY_MIN_S:g} or more with --on-nodes: a round runs a job on every client"
-    if arguments.on_nodes and arguments.image and not arguments.state_dir:
-        found["--state-dir"] = "the clients' state_dir with --image: a container cannot find it"
     return found
 
 
