@@ -74,17 +74,7 @@ class SmokeOutcome(registration.NamedVolume):
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as data; what is empty is there too."""
-        return {
-            "namespace": self.namespace,
-            "volume_id": self.volume_id,
-            "status": self.status,
-            "task_driver": self.task_driver,
-            "access_mode": self.access_mode,
-            "rounds": [_round(each) for each in self.rounds],
-            "verified": list(self.verified),
-            "not_verified": list(self.not_verified),
-            "left_behind": list(self.left_behind),
-        }
+        return dataclasses.asdict(self) | {"rounds": [_round(each) for each in self.rounds]}
 
 
 def _round(done: SmokeRound) -> Mapping[str, Any]:

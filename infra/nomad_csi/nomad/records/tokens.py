@@ -6,7 +6,7 @@ Source: hashicorp/nomad, ``nomad/acl_endpoint.go`` (``WhoAmI``, ``GetPolicy``), 
 """
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 _LEVELS = ("deny", "write", "read", "list")
@@ -48,21 +48,13 @@ class AclToken:
 
     def capabilities(self, namespace: str) -> frozenset[str]:
         """Return what the token may do in *namespace*: what stands for its name, or for the closest pattern."""
-        by_name: dict[str, frozenset[str]] = {}
-        for rules in self.policies.values():
-            for name, granted in rules.namespaces.items():
-                by_name[name] = by_name.get(name, frozenset()) | granted
-        return _effective(by_name.get(namespace, by_name.get(_closest(by_name, namespace), frozenset())))
+        rules = (each for rules in self.policies.values() for each in rules.namespaces.items())
+        return _granted(rules, namespace)
 
     def of_variables(self, namespace: str, path: str) -> frozenset[str]:
         """Return what the token may do with the variable at *path*."""
-        by_name: dict[str, frozenset[str]] = {}
-        for rules in self.policies.values():
-            for (place, pattern), granted in rules.variables.items():
-                key = f"{place}\0{pattern}"
-                by_name[key] = by_name.get(key, frozenset()) | granted
-        wanted = f"{namespace}\0{path}"
-        return _effective(by_name.get(wanted, by_name.get(_closest(by_name, wanted), frozenset())))
+        rules = (each for rules in self.policies.values() for each in rules.variables.items())
+        return _granted(((_path(*key), granted) for key, granted in rules), _path(namespace, path))
 
     def level(self, kind: str) -> str:
         """Return the level of all policies together for ``node``, ``plugin`` or ``agent``; empty: none is named."""
@@ -70,8 +62,17 @@ class AclToken:
         return next((level for level in _LEVELS if level in found), "")
 
 
-def _effective(granted: frozenset[str]) -> frozenset[str]:
-    return frozenset() if "deny" in granted else granted
+def _path(namespace: str, path: str) -> str:
+    return f"{namespace}\0{path}"
+
+
+def _granted(rules: Iterable[tuple[str, frozenset[str]]], name: str) -> frozenset[str]:
+    """Return what *rules*, by names and patterns, grant for *name*; those of one name add up, ``deny`` takes all."""
+    by_name: dict[str, frozenset[str]] = {}
+    for own, granted in rules:
+        by_name[own] = by_name.get(own, frozenset()) | granted
+    found = by_name.get(name, by_name.get(_closest(by_name, name), frozenset()))
+    return frozenset() if "deny" in found else found
 
 
 def _closest(patterns: Mapping[str, frozenset[str]], name: str) -> str:
