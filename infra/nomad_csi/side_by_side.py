@@ -54,7 +54,7 @@ def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int
 
     def work() -> None:
         while (item := waiting.get()) is not None and not is_over.is_set():
-            _call(*item)
+            settle(*item)
 
     try:
         for call in calls:
@@ -76,11 +76,12 @@ def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int
 def _called(call: Callable[[], _Result]) -> futures.Future[_Result]:
     """Return what came of *call*: its result, or what it raised."""
     outcome: futures.Future[_Result] = futures.Future()
-    _call(call, outcome)
+    settle(call, outcome)
     return outcome
 
 
-def _call(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
+def settle(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
+    """Give *outcome* what *call* returns, or what it raises: that is raised where the result is asked for."""
     try:
         outcome.set_result(call())
     except BaseException as error:  # noqa: BLE001  # raised where the result is asked for

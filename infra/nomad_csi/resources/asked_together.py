@@ -5,13 +5,15 @@ Those that come within a moment are one batch. Those that come while a batch of 
 """
 
 import dataclasses
+import functools
 import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from dataclasses import dataclass, field
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.verification import looking
@@ -41,19 +43,14 @@ class _Batch:
     stop: threading.Event = field(default_factory=threading.Event)
     """Set when nobody waits any more."""
 
-    done: threading.Event = field(default_factory=threading.Event)
     lines: list[str] = field(default_factory=list)
-    answers: Sequence[looking.Look] = ()
-    error: BaseException | None = None
+    answers: futures.Future[Sequence[looking.Look]] = field(default_factory=futures.Future)
 
-    def run(self, ask: Ask) -> None:
-        try:
-            if not self.stop.is_set():
-                self.answers = ask(self.kind, self.items, self.stop, self.lines.append)
-        except BaseException as error:  # noqa: BLE001  # raised again in the threads that wait
-            self.error = error
-        finally:
-            self.done.set()
+    def run(self, ask: Ask) -> Sequence[looking.Look]:
+        return () if self.stop.is_set() else ask(self.kind, self.items, self.stop, self.lines.append)
+
+    def wait(self, seconds: float) -> bool:
+        return bool(futures.wait([self.answers], seconds).done)
 
 
 class Ticket:
@@ -69,7 +66,7 @@ class Ticket:
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long; return whether the answer is there."""
-        return self._batch.done.wait(seconds)
+        return self._batch.wait(seconds)
 
     def news(self) -> Sequence[str]:
         """Return what was said of the batch since this was last called."""
@@ -80,9 +77,7 @@ class Ticket:
     def answer(self) -> looking.Look:
         """Return the answer that is there. Raises what the asking of the batch raised."""
         self._is_heard = True
-        if self._batch.error is not None:
-            raise self._batch.error
-        return self._batch.answers[self._place]
+        return self._batch.answers.result()[self._place]
 
     def leave(self) -> str:
         """
@@ -97,9 +92,9 @@ class Ticket:
                 self._batch.stop.set()
         if not is_last or self._is_heard:
             return ""
-        if not self._batch.done.wait(self._leave_s):
+        if not self._batch.wait(self._leave_s):
             return f"what was being asked had not ended after {self._leave_s:g} s: {''.join(self._batch.lines[-1:])}"
-        error = self._batch.error
+        error = self._batch.answers.exception()
         return "" if error is None or isinstance(error, errors.CancelledError) else str(error)
 
 
@@ -140,7 +135,7 @@ class Batches:
                     self._working.remove(kind)
                     return
                 self._gathering.remove(batch)
-            batch.run(self._ask)
+            side_by_side.settle(functools.partial(batch.run, self._ask), batch.answers)
 
 
 # The batches of a cluster.

@@ -6,9 +6,10 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from concurrent import futures
 from typing import TypeVar
 
-from nomad_csi import errors, findings
+from nomad_csi import errors, findings, side_by_side
 from nomad_csi.health import events, explaining, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.resources import asked_together
@@ -184,33 +185,23 @@ class _Wait:
         What is left behind ends by its own deadlines, and holds up nothing.
         """
         outcome = self._within(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
-        if not outcome:
+        if outcome is None:
             raise errors.NomadCsiError(self._late())
-        [result] = outcome
-        if isinstance(result, errors.CancelledError):
-            raise self._cancelled()
-        if isinstance(result, BaseException):
-            raise result
-        return result
+        try:
+            return outcome.result()
+        except errors.CancelledError:
+            raise self._cancelled() from None
 
-    def _within(self, call: Callable[[], _Result], until: float) -> list[_Result | BaseException]:
-        """Return what *call* returns or raises; nothing where that takes beyond *until* on the monotonic clock."""
-        outcome: list[_Result | BaseException] = []
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                outcome.append(call())
-            except BaseException as error:  # noqa: BLE001  # raised again in the waiting thread
-                outcome.append(error)
-            done.set()
-
+    def _within(self, call: Callable[[], _Result], until: float) -> futures.Future[_Result] | None:
+        """Return what came of *call*; nothing where that takes beyond *until* on the monotonic clock."""
+        outcome: futures.Future[_Result] = futures.Future()
+        work = functools.partial(side_by_side.settle, call, outcome)
         threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
-        while not done.wait(CANCEL_POLL_S):
+        while not futures.wait([outcome], CANCEL_POLL_S).done:
             if self._context.cancelled.is_set():
                 raise self._cancelled()
             if time.monotonic() > until:
-                return []
+                return None
         return outcome
 
     def _say(self, text: str) -> None:
@@ -252,12 +243,9 @@ class _Wait:
             explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )
         outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
-        if not outcome:
+        if outcome is None:
             return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
-        [result] = outcome
-        if isinstance(result, BaseException):
-            raise result
-        return result
+        return outcome.result()
 
 
 def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.resources.frame import declaration, properties
 
 # What the engine has said so far in one operation, such as a preview or an update. A process serves one at a time.
@@ -76,10 +76,7 @@ class Operation:
             is_first = answer is None
             answer = self._answers.setdefault(question, futures.Future())
         if is_first:
-            try:
-                answer.set_result(ask())
-            except BaseException as error:  # noqa: BLE001  # raised again where the answer is awaited
-                answer.set_exception(error)
+            side_by_side.settle(ask, answer)
         found: _Answer = answer.result()
         return found
 
