@@ -2,6 +2,7 @@
 
 import functools
 import threading
+import time
 
 import pytest
 
@@ -37,6 +38,7 @@ def test_error_is_raised_and_nothing_more_is_begun():
 
     def broken():
         begun.append(1)
+        time.sleep(0.001)  # else all may have been called before the first result is taken
         raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):

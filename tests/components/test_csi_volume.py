@@ -6,7 +6,8 @@ import pytest
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
 from nomad_csi.plan import storage, volumes
-from nomad_csi.resources.created import created_document, created_volume
+from nomad_csi.resources import volume_document
+from nomad_csi.resources.created import created_volume
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
 
@@ -67,7 +68,7 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
     cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
     kind = created_volume.CreatedVolumeResource()
 
-    typed = created_document.of_plan(planned, volumes.desired_document(planned, {}), "storage/prod")
+    typed = volume_document.of_plan(planned, volumes.desired_document(planned, {}), "storage/prod")
     declared = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
 
     assert declared.pop("ownerId") == "9f86d081884c7d65"
@@ -174,7 +175,7 @@ def test_a_set_with_a_class_becomes_components():
         ],
     }
     read = draft.read(document)
-    files = from_spec.Files(render_to="out", templates="own")
+    files = {"render_to": "out", "templates": "own"}
 
     made = [
         from_spec.volume_component(read.written[path], "aws-ebs", plugin_id="aws-ebs0", protect=True, files=files)

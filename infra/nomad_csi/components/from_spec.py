@@ -1,7 +1,6 @@
 """From a plugin or volume of a spec, as it was written, to the arguments of its component: the fields are the same."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from nomad_csi.components import argument_classes as args_of
@@ -15,20 +14,8 @@ def component_name(namespace: str, name: str) -> str:
     return name if namespace == "default" else f"{namespace}/{name}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Files:
-    """Where rendered files go, and what they are rendered from."""
-
-    render_to: str
-    """Folder below the provider's root; empty: none are written."""
-
-    templates: str | None = None
-    """Folder with templates of one's own; ``None``: there are none."""
-
-    @property
-    def arguments(self) -> dict[str, str]:
-        """The same as arguments of a component."""
-        return {"render_to": self.render_to} | ({"templates": self.templates} if self.templates else {})
+Files = Mapping[str, str]
+"""Arguments of a component that say where rendered files go, and what they are rendered from."""
 
 
 def plugin_args(
@@ -42,7 +29,7 @@ def plugin_args(
             "kms_key_arns": [*args["iam"].get("kms_key_arns", ()), *plugin_plans.kms_key_arns(served)],
             "volume_ids": [*args["iam"].get("volume_ids", ()), *plugin_plans.existing_volume_ids(served)],
         }
-    return cast("args_of.CsiPluginArgs", args | files.arguments)
+    return cast("args_of.CsiPluginArgs", args | dict(files))
 
 
 VolumeArgs = args_of.CsiVolumeArgs | args_of.EbsVolumeArgs | args_of.EfsVolumeArgs | args_of.ExistingVolumeArgs
@@ -74,7 +61,7 @@ def volume_component(
     source = next(name for name in sources if written.get(name) is not None)
     own = ("id", "moved_from", *sources)
     args = {key: value for key, value in written.items() if key not in own} | written[source]
-    args |= {"volume_id": written["id"], "plugin_id": plugin_id} | files.arguments
+    args |= {"volume_id": written["id"], "plugin_id": plugin_id} | dict(files)
     if source in ("existing", "create"):
         args["driver"] = driver
     if args.pop("file_system", None):

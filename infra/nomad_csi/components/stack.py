@@ -68,7 +68,7 @@ def declare(config: pulumi.Config) -> None:
 def _declare(config: pulumi.Config, document: Any) -> None:
     key = config.full_key("storage")
     plan = storage.plan_document(document, source=key, owner=arguments.owner())
-    files = from_spec.Files(render_to=config.get("renderTo") or "", templates=_templates(config, plan))
+    files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
     read = draft.read(document)
     try:
         _look_first(read, plan)
@@ -119,15 +119,15 @@ def _file() -> Path:
     return stack_config.path_of(Path(pulumi.get_root_directory()), pulumi.get_stack(), os.environ)
 
 
-def _templates(config: pulumi.Config, plan: model.StoragePlan) -> str | None:
-    """Return the folder of templates of one's own, if there is one, after a try of it on every job of *plan*."""
+def _templates(config: pulumi.Config, plan: model.StoragePlan) -> dict[str, str]:
+    """Return the argument for templates of one's own, if there are any, after a try of them on every job of *plan*."""
     given = config.get("templates")
     if not given:
-        return None
+        return {}
     folder = str(Path(pulumi.get_root_directory(), given))
     for job in (job for plugin_plan in plan.plugins for job in plugin_plan.jobs):
         documents.job_file(job, templates=folder)
-    return folder
+    return {"templates": folder}
 
 
 def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOptions) -> dict[str, plugin.CsiPlugin]:

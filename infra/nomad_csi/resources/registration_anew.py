@@ -96,7 +96,6 @@ class _Return:
         self, context: resource.Context, old: registration.VolumeRegistration, held: registration_ownership.Hold
     ) -> None:
         self._context = context
-        self._client = context.client
         self._old = old
         self._held = held
         self._what = f"volume {old.key}"
@@ -113,7 +112,7 @@ class _Return:
         refusal: errors.NomadCsiError | None = None
         while True:
             try:
-                now = volumes.get(self._client, self._old.namespace, self._old.volume_id)
+                now = volumes.get(self._context.client, self._old.namespace, self._old.volume_id)
                 if now is None and refusal is None:
                     self._put_back(who)
             except (errors.NomadApiError, errors.RefusedError) as again:
@@ -144,7 +143,7 @@ class _Return:
         raise self._as_before(error) from error
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
-        concurrent_registrations.of(self._client).register(
+        concurrent_registrations.of(self._context.client).register(
             self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, hold=self._held
         )
 

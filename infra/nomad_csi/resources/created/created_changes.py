@@ -19,7 +19,7 @@ from nomad_csi.resources import (
     volume_ownership,
     volume_properties,
 )
-from nomad_csi.resources.created import created_document, created_properties
+from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
 
@@ -63,7 +63,7 @@ def make(
     for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.lost(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
-    return created_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
+    return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
 def _name_to_make(
@@ -121,13 +121,13 @@ def take_over(
     volume_ownership.mark(context, news, {}, held)
     if compared.differences or compared.hidden:
         change(context, found, news)
-    return created_document.outputs_of(found)
+    return volume_document.outputs_of(found)
 
 
 def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, Any]) -> None:
     """Change *found* in place, growing it where more is wanted. Raises `errors.RefusedError` for one too large."""
     _refuse_shrinking(found, news)
-    wanted = created_document.as_stored(volume_document.from_inputs(news), found)
+    wanted = volume_document.as_stored(volume_document.from_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
         context.status(f"plugin {news['pluginId']} grows {found.key} to {listing.size(wanted.capacity_min_bytes)}")
     try:

@@ -15,7 +15,7 @@ from nomad_csi.resources import (
     volume_properties,
     volume_steps,
 )
-from nomad_csi.resources.created import created_changes, created_deletion, created_document, created_properties
+from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import compare, resource
 
 # What an operator is told of a volume that a plugin makes, before it changes and when it is checked.
@@ -58,7 +58,7 @@ class CreatedVolumeResource(resource.Resource):
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with namespace and name filled in, and everything that is wrong with it."""
         values, failures = volume_properties.check(self.declared.inputs, news)
-        meant = created_properties.as_meant(created_document.in_order(values))
+        meant = created_properties.as_meant(volume_document.in_order(values))
         return meant, (*failures, *created_properties.wrong_together(values))
 
     def diff(
@@ -90,7 +90,7 @@ class CreatedVolumeResource(resource.Resource):
         also: tuple[str, ...] = (),
     ) -> resource.ResourceDiff:
         """Return what differs; places that only the catalogue names otherwise do not."""
-        wanted = created_document.with_recorded_places(old_inputs, news)
+        wanted = volume_document.with_recorded_places(old_inputs, news)
         changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
         return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
 
@@ -232,7 +232,7 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
         return recorded | dict(answered) | volume_ownership.outputs(context.client, news)
     gone = f"made as {answered.get('externalId', 'unknown')}"
     volume = volume_steps.seen_afterwards(context, news, recorded | dict(answered), done="made", gone=gone)
-    shown = created_document.outputs_of(volume) | _proof(answered)
+    shown = volume_document.outputs_of(volume) | _proof(answered)
     return recorded | shown | volume_ownership.outputs(context.client, news)
 
 
@@ -244,6 +244,6 @@ def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
-    shown = created_document.of_volume(volume)
+    shown = volume_document.of_created(volume)
     live, foreign = volume_document.as_recorded(volume, shown, recorded, made_by_plugin=True)
-    return live, created_properties.DECLARED.recorded(live) | created_document.outputs_of(volume) | foreign
+    return live, created_properties.DECLARED.recorded(live) | volume_document.outputs_of(volume) | foreign

@@ -16,8 +16,8 @@ from nomad_csi.nomad import namespaces, plugins, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes, secret_safety
-from nomad_csi.resources import successor, volume_changes, volume_ownership
-from nomad_csi.resources.created import created_changes, created_document, created_volume
+from nomad_csi.resources import successor, volume_changes, volume_document, volume_ownership
+from nomad_csi.resources.created import created_changes, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
 
@@ -174,7 +174,7 @@ def _checked(
     planned: model.VolumePlan, document: registration.VolumeRegistration, who: registration_ownership.Requester
 ) -> resource.Properties:
     """Return the checked inputs of the resource. Raises `errors.SpecError`."""
-    news, failures = _RESOURCE.check(created_document.of_plan(planned, document, who.owner))
+    news, failures = _RESOURCE.check(volume_document.of_plan(planned, document, who.owner))
     if failures:
         problems = tuple(errors.Problem(path=item.path, got="", allowed=item.reason) for item in failures)
         raise errors.SpecError(problems, source=f"volume {planned.key}")
