@@ -67,7 +67,7 @@ def is_another(recorded: str, found: str) -> bool:
     return bool(recorded and found) and recorded != found
 
 
-def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool = True) -> str:
+def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool) -> str:
     """
     Return in words that *what* was *recorded* in another cluster than answers now; empty where it was not.
 

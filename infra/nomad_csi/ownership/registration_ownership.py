@@ -235,9 +235,9 @@ def of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> Marks:
         return known[folder]
 
 
-def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER, what: str = "volume") -> str:
-    """Return which stack owns an object, in words; two stacks of one label are told apart by their ids."""
-    subject = f"{what} {'/'.join(key)} belongs to"
+def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:
+    """Return which stack owns a volume, in words; two stacks of one label are told apart by their ids."""
+    subject = f"volume {'/'.join(key)} belongs to"
     if owner.label == requester.owner:
         return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"
     return f"{subject} stack {owner}"

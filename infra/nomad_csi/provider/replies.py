@@ -110,7 +110,7 @@ def difference(
         changes=changed,
         replaces=replaces,
         diffs=list(dict.fromkeys(properties.top_of_path(path) for path in every)),
-        deleteBeforeReplace=found.delete_before_replace,
+        deleteBeforeReplace=True,
         detailedDiff={
             path: provider_pb2.PropertyDiff(
                 kind=_kind(found, path, replaces=path in replaces), inputDiff=properties.top_of_path(path) in inputs

@@ -47,7 +47,6 @@ def test_difference_replaces_and_notices():
 
     assert found.replaces == ("id", "places[0].zone")
     assert found.notice == "deregisters first"
-    assert found.delete_before_replace
 
 
 def test_difference_has_no_notice_without_a_replacement():

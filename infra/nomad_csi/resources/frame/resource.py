@@ -108,8 +108,6 @@ class ResourceDiff:
     removed: frozenset[str] = frozenset()
     """Those of the paths that have no value any more."""
 
-    delete_before_replace: bool = True
-
     notice: str = ""
     """A sentence for the operator about what the change entails; shown in preview."""
 

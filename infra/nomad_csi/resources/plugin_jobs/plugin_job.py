@@ -86,8 +86,7 @@ class PluginJobResource(resource.Resource):
         job_type.refuse_other(found, document)
         _refuse_foreign(context.client, found, document, news)
         cluster_identity.of(context.client, make="owner" in news)
-        nonce = _run(context, document, found, news, {})
-        return _identity(news), _observed(context.client, news, stack_identity.recorded(context, nonce), {})
+        return _identity(news), _run(context, document, found, news, {})
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -125,8 +124,7 @@ class PluginJobResource(resource.Resource):
         if not news.get("adopt"):
             job_hold.refuse_other(context.client, found, news, old_outputs)
         cluster_identity.of(context.client, make="owner" in news)
-        nonce = _run(context, document, found, news, old_outputs)
-        return _observed(context.client, news, stack_identity.recorded(context, nonce), old_outputs)
+        return _run(context, document, found, news, old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -240,15 +238,15 @@ def _is_ours(client: nomad.Nomad, found: jobs.Job, document: Mapping[str, Any], 
     return is_owned or (not _owner(news) and job_ownership.is_marked_in_file(found, document))
 
 
-def _run(  # called here only
+def _run(
     context: resource.Context,
     document: dict[str, Any],
     found: jobs.Job | None,
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
-) -> str:
+) -> resource.Properties:
     """
-    Record the owner and register *document*, unless it runs already; return the nonce in the owner record.
+    Record the owner and register *document*, unless it runs already; return the outputs.
 
     A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part of
     their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). Not one that is taken from another
@@ -256,15 +254,13 @@ def _run(  # called here only
     """
     held, who = volume_ownership.hold(news, recorded), volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
-    if found and not found.stopped and is_free:
-        plan = jobs.plan(context.client, job_ownership.as_marked(document, found))
-        if plan.diff_type == EQUAL:
-            job_hold.take(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
-            return held.nonce
-    job_hold.take(context, news, held, _owner(news))
-    document = job_ownership.marked(document, _owner(news))
-    _register(context, document, jobs.plan(context.client, document), news)
-    return held.nonce
+    if found and not found.stopped and is_free and _drift_of(context.client, found, document) == EQUAL:
+        job_hold.take(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+    else:
+        job_hold.take(context, news, held, _owner(news))
+        document = job_ownership.marked(document, _owner(news))
+        _register(context, document, jobs.plan(context.client, document), news)
+    return _observed(context.client, news, stack_identity.recorded(context, held.nonce), recorded)
 
 
 def _register(context: resource.Context, document: dict[str, Any], plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
@@ -338,7 +334,12 @@ def _live(
 def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
     if found.stopped:
         return STOPPED
-    return jobs.plan(client, job_ownership.as_marked(jobs.parse(client, inputs["hcl"]), found)).diff_type
+    return _drift_of(client, found, jobs.parse(client, inputs["hcl"]))
+
+
+def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> str:
+    """Return how the job *found* differs from *document* by Nomad's plan, but for the owner's label."""
+    return jobs.plan(client, job_ownership.as_marked(document, found)).diff_type
 
 
 def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
