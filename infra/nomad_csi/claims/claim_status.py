@@ -147,13 +147,6 @@ def _when_down(item: ClaimStatus) -> str:
     return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
-def findings_of_plugin(found: ObservedClaims, volume: volumes.Volume) -> Iterator[findings.Finding]:
-    """Yield that nobody could detach a claimed volume."""
-    plugin = found.plugins.get(volume.plugin_id)
-    healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
-    yield from without_controller(volume, plugin, healthy=healthy)
-
-
 def without_controller(
     volume: volumes.Volume, plugin: plugins.Plugin | None, *, healthy: int
 ) -> Iterator[findings.Finding]:
@@ -228,9 +221,11 @@ def instance_of(node: nodes.Node | None) -> str:
 def _volume(found: ObservedClaims, volume: volumes.Volume) -> VolumeClaims:
     judged = tuple(_claim(found, claim) for claim in volume.claims)
     ebs = found.ec2.volumes.get(volume.external_id) if found.ec2 else None
+    plugin = found.plugins.get(volume.plugin_id)
+    healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
     seen = (
         *(finding for item in judged for finding in findings_of_claim(found, volume, item)),
-        *findings_of_plugin(found, volume),
+        *without_controller(volume, plugin, healthy=healthy),
         *(findings_of_storage(volume, judged, ebs) if ebs else ()),
     )
     return VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)

@@ -10,9 +10,6 @@ from nomad_csi import errors
 from nomad_csi.plan import registration
 from nomad_csi.text import listing, table
 
-WIDTH = 120
-"""Columns of the text."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeOutcome(registration.NamedVolume):
@@ -73,7 +70,7 @@ def as_text(
     counts = collections.Counter(item.status for item in outcomes)
     sums = ", ".join(f"{count} {status}" for status, count in counts.items())
     total = f"{listing.counted(len(outcomes), 'volume')}{f': {sums}' if sums else ''}{note}"
-    return "\n".join([table.columns([("volume", "outcome", *kind.COLUMNS), *rows], WIDTH), total] if rows else [total])
+    return "\n".join([table.columns([("volume", "outcome", *kind.COLUMNS), *rows]), total] if rows else [total])
 
 
 def _values(outcome: VolumeOutcome) -> dict[str, Any]:

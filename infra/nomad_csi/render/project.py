@@ -282,31 +282,30 @@ def _list(items: Iterable[_Item]) -> str:
     return "\n".join(shown)
 
 
-def _declared(wanted: Wanted) -> Iterator[tuple[str, _Item, str, dict[str, Any]]]:
-    """Yield each component's type, what it is, the id of its plugin (empty: it is one), and its other arguments."""
+def _declared(wanted: Wanted) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
+    """Yield each component's type, name, comment, the id of its plugin (empty: it is one), and its other arguments."""
     plugins, volumes = _items(wanted)
     drivers = {item.value["id"]: item.value["driver"] for item in plugins}
     for item in plugins:
-        yield "CsiPlugin", item, "", _without(item.value, "id")
+        yield "CsiPlugin", item.value["id"], item.comment, "", _without(item.value, "id")
     for item in volumes:
         source = next(name for name in COMPONENTS if name in item.value)
         plugin = item.value["plugin_id"]
         driver = {"driver": drivers[plugin]} if source == "create" else {}
         own = _without(item.value, "id", "plugin_id", source)
-        yield COMPONENTS[source], item, plugin, driver | own | item.value[source]
+        yield COMPONENTS[source], item.value["id"], item.comment, plugin, driver | own | item.value[source]
 
 
 def _resources(wanted: Wanted) -> str:
     """Return the same as resources of a program in Pulumi YAML."""
     shown, ids = [], {}
-    for kind, item, plugin, own in _declared(wanted):
-        name = item.value["id"]
+    for kind, name, comment, plugin, own in _declared(wanted):
         # Pulumi would replace a "${" of the driver.
         properties = _dump(_camel(own)).replace("${", "$${")
         if plugin:
             properties = _dump({"pluginId": f"${{{plugin}.pluginId}}"}) + properties
             ids[f"default/{name}"] = f"${{{name}.externalId}}"
-        head = f"{_comment(item.comment, 2)}{name}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
+        head = f"{_comment(comment, 2)}{name}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
         shown.append(textwrap.indent(head + textwrap.indent(properties, "    "), "  "))
     return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
 
@@ -314,14 +313,13 @@ def _resources(wanted: Wanted) -> str:
 def _components(wanted: Wanted) -> str:
     """Return the same as components of a program in Python."""
     kinds, lines = set(), []
-    for kind, item, plugin, own in _declared(wanted):
+    for kind, name, comment, plugin, own in _declared(wanted):
         kinds.add(kind)
-        name = item.value["id"]
         arguments = [f"{key!r}: {value!r}" for key, value in own.items()]
         if plugin:
             arguments.insert(0, f"'plugin_id': {_python_name(plugin)}.plugin_id")
         made = f"{kind}({name!r}, {{{', '.join(arguments)}}})\n"
-        lines.append(f"{_comment(item.comment)}{'' if plugin else f'{_python_name(name)} = '}{made}")
+        lines.append(f"{_comment(comment)}{'' if plugin else f'{_python_name(name)} = '}{made}")
     return f"from nomad_csi import {', '.join(sorted(kinds))}\n{''.join(lines)}"
 
 
@@ -332,15 +330,14 @@ def _python_name(name: str) -> str:
 def _program_in_typescript(wanted: Wanted) -> str:
     """Return the same as a program in TypeScript."""
     kinds, shown, ids = set(), [], {}
-    for kind, item, plugin, own in _declared(wanted):
+    for kind, name, comment, plugin, own in _declared(wanted):
         kinds.add(kind)
-        name = item.value["id"]
         arguments = {key: _literal(value) for key, value in _camel(own).items()}
         if plugin:
             arguments = {"pluginId": f"{_camel_name(plugin)}.pluginId"} | arguments
             ids[f'"default/{name}"'] = f"{_camel_name(name)}.externalId"
-        comment = _comment(item.comment, 1).replace("# ", "// ")
-        shown.append(f'{comment}const {_camel_name(name)} = new {kind}("{name}", {_block(arguments)});\n')
+        remark = _comment(comment, 1).replace("# ", "// ")
+        shown.append(f'{remark}const {_camel_name(name)} = new {kind}("{name}", {_block(arguments)});\n')
     imported = f'import {{ {", ".join(sorted(kinds))} }} from "nomad-csi";\n\n'
     return imported + "\n".join([*shown, f"export const externalIds = {_block(ids)};\n"])
 

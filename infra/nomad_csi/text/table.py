@@ -8,6 +8,9 @@ from nomad_csi.text import foreign
 
 Row = tuple[str, ...]
 
+WIDTH = 120
+"""Columns of a text that nobody gives a width."""
+
 GAP = "  "
 
 LAST_COLUMN_MIN = 24
@@ -21,7 +24,7 @@ _CODES: Mapping[str, str] = {
 }
 
 
-def columns(rows: Sequence[Row], width: int, *, colour: bool = False) -> str:
+def columns(rows: Sequence[Row], width: int = WIDTH, *, colour: bool = False) -> str:
     """Return *rows*, the first a heading, with aligned columns; the last column wraps at *width*."""
     widths = [max(map(columns_of, cells)) for cells in zip(*rows, strict=True)]
     return "\n".join(line for row in rows for line in _lines(row, widths, width, colour=colour))

@@ -11,9 +11,6 @@ from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.migration import aws_storage
 from nomad_csi.text import table
 
-WIDTH = 120
-
-
 SECTION = "into the state of a Pulumi stack"
 
 
@@ -52,7 +49,7 @@ def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     else:
         rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
         if rows:
-            print(table.columns([("type", "name", "id", "remarks"), *rows], WIDTH))
+            print(table.columns([("type", "name", "id", "remarks"), *rows]))
         print(f"{len(found.imported)} of {len(found.lines)} can be imported")
     if not found.imported:
         return errors.EXIT_CHANGES

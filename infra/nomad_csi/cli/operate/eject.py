@@ -11,7 +11,6 @@ from nomad_csi.cli.common import command, options, output
 from nomad_csi.pulumi_state import eject, stack_cli, urns
 from nomad_csi.text import listing, table
 
-WIDTH = 120
 ABOUT = """\
 Nothing is written to Nomad or to AWS: jobs run on, registrations stay, storage stays. What the
 stack forgets is brought back with `pulumi stack import` of the backup.
@@ -51,7 +50,7 @@ def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
     rows = [("forgotten", resource["type"], urns.read(resource["urn"]).name) for resource in found.forgotten]
     rows += [("kept", urn.type, urn.name) for urn in map(urns.read, found.kept)]
     if rows:
-        yield table.columns([("state", "type", "name"), *rows], WIDTH)
+        yield table.columns([("state", "type", "name"), *rows])
     for path in found.files:
         yield f"file  {folder / path}"
     for left in found.left:

@@ -9,8 +9,6 @@ from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.text import table
 
-WIDTH = 120
-
 
 @command.command()
 @command.argument("volume VOLUME", "volume or namespace/volume to try; it must not be in use", type=inputs.volume_key)
@@ -50,7 +48,7 @@ def _as_text(outcome: smoke_round.SmokeOutcome) -> str:
         times = done.times
         attach, mount, detach = (_seconds(value) for value in (times.attach_s, times.mount_s, times.detach_s))
         rows.append((done.kind, done.node_name or "-", attach, mount, detach, done.reason or "-"))
-    lines = [table.columns(rows, WIDTH)]
+    lines = [table.columns(rows)]
     for title, sentences in (
         ("verified", outcome.verified),
         ("not verified", outcome.not_verified),

@@ -9,9 +9,6 @@ from nomad_csi.deletion import deletion, volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
 
-WIDTH = 120
-
-
 run = command.Group()
 REGISTERED = "a registered volume, or namespace/volume"
 
@@ -106,4 +103,4 @@ def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
         )
         for item in found
     ]
-    print(table.columns([("snapshot", "of storage", "size", "made (UTC)", "state"), *rows], WIDTH))
+    print(table.columns([("snapshot", "of storage", "size", "made (UTC)", "state"), *rows]))
