@@ -45,7 +45,8 @@ class VolumeOutcome(registration.NamedVolume):
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as data, a key for each field; what is empty is there too."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in _values(self).items()}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def exit_code(outcomes: Iterable[VolumeOutcome]) -> int:
@@ -71,7 +72,3 @@ def as_text(
     sums = ", ".join(f"{count} {status}" for status, count in counts.items())
     total = f"{listing.counted(len(outcomes), 'volume')}{f': {sums}' if sums else ''}{note}"
     return "\n".join([table.columns([("volume", "outcome", *kind.COLUMNS), *rows]), total] if rows else [total])
-
-
-def _values(outcome: VolumeOutcome) -> dict[str, Any]:
-    return {field.name: getattr(outcome, field.name) for field in dataclasses.fields(outcome)}

@@ -32,11 +32,8 @@ _RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-class UnknownValue:
-    """Stands where a value could not be read; the problem is reported."""
-
-
-UNKNOWN = UnknownValue()
+UNKNOWN = object()
+"""Stands where a value could not be read; the problem is reported."""
 
 
 @dataclass(kw_only=True)

@@ -11,9 +11,6 @@ from nomad_csi.migration import model, parts
 from nomad_csi.text import secrets
 
 CONFIG_TAKEN = frozenset({"mount", "mounts"})
-_USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
-"""Nomad's own where a job says none, and the least that a spec allows."""
-
 _NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
 _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
 
@@ -63,18 +60,6 @@ def _unknown(row: drivers.Driver | None, part: model.Part) -> str:
         return "a driver that the catalogue does not know"
     since = f"{row.arguments_since} to " if row.arguments_since else ""
     return f"{part.task.image}, and the arguments of {row.called} are known for {since}{row.version} only"
-
-
-def health_timeout(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, int]:
-    """Return how long the first healthy answer may take, as a spec has it: the longest that the jobs give it."""
-    given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
-    longest = round(max(given, default=_USUAL_HEALTH_TIMEOUT_S))
-    if longest < _LEAST_HEALTH_TIMEOUT_S:
-        part = next(iter(roles.values()))
-        text = f"health_timeout of {longest} s becomes {_LEAST_HEALTH_TIMEOUT_S} s, the least that a spec allows"
-        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
-    kept = max(longest, _LEAST_HEALTH_TIMEOUT_S)
-    return {} if kept == _USUAL_HEALTH_TIMEOUT_S else {"health_timeout_s": kept}
 
 
 def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:

@@ -113,6 +113,20 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
     return {name: text for name, text in found.items() if text and (name, text) != ("operator", "=")}
 
 
+def health_timeout(
+    roles: Mapping[str, model.Part], remarks: model.Remarks, usual_s: int, least_s: int, why: str
+) -> dict[str, int]:
+    """Return how long the first healthy answer may take, the longest that the jobs give it; *why* it is *least_s*."""
+    given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
+    longest = round(max(given, default=usual_s))
+    if longest < least_s:
+        part = next(iter(roles.values()))
+        text = f"health_timeout of {longest} s becomes {least_s} s, {why}"
+        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
+    kept = max(longest, least_s)
+    return {} if kept == usual_s else {"health_timeout_s": kept}
+
+
 def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:
     """Return how the task is started again, where the job says so."""
     if not part.restarts:

@@ -23,6 +23,8 @@ _JOB_TYPES: tuple[base.JobType, ...] = get_args(base.JobType)
 _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
 _USUAL_VERBOSITY = 2
+_USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
+"""Nomad's own where a job says none, and the least that a spec allows."""
 
 
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
@@ -42,11 +44,13 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= parts.adopt_image(driver, roles, remarks)
         document |= _meant(driver, roles, remarks)
         document = _both(document, _counts(driver, roles, remarks))
-        document |= _health_timeout(driver, roles, remarks)
+        usual = driver.health_timeout_s
+        document |= parts.health_timeout(roles, remarks, usual, usual, f"which {driver.called} may need")
         document |= _network(driver, roles)
         _complete(driver, roles, document, remarks)
     else:
-        document |= own_driver.health_timeout(roles, remarks)
+        usual, least = _USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S
+        document |= parts.health_timeout(roles, remarks, usual, least, "the least that a spec allows")
     document = _both(document, _resources(roles))
     for name, part in roles.items():
         parts.report_left_over(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
@@ -225,19 +229,6 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mo
         elif count != role.default_count:
             document[name] = {**document.get(name, {}), "count": count}
     return document
-
-
-def _health_timeout(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    given = {role: part.plugin.health_timeout_s for role, part in roles.items()}
-    longest = max((seconds for seconds in given.values() if seconds is not None), default=None)
-    if longest is None or longest == driver.health_timeout_s:
-        return {}
-    if longest < driver.health_timeout_s:
-        part = next(iter(roles.values()))
-        text = f"health_timeout of {longest:g} s becomes {driver.health_timeout_s} s, which {driver.called} may need"
-        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
-        return {}
-    return {"health_timeout_s": round(longest)}
 
 
 def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
