@@ -168,7 +168,7 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     ]
 
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "config of kowlan: the content of the driver's driver-config-file.yaml"
+        "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}"
     ]
     [plugin] = adoption.document["plugins"]
     assert plugin == {"id": "kowlan", "driver": "democratic-csi"}

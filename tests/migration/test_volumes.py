@@ -3,6 +3,7 @@
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.drivers import catalogue
 
 HEAD = 'id = "v"\nplugin_id = "aws-ebs0"\n'
 EXISTING = HEAD + 'external_id = "vol-0123456789abcdef0"\n'
@@ -99,6 +100,17 @@ def test_the_plugin_of_a_volume_is_that_of_its_job(adopted):
 
     assert [plugin["id"] for plugin in found["plugins"]] == ["p"]
     assert found["plugins"][0]["driver"] == "aws-efs"
+
+
+def test_settings_that_the_driver_needs_are_missing_without_its_job(adopted, said):
+    """They are named once, as they are beside a job."""
+    text = 'id = "v"\nplugin_id = "portworx"\nexternal_id = "1001"\ncapability {\n  access_mode = "single-node-writer"\n}\n'
+
+    adoption = adopted({"v": text})
+
+    assert [what for kind, what in said(adoption) if "cluster_id" in what] == [
+        f"config.cluster_id of portworx: {catalogue.DRIVERS['portworx'].settings['cluster_id'].text}"
+    ]
 
 
 def test_rejects_what_nomad_would_not_read(adopted):

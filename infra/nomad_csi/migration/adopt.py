@@ -164,11 +164,7 @@ def _plugins_of(
             "if it already runs, pass its job files too"
         )
         remarks.add("note", file.name, line, text)
-        if driver.uses_aws:
-            text = f"aws_region of {plugin_id}: the region of its storage; no file contains it"
-            remarks.add("missing", file.name, line, text)
-        if driver.config_file is not None:
-            text = f"config of {plugin_id}: the content of the driver's {driver.config_file.name}"
+        for text in plugins.lacking(driver, documents[plugin_id]):
             remarks.add("missing", file.name, line, text)
     return list(documents.values())
 

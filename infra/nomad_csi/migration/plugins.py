@@ -1,6 +1,6 @@
 """From the tasks of a plugin, in one job or two, to one plugin of a spec."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from nomad_csi.drivers import model as drivers
@@ -257,14 +257,18 @@ def _complete(
             job = f"a {role.job_type} job is rendered for it, as {driver.called} needs one"
             text = f"no file runs the {wanted_role} of {part.plugin.id}: {job}"
             remarks.add("note", part.file, part.plugin.body.line, text)
-    if driver.uses_aws and "aws_region" not in document:
-        text = f"aws_region of {part.plugin.id}: the region of its storage; no file contains it"
+    for text in lacking(driver, document):
         remarks.add("missing", part.file, part.plugin.body.line, text)
+
+
+def lacking(driver: drivers.Driver, document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the plugin *document* of the *driver* lacks that no file has."""
+    plugin_id = document["id"]
+    if driver.uses_aws and "aws_region" not in document:
+        yield f"aws_region of {plugin_id}: the region of its storage; no file contains it"
     for name, setting in driver.settings.items():
         if setting.default is None and name not in document.get("config", {}):
-            text = f"config.{name} of {part.plugin.id}: {setting.text}"
-            remarks.add("missing", part.file, part.plugin.body.line, text)
+            yield f"config.{name} of {plugin_id}: {setting.text}"
     if driver.config_file is not None:
         what = f"the content of the driver's {driver.config_file.name}, secrets as {{from_secret: ITEM}}"
-        text = f"config of {part.plugin.id}: {what}"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
+        yield f"config of {plugin_id}: {what}"
