@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi import findings
+from nomad_csi.findings import Finding
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
@@ -113,6 +114,11 @@ class PluginStatus:
         return not findings.errors_of(self.findings)
 
     @property
+    def capacity(self) -> tuple[Finding, ...]:
+        """What waiting cannot heal."""
+        return tuple(item for item in self.findings if item.code in eligibility.CODES)
+
+    @property
     def status(self) -> str:
         """
         The plugin in a word.
@@ -122,9 +128,9 @@ class PluginStatus:
         or the code of a finding about the cluster, ``no-eligible-node``.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
-        of_cluster = [item.code for item in findings.errors_of(self.findings) if item.code in eligibility.CODES]
+        of_cluster = findings.errors_of(self.capacity)
         if of_cluster:
-            return of_cluster[0]
+            return of_cluster[0].code
         gravest = states.gravest(states.OF_CODE[code] for code in wrong)
         is_short = self.healthy_nodes < self.expected_nodes or self.healthy_controllers < self.expected_controllers
         if not is_short and self.ok:

@@ -117,8 +117,8 @@ class _Wait:
         return self._started + self._timeout_s
 
     def _is_steady(self, seen: looking.Look) -> bool:
-        if self._latest is None and seen.capacity:
-            raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.capacity))
+        if self._latest is None and seen.status.capacity:
+            raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.status.capacity))
         self._latest = seen
         steady = self._stability.observe(time.monotonic(), seen.status, seen.seen)
         if not steady:

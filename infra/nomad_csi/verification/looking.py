@@ -31,9 +31,6 @@ class Look:
     clients: tuple[nodes.Node, ...]
     """All of the cluster, listed after the instances."""
 
-    capacity: tuple[findings.Finding, ...]
-    """What waiting cannot heal."""
-
     deep: tuple[findings.Finding, ...] = ()
     """What its sockets answered against its volumes, and what Nomad remembers; where a job asked them."""
 
@@ -87,7 +84,6 @@ class Looker:
                 seen=now,
                 status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
                 clients=all_nodes,
-                capacity=eligibility.check_capacity(item.expectation, all_nodes),
                 deep=_deep(item.expectation, now, said, needs),
             )
             for item, now, then in zip(self._wanted, seen, earlier, strict=True)
