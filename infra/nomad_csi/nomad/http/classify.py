@@ -145,11 +145,7 @@ def answered(call: Call, status: int, text: str) -> Classification:
         return Classification(
             kind="refused", advice="redirects are not followed: check NOMAD_ADDR, and whether it is https"
         )
-    if status in _STATUSES:
-        kind, advice = _STATUSES[status]
-        return _for(call, kind, advice)
-    kind, advice = _by_sentence(text)
-    return _for(call, kind, advice)
+    return _for(call, *(_STATUSES.get(status) or _by_sentence(text)))
 
 
 def status_of(status: int, text: str) -> int:
