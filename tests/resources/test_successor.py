@@ -367,11 +367,11 @@ def test_all_that_is_wrong_is_said_together(context, scripted, volume, heard):
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x"}}})
 
     with pytest.raises(errors.RefusedError) as refused:
-        successor.refuse(context, successor.Successor(news=wrong, recorded=old))
+        successor.refuse(context, wrong, old)
     scripted.replies.clear()
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x", "Healthy": True}}})
-    right = successor.Successor(news=wrong | {"externalId": volume()}, recorded=old)
-    successor.refuse(context, right)
+    right = wrong | {"externalId": volume()}
+    successor.refuse(context, right, old)
 
     told = str(refused.value)
     assert told.startswith("default/v stays as it is, because what is to follow would not work: pluginId: expected a ")

@@ -49,7 +49,7 @@ def preview(context: resource.Context, recorded: Mapping[str, Any], news: Mappin
     found = volumes.get(context.client, news["namespace"], news["volumeId"])
     if found is not None:
         _refuse_hidden(found, recorded)
-        successor.refuse(context, successor.Successor(news=news, recorded=recorded), in_preview=True)
+        successor.refuse(context, news, recorded, in_preview=True)
         if found.claims and not deregistration.is_ending(found):
             holders = volume_records.holders(found)
             context.warn(f"volume {found.key} is claimed now, and `up` refuses this change while it is: {holders}")
@@ -73,7 +73,7 @@ def register(
     """
     _refuse_changed(found, recorded)
     _refuse_hidden(found, recorded)
-    successor.refuse(context, successor.Successor(news=news, recorded=recorded))
+    successor.refuse(context, news, recorded)
     volume_ownership.mark(context, news, recorded, held)
     free = volume_steps.let_go(context, found, recorded)
     if context.cancelled.is_set():

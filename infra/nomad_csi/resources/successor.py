@@ -7,7 +7,6 @@ be reached from here.
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
@@ -277,42 +276,25 @@ def _is_open(path: str) -> bool:
 # The checks, and what they refuse.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Successor:
-    """Checked inputs of a volume, and the recorded outputs of what they follow."""
-
-    news: Mapping[str, Any]
-    recorded: Mapping[str, Any]
-    is_created: bool = False
-    """Whether the plugin makes its storage: it needs a controller then, and there is nothing to look up yet."""
-
-    @property
-    def key(self) -> str:
-        """Namespace and id of what is to be taken away."""
-        return volume_properties.key_of(self.recorded)
-
-    @property
-    def has_other_id(self) -> bool:
-        """Whether it has another namespace or id, which another volume may have already."""
-        return any(self.news[name] != self.recorded[name] for name in ("namespace", "volumeId"))
-
-
-def refuse(context: resource.Context, wanted: Successor, *, in_preview: bool = False) -> None:
+def refuse(
+    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], *, in_preview: bool = False
+) -> None:
     """
-    Raise `errors.RefusedError` with all that keeps *wanted* from working; what was not checked is one warning.
+    Raise `errors.RefusedError` with all that keeps the volume *news* from taking the place of the one *recorded*.
 
-    In a preview values that are not known yet are left out, and so is a plugin that this run brings first. Raises
-    `errors.NomadApiError` where Nomad does not answer.
+    What was not checked is one warning. In a preview values that are not known yet are left out, and so is a plugin
+    that this run brings first. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    if wanted.has_other_id:
-        volume_changes.refuse_taken(context.client, wanted.news, is_created=wanted.is_created)
+    if any(news[name] != recorded[name] for name in ("namespace", "volumeId")):
+        volume_changes.refuse_taken(context.client, news)
     unchecked: list[str] = []
-    problems = tuple(_problems(context, wanted, unchecked, in_preview=in_preview))
+    problems = tuple(_problems(context, news, recorded, unchecked, in_preview=in_preview))
+    key = volume_properties.key_of(recorded)
     if problems:
         told = "; ".join(map(str, problems))
-        raise errors.RefusedError(f"{wanted.key} stays as it is, because what is to follow would not work: {told}")
+        raise errors.RefusedError(f"{key} stays as it is, because what is to follow would not work: {told}")
     if unchecked:
-        context.warn(f"not checked before {wanted.key} is deregistered: {'; '.join(unchecked)}")
+        context.warn(f"not checked before {key} is deregistered: {'; '.join(unchecked)}")
 
 
 def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
@@ -363,16 +345,22 @@ def is_brought(context: resource.Context, plugin_id: str) -> bool:
 
 
 def _problems(
-    context: resource.Context, wanted: Successor, unchecked: list[str], *, in_preview: bool
+    context: resource.Context,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    unchecked: list[str],
+    *,
+    in_preview: bool,
 ) -> Iterator[errors.Problem]:
-    plugin_id = wanted.news["pluginId"]
+    plugin_id, is_created = news["pluginId"], volume_properties.is_created(news)
     plugin = None if plugin_id == resource.UNKNOWN else plugins.get(context.client, plugin_id)
-    if plugin is None and plugin_id != resource.UNKNOWN and not (in_preview and is_brought(context, plugin_id)):
+    is_settled = not (in_preview and is_brought(context, plugin_id))
+    if plugin is None and plugin_id != resource.UNKNOWN and is_settled:
         yield missing(plugin_id, plugins.list_ids(context.client))
-    if plugin is not None and not (in_preview and is_brought(context, plugin_id)):
-        yield from plugin_problems(plugin, wanted.news, needs_controller=wanted.is_created)
-    if wanted.is_created:
+    if plugin is not None and is_settled:
+        yield from plugin_problems(plugin, news, needs_controller=is_created)
+    if is_created:
         return
-    yield from storage_problems(plugin, wanted.news, wanted.recorded, unchecked)
+    yield from storage_problems(plugin, news, recorded, unchecked)
     if plugin is not None:
-        yield from controller_problems(context, plugin, wanted.news, unchecked)
+        yield from controller_problems(context, plugin, news, unchecked)

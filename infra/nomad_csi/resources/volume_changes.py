@@ -12,11 +12,11 @@ from nomad_csi.resources import volume_document, volume_ownership, volume_proper
 from nomad_csi.resources.frame import properties, resource
 
 
-def compare(
-    found: volumes.Volume | None, news: Mapping[str, Any], *, is_created: bool = False
-) -> difference.Comparison:
+def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference.Comparison:
     """Return the comparison of *news* with what Nomad holds; ``None``: no such volume."""
-    return volume.compare_volume(volume_document.from_inputs(news), found, made_by_plugin=is_created)
+    return volume.compare_volume(
+        volume_document.from_inputs(news), found, made_by_plugin=volume_properties.is_created(news)
+    )
 
 
 def take_over(
@@ -33,7 +33,7 @@ def take_over(
         volume_ownership.mark(context, news, {}, held)
 
 
-def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any], *, is_created: bool) -> None:
+def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` where `create` would not take over what is there; nothing where there is none yet.
 
@@ -53,9 +53,9 @@ def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any], *, is_created: bo
         )
     known = {name: value for name, value in news.items() if name in volume_document.COMPARED}
     if not properties.has_unknown(known):
-        compared = compare(found, news, is_created=is_created)
+        compared = compare(found, news)
         volume_document.refuse_foreign(found, news, compared)
-        if not is_created:
+        if not volume_properties.is_created(news):
             refuse_impossible(compared, news)
 
 

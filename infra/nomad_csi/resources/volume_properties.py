@@ -125,3 +125,8 @@ def check(
 def key_of(inputs: Mapping[str, Any]) -> str:
     """Return ``namespace/volume_id`` of the volume of *inputs*."""
     return f"{inputs['namespace']}/{inputs['volumeId']}"
+
+
+def is_created(inputs: Mapping[str, Any]) -> bool:
+    """Return whether the plugin makes the storage of the volume of checked *inputs*: other storage is named in them."""
+    return "externalId" not in inputs

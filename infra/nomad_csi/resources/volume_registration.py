@@ -60,7 +60,7 @@ class VolumeRegistrationResource(resource.Resource):
         what = f"volume {volume_properties.key_of(news)}"
         with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
             if not old_outputs:
-                volume_steps.preview_new(context, news, is_created=False)
+                volume_steps.preview_new(context, news)
                 successor.refuse_gone_storage(context, news)
                 sharing_refusal.refuse_new(context, news)
             elif change.kind == "register-anew":
@@ -68,8 +68,7 @@ class VolumeRegistrationResource(resource.Resource):
                     sharing_refusal.refuse(context, news)
                 registration_anew.preview(context, old_outputs, news)
             elif change.kind == "replace":
-                wanted = successor.Successor(news=news, recorded=old_outputs)
-                successor.refuse(context, wanted, in_preview=True)
+                successor.refuse(context, news, old_outputs, in_preview=True)
             successor.warn_out_of_reach(context, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -131,7 +130,7 @@ class VolumeRegistrationResource(resource.Resource):
             return
         wanted = context.operation.declared(self.declared.token, context.urn)
         if wanted is not None:
-            successor.refuse(context, successor.Successor(news=wanted, recorded=outputs))
+            successor.refuse(context, wanted, outputs)
         else:
             declared = context.operation.all_declared(self.declared.token)
             sharing_refusal.refuse_with_guests(identity, outputs, declared)

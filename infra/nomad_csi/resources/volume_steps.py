@@ -24,11 +24,11 @@ _NOT_DEREGISTERED = "nothing was deregistered: run `pulumi refresh` and check be
 State = volume_ownership.State
 
 
-def preview_new(context: resource.Context, news: Mapping[str, Any], *, is_created: bool) -> None:
+def preview_new(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Refuse in a preview what the new volume *news* would be refused for, and warn where its plugin is missing."""
     volume_ownership.refuse_others(context.client, news, {})
     with volume_ownership.refused_where_held(context, news):
-        volume_changes.refuse_taken(context.client, news, is_created=is_created)
+        volume_changes.refuse_taken(context.client, news)
         volume_ownership.say_take_over(context, news)
     successor.warn_of_missing_plugin(context, news)
 

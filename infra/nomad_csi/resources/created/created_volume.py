@@ -111,9 +111,9 @@ class CreatedVolumeResource(resource.Resource):
         what = f"volume {volume_properties.key_of(news)}"
         with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
             if old_outputs:
-                successor.refuse(context, _successor(news, old_outputs), in_preview=True)
+                successor.refuse(context, news, old_outputs, in_preview=True)
             else:
-                volume_steps.preview_new(context, news, is_created=True)
+                volume_steps.preview_new(context, news)
             successor.warn_out_of_reach(context, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -198,7 +198,7 @@ class CreatedVolumeResource(resource.Resource):
             return
         wanted = context.operation.declared(self.declared.token, context.urn)
         if wanted is not None:
-            successor.refuse(context, _successor(wanted, outputs))
+            successor.refuse(context, wanted, outputs)
         if created_deletion.is_wanted(outputs):
             created_deletion.delete(context, identity, outputs)
             return
@@ -209,10 +209,6 @@ class CreatedVolumeResource(resource.Resource):
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
                 "stays, with its data: delete it in the storage system when it is not needed any more"
             )
-
-
-def _successor(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> successor.Successor:
-    return successor.Successor(news=news, recorded=recorded, is_created=True)
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:

@@ -202,7 +202,7 @@ def _judged(
             _refuse_missing_plugin(client, news["pluginId"])
         return judged(*key, difference.Comparison(is_new=True)), False
     seen = dataclasses.replace(
-        judged(*key, volume_changes.compare(found, news, is_created=True)),
+        judged(*key, volume_changes.compare(found, news)),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
     )
