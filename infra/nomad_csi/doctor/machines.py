@@ -130,7 +130,7 @@ def _role(account: model.Account, role: aws_records.IamRole, subject: str) -> It
             found=f"{how(role)}: not allowed: {', '.join(lacking)}",
         )
     if unclear:
-        reason = f"{how(role)}: it has conditions that cannot be evaluated here, for {', '.join(unclear)}"
+        reason = f"{how(role)}: {permissions.NOT_EVALUATED}, for {', '.join(unclear)}"
         yield model.Unchecked(check=f"what role {role.name} may do", reason=reason)
     if role.answers is None:
         limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""

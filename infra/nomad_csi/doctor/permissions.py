@@ -1,10 +1,12 @@
 """
-What the driver's controller calls, and whether a role may: by IAM's simulation, or by the role's policies. Pure.
+Which AWS actions the driver's controller calls, and whether a role allows them. Pure.
 
-Source of the actions: ``plan.iam``.
+The answers are those of IAM's policy simulation. Where IAM did not simulate, the statements of the role's policies are
+compared with those that `plan.iam` writes; no condition is evaluated. Source of the actions: ``plan.iam``.
 """
 
 import fnmatch
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,103 +14,47 @@ from typing import Any
 from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import iam
 
-# Whether IAM policies allow an action: the part of IAM's logic that the EBS driver meets.
-#
-# Yes, no, or unknown: a condition on something that is not known here leaves the answer open.
-# Source: AWS IAM user guide, "Policy evaluation logic" and "IAM JSON policy elements: Condition operators", 2026-08.
-
-
-_TAGS = ("aws:resourcetag/", "ec2:resourcetag/", "aws:requesttag/")
-"""Condition keys whose absence is known: all tags of a resource are."""
-
-_ALWAYS = {"aws:securetransport": "true"}
-"""What holds for every call of an AWS SDK."""
+NOT_EVALUATED = "statements with other conditions than nomad-csi writes are not evaluated"
+"""Why it is undetermined what the policies of a role allow."""
 
 
 def allows(
-    documents: Iterable[Mapping[str, Any]], action: str, resource: str, context: Mapping[str, str]
+    documents: Iterable[Mapping[str, Any]], action: str, resource: str, *, is_tagged: bool = False
 ) -> bool | None:
     """
-    Return whether *documents* together allow *action* on *resource* (an ARN or ``*``); ``None``: it cannot be told.
+    Return whether a statement of *documents* allows *action* on *resource* (an ARN or ``*``); ``None``: undetermined.
 
-    *context* has the condition keys that are known, in lower case, with their values.
+    Undetermined is a statement with another condition than `plan.iam` writes, and one that names what it does not
+    cover. *is_tagged*: whether the volume has `iam.CLUSTER_TAG`.
     """
-    known = _ALWAYS | dict(context)
-    said: dict[str, list[bool | None]] = {"Allow": [], "Deny": []}
+    known = {_as_text(iam.TAGGED): is_tagged, _as_text(iam.FOR_AWS): True, _as_text({}): True}
+    applies: dict[str, set[bool | None]] = {"Allow": set(), "Deny": set()}
     for statement in (item for document in documents for item in _list(document.get("Statement"))):
-        if _covers(statement, action, resource):
-            conditions = (statement.get("Condition") or {}).items()
-            holds = _all(_condition(operator, keys, known) for operator, keys in conditions)
-            said.setdefault(str(statement.get("Effect")), []).append(holds)
-    is_allowed = _any(said["Allow"])
-    if is_allowed is False or True in said["Deny"]:
+        if "NotAction" in statement or "NotResource" in statement:
+            applies[statement["Effect"]].add(None)
+        elif _fits(statement["Action"], action) and _fits(statement.get("Resource", "*"), resource):
+            applies[statement["Effect"]].add(known.get(_as_text(statement.get("Condition") or {})))
+    if True in applies["Deny"] or applies["Allow"] <= {False}:
         return False
-    return None if None in said["Deny"] else is_allowed
+    return True if True in applies["Allow"] and applies["Deny"] <= {False} else None
 
 
-def _covers(statement: Mapping[str, Any], action: str, resource: str) -> bool:
-    named = [str(item).lower() for item in _list(statement.get("Action"))]
-    others = [str(item).lower() for item in _list(statement.get("NotAction"))]
-    is_named = _fits(named, action.lower()) if named else bool(others) and not _fits(others, action.lower())
-    places = [str(item) for item in _list(statement.get("Resource"))]
-    elsewhere = [str(item) for item in _list(statement.get("NotResource"))]
-    is_there = _fits(places, resource) if places else not elsewhere or not _fits(elsewhere, resource)
-    return is_named and is_there
+def _as_text(condition: Mapping[str, Any]) -> str:
+    return json.dumps(condition, sort_keys=True).lower()
 
 
-def _fits(patterns: Iterable[str], text: str) -> bool:
-    return any(fnmatch.fnmatchcase(text, pattern.replace("[", "[[]")) for pattern in patterns)
-
-
-def _condition(operator: str, keys: Mapping[str, Any], context: Mapping[str, str]) -> bool | None:
-    kind = operator.lower().removeprefix("forallvalues:").removeprefix("foranyvalue:")
-    is_optional = kind.endswith("ifexists")
-    kind = kind.removesuffix("ifexists")
-    return _all(
-        _meets(kind, key.lower(), _list(wanted), context, is_optional=is_optional) for key, wanted in keys.items()
-    )
-
-
-def _meets(kind: str, key: str, wanted: list[Any], context: Mapping[str, str], *, is_optional: bool) -> bool | None:
-    values = [str(item).lower() if isinstance(item, bool) else str(item) for item in wanted]
-    found = context.get(key)
-    if found is None and not key.startswith(_TAGS):
-        return None
-    if kind == "null":
-        return (found is None) == (values == ["true"])
-    is_negative = "not" in kind
-    if found is None:
-        return is_optional or is_negative
-    if kind in {"stringequals", "stringnotequals", "bool", "arnequals"}:
-        return (found in values) != is_negative
-    if kind in {"stringlike", "stringnotlike", "arnlike"}:
-        return _fits(values, found) != is_negative
-    return None
-
-
-def _all(parts: Iterable[bool | None]) -> bool | None:
-    known = list(parts)
-    if any(part is False for part in known):
-        return False
-    return None if None in known else True
-
-
-def _any(parts: Iterable[bool | None]) -> bool | None:
-    known = list(parts)
-    return True if True in known else None if None in known else False
+def _fits(patterns: Any, text: str) -> bool:
+    folded = (str(pattern).lower().replace("[", "[[]") for pattern in _list(patterns))
+    return any(fnmatch.fnmatchcase(text.lower(), pattern) for pattern in folded)
 
 
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-# What the controller calls, and whether its role allows it.
-
-
 ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume")
 ON_KEYS = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
 _TAG = f"aws:ResourceTag/{iam.CLUSTER_TAG}"
-_GRANT = {"kms:GrantIsForAWSResource": "true"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +73,10 @@ class NeededActions:
             aws_records.PolicySimulation(actions=self.describe),
             aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
             aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume),
-            *(aws_records.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=_GRANT) for arn in self.key_arns),
+            *(
+                aws_records.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=iam.FOR_AWS["Bool"])
+                for arn in self.key_arns
+            ),
         )
 
 
@@ -144,7 +93,7 @@ def lacking(role: aws_records.IamRole, needed: NeededActions) -> tuple[list[str]
     """Return the actions that *role* may not call, and those of which it cannot be told."""
     answers: dict[str, bool | None] = {}
     for action in needed.describe:
-        answers[action] = _answer(role, 0, action, "*", {})
+        answers[action] = _answer(role, 0, action, "*")
     for action in ON_VOLUMES:
         answers[action] = may_attach(role, needed, {iam.CLUSTER_TAG: "true"}, action=action)
     return (
@@ -163,9 +112,8 @@ def may_attach(
 ) -> bool | None:
     """Return whether *role* may attach the volume with *tags*; ``None``: it cannot be told."""
     arn = _any_volume(needed.region, external_id or "vol-00000000000000000")
-    context = {f"{kind}:resourcetag/{key}".lower(): value for key, value in tags.items() for kind in ("aws", "ec2")}
-    question = 1 if tags.get(iam.CLUSTER_TAG) == "true" else 2
-    return _answer(role, question, action, arn, context)
+    is_tagged = tags.get(iam.CLUSTER_TAG) == "true"
+    return _answer(role, 1 if is_tagged else 2, action, arn, is_tagged=is_tagged)
 
 
 def may_use_key(
@@ -173,22 +121,21 @@ def may_use_key(
 ) -> bool | None:
     """Return whether *role* may have EBS use the key: by its own policies, or by the key's."""
     question = 3 + needed.key_arns.index(arn)
-    context = {key.lower(): value for key, value in _GRANT.items()}
-    own = [_answer(role, question, action, arn, context) for action in ON_KEYS]
+    own = [_answer(role, question, action, arn) for action in ON_KEYS]
     if all(own):
         return True
-    by_key = [allows([_to(role.arn, key_policy)], action, arn, context) for action in ON_KEYS]
+    by_key = [allows([_to(role.arn, key_policy)], action, arn) for action in ON_KEYS]
     if all(mine or theirs for mine, theirs in zip(own, by_key, strict=True)):
         return True
     return None if None in (*own, *by_key) else False
 
 
 def _answer(
-    role: aws_records.IamRole, question: int, action: str, resource: str, context: Mapping[str, str]
+    role: aws_records.IamRole, question: int, action: str, resource: str, *, is_tagged: bool = False
 ) -> bool | None:
     if role.answers is not None:
         return action in role.answers[question]
-    return allows(role.documents.values(), action, resource, context)
+    return allows(role.documents.values(), action, resource, is_tagged=is_tagged)
 
 
 def _any_volume(region: str, external_id: str = "vol-00000000000000000") -> str:

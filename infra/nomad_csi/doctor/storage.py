@@ -61,7 +61,7 @@ def _grants(
             )
             yield finding("key-not-granted", f"key {key.arn}", found=evidence)
         elif may is None:
-            reason = f"{machines.how(role)}: it has conditions that cannot be evaluated here"
+            reason = f"{machines.how(role)}: {permissions.NOT_EVALUATED}"
             yield model.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
 
 
@@ -160,6 +160,6 @@ def _refused(
         yield finding("policy-tag-missing", f"plugin {plugin_id}", found=evidence, external_ids=tuple(refused))
     unclear = [item.key for item, _ in untagged if may[item.external_id] is None]
     if unclear:
-        reason = f"{machines.how(role)}: it has conditions that cannot be evaluated here"
+        reason = f"{machines.how(role)}: {permissions.NOT_EVALUATED}"
         check_name = f"whether role {role.name} may attach {model.named(unclear)}"
         yield model.Unchecked(check=check_name, reason=reason)

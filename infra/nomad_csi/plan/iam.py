@@ -26,7 +26,12 @@ _DESCRIBE = (
     "ec2:DescribeVolumesModifications",
 )
 _DESCRIBE_TO_CREATE = ("ec2:DescribeSnapshots", "ec2:DescribeVolumeStatus")
-_TAGGED = {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": "true"}}
+TAGGED = {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": "true"}}
+"""Condition of a statement that holds for volumes and snapshots with `CLUSTER_TAG` alone."""
+
+FOR_AWS = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+"""Condition of a grant that an AWS service uses for the role, as EBS does."""
+
 _TAGGING = {"StringEquals": {f"aws:RequestTag/{CLUSTER_TAG}": "true"}}
 
 
@@ -67,7 +72,7 @@ def ebs_policy(
     statements = [
         _statement("Describe", sorted((*_DESCRIBE, *(_DESCRIBE_TO_CREATE if create_volumes else ()))), ["*"]),
         _statement("AttachToInstances", ["ec2:AttachVolume", "ec2:DetachVolume"], [f"{arn}:instance/*"]),
-        _statement("AttachTaggedVolumes", ["ec2:AttachVolume", "ec2:DetachVolume"], [f"{arn}:volume/*"], _TAGGED),
+        _statement("AttachTaggedVolumes", ["ec2:AttachVolume", "ec2:DetachVolume"], [f"{arn}:volume/*"], TAGGED),
     ]
     if volume_ids:
         named = [f"{arn}:volume/{volume_id}" for volume_id in sorted(set(volume_ids))]
@@ -127,24 +132,23 @@ def _creating(arn: str) -> list[dict[str, Any]]:
     return [
         _statement("CreateTaggedVolumes", ["ec2:CreateVolume", "ec2:CopyVolumes"], [volumes], _TAGGING),
         _statement("CreateTaggedSnapshots", ["ec2:CreateSnapshot"], [snapshots], _TAGGING),
-        _statement("CopyTaggedVolumes", ["ec2:CopyVolumes"], [f"{arn}:volume/vol-*"], _TAGGED),
-        _statement("SnapshotTaggedVolumes", ["ec2:CreateSnapshot"], [volumes], _TAGGED),
-        _statement("CreateFromTaggedSnapshots", ["ec2:CreateVolume"], [snapshots], _TAGGED),
-        _statement("ChangeTaggedVolumes", ["ec2:DeleteVolume", "ec2:ModifyVolume"], [volumes], _TAGGED),
-        _statement("DeleteTaggedSnapshots", ["ec2:DeleteSnapshot"], [snapshots], _TAGGED),
+        _statement("CopyTaggedVolumes", ["ec2:CopyVolumes"], [f"{arn}:volume/vol-*"], TAGGED),
+        _statement("SnapshotTaggedVolumes", ["ec2:CreateSnapshot"], [volumes], TAGGED),
+        _statement("CreateFromTaggedSnapshots", ["ec2:CreateVolume"], [snapshots], TAGGED),
+        _statement("ChangeTaggedVolumes", ["ec2:DeleteVolume", "ec2:ModifyVolume"], [volumes], TAGGED),
+        _statement("DeleteTaggedSnapshots", ["ec2:DeleteSnapshot"], [snapshots], TAGGED),
         _statement("TagOnCreation", ["ec2:CreateTags"], [volumes, snapshots], on_creation),
     ]
 
 
 def _with_keys(arns: Sequence[str], *, create_volumes: bool) -> list[dict[str, Any]]:
-    for_aws = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
     use = [
         "kms:Decrypt",
         "kms:GenerateDataKeyWithoutPlaintext",
         *(["kms:DescribeKey"] if create_volumes else []),
     ]
     return [
-        _statement("GrantKeys", ["kms:CreateGrant"], list(arns), for_aws),
+        _statement("GrantKeys", ["kms:CreateGrant"], list(arns), FOR_AWS),
         _statement("UseKeys", sorted(use), list(arns)),
     ]
 
