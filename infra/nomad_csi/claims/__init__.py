@@ -1,1 +1,1 @@
-"""Which allocation holds which volume, which claims are stuck, and their repair."""
+"""Volume claims: which allocations claim each volume, which claims are stuck, and how to repair them."""

@@ -1,11 +1,11 @@
 """
-Stuck claims of one volume, repaired: wait, collect garbage, detach, deregister and register again. One step at a time.
+Repair the stuck claims of one volume, step by step: wait, collect garbage, detach, deregister and register again.
 
-Each step is taken only while the one before it did not help, and each that can hurt is asked for. After each answer
-the volume is read again: what somebody registered anew meanwhile is left alone. A repair that was interrupted between
-deregistration and registration is found by its note, and continued. Nothing is forced while an allocation that has not
-ended holds the volume, while EC2 has it on an instance, or without a registration to put in the place of the one that
-Nomad would forget: Nomad shows neither its secrets nor its mount flags.
+The repair takes a step only if the previous step did not help, and confirms each step that can do harm. It reads the
+volume again after each confirmation and leaves a volume that was registered again meanwhile unchanged. A repair that
+was interrupted between deregistration and registration is found by its note and resumed. The repair forces nothing
+while an allocation that has not ended claims the volume, while EC2 reports the volume as attached, or without a
+registration to replace the one that Nomad deletes: Nomad shows neither its secrets nor its mount flags.
 """
 
 import contextlib
@@ -27,18 +27,17 @@ def repair(
     client: nomad.Nomad, order: RepairRequest, *, ask: Callable[[str], bool], tell: Callable[[str], None]
 ) -> Repaired:
     """
-    Walk the ladder until nothing claims the volume, and return how far it went.
+    Repair the volume until nothing claims it, and return the steps taken and the outcome.
 
     Args:
-        client: the cluster. Garbage is collected for a management token only.
+        client: the cluster. Garbage is collected with a management token only.
         order: the volume.
-        ask: told what a step does; returns whether it is wanted.
-        tell: told what is done, and why a step cannot be taken.
+        ask: receives what a step does; returns whether the user confirms it.
+        tell: receives what is done, and why a step cannot be taken.
 
     Raises:
-        errors.NomadApiError: Nomad did not answer, or may not tell. Nothing was forced.
-        errors.AwsError: EC2 could not be asked. Nothing was forced.
-
+        errors.NomadApiError: Nomad did not answer, or denied access. Nothing was forced.
+        errors.AwsError: EC2 did not answer, or denied access. Nothing was forced.
     """
     ladder = _Ladder(client, order, ask, tell, claim_replacement.Replacement(client, order))
     try:
@@ -56,7 +55,7 @@ def repair(
 
 @dataclass
 class _Ladder:
-    """One repair. Its steps return where they did not help, and raise `EndError` where it is over."""
+    """One repair. A step returns if it did not help, and raises `EndError` if the repair is complete."""
 
     _client: nomad.Nomad
     _order: RepairRequest
@@ -64,12 +63,12 @@ class _Ladder:
     _tell: Callable[[str], None]
     _replacement: claim_replacement.Replacement
     _registered: tuple[str, str, int] | None = None
-    """External id, plugin and index of the registration that is to be repaired."""
+    """External id, plugin and index of the registration to repair."""
 
     steps: list[str] = field(default_factory=list)
 
     def climb(self) -> NoReturn:
-        """Take one step after the other."""
+        """Take the steps in order."""
         try:
             self._judged()
         except MissingError:
@@ -80,7 +79,7 @@ class _Ladder:
         self._replace()
 
     def _judged(self) -> claim_status.VolumeClaims:
-        """Return the status of the volume as it is now. Ends the repair where nothing is to do, or nothing is safe."""
+        """Return the current status of the volume. Ends the repair if nothing is to be done, or nothing is safe."""
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
             raise MissingError
@@ -96,7 +95,7 @@ class _Ladder:
         return judged
 
     def _refuse_another(self, volume: volumes.Volume) -> None:
-        """End the repair where the volume is not the one that it began with."""
+        """End the repair if the volume is no longer the one that it began with."""
         now = volume.external_id, volume.plugin_id, volume.create_index
         if self._registered is None:
             self._registered = now
@@ -106,7 +105,7 @@ class _Ladder:
             raise EndError("refused", reason)
 
     def _freed(self, judged: claim_status.VolumeClaims) -> EndError:
-        """Return the good end; not so good where EC2 has the volume on an instance."""
+        """Return the successful end, or ``attached`` if EC2 still has the volume on an instance."""
         if judged.ebs is not None and judged.ebs.attachments:
             return EndError("attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it")
         asked = f"; {judged.ebs}" if judged.ebs else ""
@@ -114,9 +113,9 @@ class _Ladder:
             asked = "; EC2 was not asked whether it is detached (--aws-region)"
         return EndError("free", f"nothing claims it{asked}")
 
-    def _wait(self, step: str, told: str) -> None:
-        """Wait for the claims to go."""
-        self._tell(told)
+    def _wait(self, step: str, message: str) -> None:
+        """Wait until the claims are released."""
+        self._tell(message)
         self.steps.append(step)
         volume = self._judged().volume
         deregistration.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=threading.Event())
@@ -148,7 +147,7 @@ class _Ladder:
             self._wait("detach", f"waiting for {name} to let go")
 
     def _replace(self) -> NoReturn:
-        """Forget the volume and register it again, where that cannot let two write to it."""
+        """Deregister the volume and register it again, unless two writers could result."""
         replacement = self._replacement
         judged = self._judged()
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
@@ -162,7 +161,7 @@ class _Ladder:
         raise EndError("registered", f"registered again from {self._order.source}, without the claims")
 
     def _resume(self) -> NoReturn:
-        """Register a volume that an interrupted repair had Nomad forget. Ends the repair where none was interrupted."""
+        """Register a volume that an interrupted repair deregistered. Ends the repair if none was interrupted."""
         order, replacement = self._order, self._replacement
         note = replacement.read_note()
         if note is None:
@@ -182,7 +181,7 @@ class _Ladder:
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Tell the command that registers the volume where the block is interrupted, and let the interrupt go on."""
+        """Report the command that registers the volume if the block is interrupted, and re-raise the interrupt."""
         try:
             yield
         except KeyboardInterrupt:
@@ -191,7 +190,7 @@ class _Ladder:
             raise
 
     def clean_up(self, status: repair_steps.Status) -> None:
-        """Remove the note of a repair, this one's or an earlier one's, where the volume is well."""
+        """Remove the note of this or an earlier repair if the volume is healthy."""
         if status not in {"free", "registered"}:
             return
         try:
@@ -200,7 +199,7 @@ class _Ladder:
             self._tell(f"the note of the repair stays: {error}")
 
     def _agree(self, question: str) -> claim_status.VolumeClaims:
-        """Ask, and return the status of the volume after the answer: it may have been registered anew meanwhile."""
+        """Confirm, and return the status afterwards: the volume may have been registered again meanwhile."""
         self._confirm(question)
         return self._judged()
 
@@ -214,6 +213,6 @@ def _running(judged: claim_status.VolumeClaims) -> str:
 
 
 def _nodes(judged: claim_status.VolumeClaims) -> Iterator[tuple[str, str]]:
-    """Yield id and name of each client that is up and holds a claim; of a vanished one nobody knows where it was."""
+    """Yield id and name of each client that is up and has a claim; the client of a vanished allocation is unknown."""
     up = {item.claim.node_id: item.claim.node_name for item in judged.claims if item.status == "ended"}
     yield from sorted(up.items())

@@ -1,4 +1,4 @@
-"""The last step of a repair: a volume forgotten together with its claims, and registered again."""
+"""The last step of a repair: deregister a volume together with its claims, and register it again."""
 
 import contextlib
 import dataclasses
@@ -18,11 +18,11 @@ from nomad_csi.nomad import stuck_claims, variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
 
-# The note of a repair under way, in a Nomad variable: what it deregistered and did not register again is known by
-# that.
+# The note of a repair in progress, in a Nomad variable: it identifies what the repair deregistered and has not
+# registered again.
 #
-# It is written before the deregistration and removed after the registration. It holds no secret: only what tells
-# whether a registration is that of the volume, and what a file may not have of it.
+# It is written before the deregistration and removed after the registration. It holds no secret: only what identifies
+# the volume's registration, and what a registration file cannot contain.
 
 
 NOTES_FOLDER = "nomad-csi/repairs"
@@ -31,34 +31,34 @@ NOTES_FOLDER = "nomad-csi/repairs"
 
 @dataclass(frozen=True, kw_only=True)
 class RepairNote:
-    """Which registration a repair took out of Nomad."""
+    """The registration that a repair removed from Nomad."""
 
     external_id: str = ""
     plugin_id: str = ""
     begun: str = ""
-    """When, in UTC: ``2026-11-22 08:11``."""
+    """Start time in UTC: ``2026-11-22 08:11``."""
 
     places: str = "[]"
-    """The topologies that it had, as JSON: segments by topology key. A registration file may not have them."""
+    """Topologies of the registration, as JSON: segments by topology key. A registration file may not have them."""
 
     context: str = "{}"
-    """Its context, as JSON: what the plugin answered when it made the volume."""
+    """Its context, as JSON: the plugin's response when it created the volume."""
 
     def completed(self, document: registration.VolumeRegistration) -> registration.VolumeRegistration:
-        """Return *document* with the places of the volume, and with its context where it names none."""
+        """Return *document* with the volume's topologies, and with its context if *document* has none."""
         places = tuple(json.loads(self.places)) or document.required_topologies
         context = document.context or json.loads(self.context)
         return dataclasses.replace(document, required_topologies=places, context=context)
 
 
 def note_path(volume_id: str) -> str:
-    """Return the path of the note on *volume_id*: a variable's path has not all characters of an id."""
+    """Return the path of the note on *volume_id*. Not all characters of an id are allowed in a variable's path."""
     return f"{NOTES_FOLDER}/{hashlib.sha256(volume_id.encode()).hexdigest()[:32]}"
 
 
 @contextlib.contextmanager
 def _where_permitted() -> Iterator[None]:
-    """Leave the block where the token may not do what is in it."""
+    """Leave the block if the token lacks a permission that the block needs."""
     try:
         yield
     except errors.NomadApiError as error:
@@ -70,17 +70,17 @@ def _where_permitted() -> Iterator[None]:
 
 
 class Replacement:
-    """A volume of which Nomad is to hold the registration, and not the claims. Raises `EndError`."""
+    """A volume whose registration Nomad is to keep, without its claims. Raises `EndError`."""
 
     def __init__(self, client: nomad.Nomad, order: repair_steps.RepairRequest) -> None:
         self._client = client
         self._order = order
         self._note = (client, order.namespace, note_path(order.volume_id))
         self.way_on = order.again
-        """The command that registers the volume where this was interrupted."""
+        """The command that registers the volume if this step was interrupted."""
 
     def read_note(self) -> RepairNote | None:
-        """Return the note on the volume; ``None`` where there is none, and where the token may not read it."""
+        """Return the note on the volume; ``None`` if there is none, or the token may not read it."""
         found = None
         with _where_permitted():
             found = variables.get(*self._note)
@@ -88,7 +88,7 @@ class Replacement:
         return RepairNote(**{key: value for key, value in found.items.items() if key in names}) if found else None
 
     def remove_note(self) -> None:
-        """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` where it stays."""
+        """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` if it remains."""
         with _where_permitted():
             left = variables.get(*self._note)
             if left is not None:
@@ -96,9 +96,9 @@ class Replacement:
 
     def _write_note(self, note: RepairNote) -> None:
         """
-        Write *note*, over one that a repair left.
+        Write *note*, replacing one from an earlier repair.
 
-        Raises `errors.RefusedError` where another repair writes at the same moment, `errors.NomadApiError`.
+        Raises `errors.RefusedError` on a concurrent repair, `errors.NomadApiError`.
         """
         left = variables.get(*self._note)
         items = {"volume_id": self._order.volume_id} | dataclasses.asdict(note)
@@ -106,7 +106,7 @@ class Replacement:
             raise errors.RefusedError(f"another repair of volume {self._order.key} has begun; nothing was changed")
 
     def checked(self, judged: claim_status.VolumeClaims) -> registration.VolumeRegistration:
-        """Return the registration to put in the place. Ends the repair where it, or EC2, forbids the step."""
+        """Return the registration that replaces the present one. Ends the repair if it, or EC2, forbids the step."""
         document = self._order.document
         if document is None:
             raise EndError(
@@ -121,12 +121,12 @@ class Replacement:
             raise EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
         self._refuse_unasked(document)
         self._refuse_attached(judged)
-        # Nomad forgets the volume first, and takes the places of a first registration from what was requested.
+        # Nomad deletes the registration first. A first registration takes its topologies from those requested.
         places = unclaimed.topologies or document.required_topologies
         return dataclasses.replace(volume.as_sent(document, unclaimed), required_topologies=places)
 
     def noted(self, note: RepairNote) -> registration.VolumeRegistration:
-        """Return the registration of a volume that an interrupted repair took out of Nomad, as *note* says."""
+        """Return the registration of a volume that an interrupted repair deregistered, as *note* records it."""
         document = self._order.document
         if document is None:
             reason = f"a repair that began at {note.begun} UTC deregistered it and did not register it again"
@@ -143,7 +143,7 @@ class Replacement:
             raise EndError("refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached")
 
     def _refuse_attached(self, judged: claim_status.VolumeClaims) -> None:
-        """End the repair where EC2 has the volume on an instance, or does not have it at all."""
+        """End the repair if EC2 has the volume on an instance, or does not know it."""
         ebs = judged.ebs
         if ebs is not None and not ebs.attachments and not ebs.is_free:
             raise EndError("refused", f"{ebs} in {self._order.aws_region}; check what became of it first")
@@ -155,7 +155,7 @@ class Replacement:
             )
 
     def question(self, judged: claim_status.VolumeClaims, document: registration.VolumeRegistration) -> str:
-        """Return what the step does, and what EC2 says of the volume."""
+        """Return what the step does, and the state of the volume in EC2."""
         storage = (
             f"EC2: {judged.ebs}" if judged.ebs else repair_steps.NOT_ASKED.format(external_id=document.external_id)
         )
@@ -172,9 +172,9 @@ class Replacement:
 
     def note(self, document: registration.VolumeRegistration) -> bool:
         """
-        Note what is about to be deregistered, and registered again as *document*; false where the token may not.
+        Record what is about to be deregistered, and registered again as *document*; false if the token may not.
 
-        Ends the repair where that fails.
+        Ends the repair if that fails.
         """
         noted = RepairNote(
             external_id=document.external_id,
@@ -195,7 +195,7 @@ class Replacement:
         return is_noted
 
     def forget(self) -> None:
-        """Make Nomad forget the volume with its claims. Ends the repair where it does not."""
+        """Deregister the volume together with its claims. Ends the repair if Nomad refuses."""
         namespace, volume_id = self._order.namespace, self._order.volume_id
         try:
             stuck_claims.deregister_by_force(self._client, namespace, volume_id)
@@ -206,7 +206,7 @@ class Replacement:
             raise EndError(status, str(error)) from error
 
     def _is_forgotten(self, error: errors.NomadApiError) -> bool:
-        """Return whether a deregistration whose answer was lost took place."""
+        """Return whether a deregistration without a response took place."""
         try:
             return volumes.get(self._client, self._order.namespace, self._order.volume_id) is None
         except errors.NomadApiError as again:
@@ -217,7 +217,7 @@ class Replacement:
             raise EndError("deregistered", reason) from again
 
     def _check_detached(self, document: registration.VolumeRegistration) -> None:
-        """Ask EC2 once more: from here on anybody could claim it."""
+        """Check once more that EC2 has the volume detached: from now on any allocation could claim it."""
         if not ebs_volumes.is_ebs(document.external_id):
             return
         try:
@@ -229,7 +229,7 @@ class Replacement:
             raise self._left(str(ebs))
 
     def register(self, document: registration.VolumeRegistration) -> None:
-        """Register the volume, if EC2 still says that it is free. Ends the repair where it is not, or Nomad refuses."""
+        """Register the volume, if EC2 still has it detached. Ends the repair if it is attached, or if Nomad refuses."""
         self._check_detached(document)
         try:
             volumes.register(self._client, (document,))
@@ -238,7 +238,7 @@ class Replacement:
                 raise self._left(str(error)) from error
 
     def _is_there(self) -> bool:
-        """Return whether a registration whose answer was lost took place, by the list: a read can erase secrets."""
+        """Return whether a registration without a response took place, by the list: a read can erase secrets."""
         try:
             return secret_safety.listed(self._client, self._order.namespace, self._order.volume_id) is not None
         except errors.NomadApiError:

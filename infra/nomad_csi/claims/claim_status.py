@@ -1,7 +1,7 @@
 """
-The status of claims: is the allocation that holds a volume there, and is the volume where its claims say. Pure.
+Claim status: whether the claiming allocation exists, and whether the volume is attached as claimed. Pure.
 
-Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and ``nomad/config.go``, 2026-08-21; tried
+Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and ``nomad/config.go``, 2026-08-21; tested
 on Nomad 2.0.6-dev, 2026-08.
 """
 
@@ -13,66 +13,66 @@ from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.nomad.records import nodes, plugins, volumes
 
-# What is known of claims, and the words for it.
+# Observed claims and their status values.
 
 
 Status = Literal["live", "ended", "vanished", "node-down"]
 """
-``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad does not
-know the allocation any more. ``node-down``: its client is down, out of reach or unknown.
+``live``: its allocation may use the volume. ``ended``: the allocation has ended for good. ``vanished``: Nomad no longer
+knows the allocation. ``node-down``: its client is down, disconnected or unknown.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedClaims:
-    """What was asked of Nomad, and of EC2."""
+    """The claims as Nomad and EC2 report them."""
 
     volumes: tuple[volumes.Volume, ...]
-    """Claimed ones; where EC2 was asked, also EBS volumes that nothing claims."""
+    """Claimed volumes; if EC2 was asked, also unclaimed EBS volumes."""
 
     nodes: Mapping[str, nodes.Node]
-    """All clients by id; described are those that claims name, where EC2 was asked."""
+    """All clients by id; with attributes for those that claims name, if EC2 was asked."""
 
     plugins: Mapping[str, plugins.Plugin | None]
-    """Those of claimed volumes by id."""
+    """The plugins of claimed volumes by id."""
 
     ec2: aws_records.ObservedAttachments | None
     """``None``: EC2 was not asked."""
 
     now_ns: int
-    """By Nomad's own clock, as its times are."""
+    """Nomad's own clock, as for its timestamps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimStatus:
-    """One claim, and whether it means anything any more."""
+    """One claim, and whether it is still valid."""
 
     claim: volumes.Claim
     status: Status
 
     node_status: str = ""
-    """Status of the client; ``unknown`` where Nomad has forgotten it, empty where the claim names none."""
+    """Status of the client; ``unknown`` if Nomad has garbage-collected it, empty if the claim names none."""
 
     instance_id: str = ""
-    """EC2 instance of the client; empty where it is not known."""
+    """EC2 instance of the client; empty if unknown."""
 
     instance_state: str = ""
-    """Empty where EC2 was not asked."""
+    """Empty if EC2 was not asked."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether Nomad itself counts the allocation as over, whatever became of its client."""
+        """Whether Nomad itself counts the allocation as ended, whatever the state of its client."""
         return self.status == "vanished" or self.claim.client_status in volumes.ENDED
 
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeClaims:
-    """One volume, and who holds it."""
+    """One volume and its claims."""
 
     volume: volumes.Volume
     claims: tuple[ClaimStatus, ...]
     ebs: aws_records.AttachedVolume | None
-    """``None``: EC2 was not asked, or this is no EBS volume."""
+    """``None``: EC2 was not asked, or this is not an EBS volume."""
 
     findings: tuple[findings.Finding, ...]
 
@@ -83,15 +83,18 @@ class VolumeClaims:
 
     @property
     def is_held(self) -> bool:
-        """Whether an allocation uses the volume, or may as far as anybody here can tell."""
+        """Whether an allocation uses the volume, or may use it as far as can be determined."""
         return not all(item.has_ended for item in self.claims)
 
 
-# What is wrong with claims, each with its evidence and the next step.
+# Findings on claims, each with its evidence and the next step.
 
 
 GRACE_S = 600.0
-"""How long an ended allocation may hold on: every five minutes Nomad frees what ended five minutes before."""
+"""
+How long an ended allocation may keep its claim: every five minutes Nomad releases the claims of allocations that ended
+five minutes before.
+"""
 
 WITHOUT_CONTROLLER = "claim-without-controller"
 """Code: a volume is claimed, and no controller can detach it."""
@@ -101,7 +104,7 @@ _NS_IN_S = 1_000_000_000
 
 
 def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: ClaimStatus) -> Iterator[findings.Finding]:
-    """Yield what is wrong with one claim."""
+    """Yield the findings on one claim."""
     subject = f"volume {volume.key}"
     repair = f"release the claim with `nomad-csi claims --repair {volume.key}`"
     claim = item.claim
@@ -150,7 +153,7 @@ def _when_down(item: ClaimStatus) -> str:
 def without_controller(
     volume: volumes.Volume, plugin: plugins.Plugin | None, *, healthy: int
 ) -> Iterator[findings.Finding]:
-    """Yield that a volume is claimed while none of its plugin's controllers is *healthy*, where it needs one."""
+    """Yield a finding if the volume is claimed, needs a controller, and its plugin has no *healthy* one."""
     is_required = volume.controller_required or (plugin is not None and plugin.controller_required)
     if volume.claims and is_required and not healthy:
         yield findings.finding(
@@ -164,7 +167,7 @@ def without_controller(
 def findings_of_storage(
     volume: volumes.Volume, judged: tuple[ClaimStatus, ...], ebs: aws_records.AttachedVolume
 ) -> Iterator[findings.Finding]:
-    """Yield where EC2 has the volume otherwise than its claims say."""
+    """Yield a finding for each difference between EC2's attachments and the volume's claims."""
     subject = f"volume {volume.key}"
     holders = {item.instance_id for item in judged}
     strangers = [place for place in ebs.attachments if place.instance_id not in holders]
@@ -209,12 +212,12 @@ _AWAY = frozenset({"down", "disconnected"})
 
 
 def judge(found: ObservedClaims) -> tuple[VolumeClaims, ...]:
-    """Return the status of each volume of *found*, in their order."""
+    """Return the status of each volume of *found*, in the same order."""
     return tuple(_volume(found, volume) for volume in found.volumes)
 
 
 def instance_of(node: nodes.Node | None) -> str:
-    """Return the EC2 instance that a described *node* runs on; empty where it does not say."""
+    """Return the EC2 instance that a described *node* runs on; empty if its attributes do not name one."""
     return node.attributes.get("unique.platform.aws.instance-id", "") if node else ""
 
 

@@ -1,4 +1,4 @@
-"""Claims as data and as a table."""
+"""Claims as JSON and as a table."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -16,44 +16,44 @@ _NS_IN_S = 1_000_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimsReport:
-    """What was found of claims."""
+    """The claims report."""
 
     volumes: tuple[claim_status.VolumeClaims, ...]
 
     drains: tuple[findings.Finding, ...] = ()
-    """What drains do to these claims, client by client."""
+    """The effect of node drains on these claims, client by client."""
 
     asked_ec2: bool
-    """Whether EC2 was asked where the EBS volumes are attached."""
+    """Whether EC2 was asked for the attachments of the EBS volumes."""
 
     unread: tuple[volume_records.Unread, ...] = ()
     """Claimed volumes that the token may not read."""
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings, volume by volume, then those of clients that are drained."""
+        """All findings, volume by volume, then those of drained clients."""
         return (*(finding for volume in self.volumes for finding in volume.findings), *self.drains)
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is stuck, and all claims were seen; warnings do not count."""
+        """Whether no claim is stuck and all claims were read; warnings do not count."""
         return not self.exit_code
 
     @property
     def exit_code(self) -> int:
-        """0: nothing is stuck. 1: something is. 2: nothing that was seen is, and not everything was."""
+        """0: no claim is stuck. 1: at least one is. 2: none of those read is stuck, but not all could be read."""
         if findings.errors_of(self.findings):
             return errors.EXIT_CHANGES
         return errors.EXIT_ERROR if self.unread else 0
 
     def as_json(self) -> dict[str, Any]:
         """
-        Return the report as JSON values. Keys are kept once released.
+        Return the report as JSON values. Keys stay stable once released.
 
         ``{"ok": bool, "asked_ec2": bool, "volumes": [...], "findings": [...], "not_read": [...]}``. A volume has
-        ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``claims`` and ``ebs``, which is null where EC2
-        was not asked for it. ``since`` is the time in UTC at which the allocation was made; what is not known is an
-        empty text. What was not read has ``namespace``, ``volume_ids`` and ``reason``.
+        ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``claims`` and ``ebs``, which is null if EC2 was
+        not asked for it. ``since`` is the time in UTC at which the allocation was created; an unknown value is an empty
+        string. An entry of ``not_read`` has ``namespace``, ``volume_ids`` and ``reason``.
         """
         return {
             "ok": self.ok,
@@ -67,7 +67,7 @@ class ClaimsReport:
         }
 
     def as_table(self, width: int = 120, *, colour: bool = False) -> str:
-        """Return the report as aligned text of at most *width* columns where that can be, ending in a newline."""
+        """Return the report as aligned text of at most *width* columns if possible, ending in a newline."""
         rows = [_row(volume, item) for volume in self.volumes for item in volume.claims]
         head = ("volume", "status", "client", "state", "mode", "since", "allocation", "job")
         texts = [table.columns([head, *rows], width, colour=colour)] if rows else []
@@ -88,7 +88,7 @@ class ClaimsReport:
 
 
 def time_text(time_ns: int) -> str:
-    """Return *time_ns* in UTC: ``time_text(1795272761000000000)`` is ``"2026-11-21T14:52:41Z"``; 0 is empty."""
+    """Format *time_ns* in UTC: ``time_text(1795272761000000000)`` is ``"2026-11-21T14:52:41Z"``; 0 is empty."""
     if not time_ns:
         return ""
     return dt.datetime.fromtimestamp(time_ns // _NS_IN_S, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

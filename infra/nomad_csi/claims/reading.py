@@ -1,4 +1,4 @@
-"""Who holds volumes: asked of Nomad, and of EC2 where a region is named. Only reads."""
+"""Read the claims of volumes from Nomad, and from EC2 if a region is given. Changes nothing."""
 
 import functools
 from collections.abc import Iterable
@@ -16,19 +16,18 @@ def report(
     client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = ""
 ) -> claims_report.ClaimsReport:
     """
-    Return who holds the volumes of *namespace* (``*``: of all that the token may see), and which claims are stuck.
+    Return the claims on the volumes of *namespace* (``*``: all that the token may read), and which are stuck.
 
     Args:
         client: the cluster.
-        namespace: where to look.
-        plugin_id: only volumes of this plugin; empty: of all.
-        aws_region: where to ask EC2 for EBS volumes, claimed or not; empty: it is not asked.
+        namespace: the namespace to read.
+        plugin_id: only volumes of this plugin; empty: all plugins.
+        aws_region: the region in which EC2 is asked for EBS volumes, claimed or not; empty: EC2 is not asked.
 
     Raises:
-        errors.SpecError: there is no such namespace or plugin.
-        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
-        errors.AwsError: EC2 did not, or may not.
-
+        errors.SpecError: the namespace or plugin does not exist.
+        errors.NomadApiError: Nomad did not answer, or denied access.
+        errors.AwsError: EC2 did not answer, or denied access.
     """
     listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
     if not listed:
@@ -47,7 +46,7 @@ def report(
 
 
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
-    """Raise `errors.SpecError` where no volume was found because there is no such namespace or plugin."""
+    """Raise `errors.SpecError` if no volume was found because the namespace or plugin does not exist."""
     if namespace != names.EVERYWHERE:
         namespaces.check(client, namespace)
     if plugin_id:
@@ -55,7 +54,7 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
 
 
 def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_status.ObservedClaims:
-    """Return what there is to know of the claims of *found*. Raises what `report` raises."""
+    """Return the claims of *found* with their nodes, plugins and EC2 attachments. Raises what `report` raises."""
     seen = tuple(found)
     claimed = [volume for volume in seen if volume.claims]
     plugin_ids = sorted({volume.plugin_id for volume in claimed})
@@ -73,7 +72,7 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
 
 
 def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_status.VolumeClaims:
-    """Return the status of *volume*. Raises what `report` raises."""
+    """Return the claim status of *volume*. Raises what `report` raises."""
     [judged] = claim_status.judge(look(client, (volume,), aws_region=aws_region))
     return judged
 
@@ -83,7 +82,7 @@ def _holders(found: Iterable[volumes.Volume]) -> list[str]:
 
 
 def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, nodes.Node]:
-    """Return clients with their attributes, among them the EC2 instance; the list does not show it."""
+    """Return clients with their attributes, such as the EC2 instance; Nomad's list of clients omits them."""
     described = gather.in_parallel(functools.partial(nodes.described, client, node) for node in found)
     return {node.node_id: node for node in described}
 

@@ -1,4 +1,4 @@
-"""What is to be repaired, what became of it, and the words of its questions. Pure."""
+"""The request, the outcome and the questions of a claim repair. Pure."""
 
 import shlex
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from nomad_csi.compare import outcome
 from nomad_csi.plan import registration
 
 WAIT_S = 30.0
-"""How long each step has to show."""
+"""How long each step may take to show an effect."""
 
 Status = Literal["free", "registered", "held", "attached", "declined", "refused", "deregistered"]
 """
-``free``: nothing claims it any more. ``registered``: anew, without the claims. ``held``: an allocation that has not
-ended holds it. ``attached``: nothing claims it, and EC2 still has it on an instance. ``declined``: a step was not
-wanted. ``refused``: a step is not safe, or not possible. ``deregistered``: Nomad has forgotten it, and it could not be
+``free``: no claim is left. ``registered``: registered again, without the claims. ``held``: an allocation that has not
+ended claims it. ``attached``: no claim is left, and EC2 still has it on an instance. ``declined``: a step was not
+confirmed. ``refused``: a step is not safe, or not possible. ``deregistered``: it is deregistered, and could not be
 registered again.
 """
 
@@ -44,37 +44,37 @@ NOT_ASKED = (
 
 @dataclass(frozen=True, kw_only=True)
 class RepairRequest(registration.NamedVolume):
-    """What is to be repaired, and with what."""
+    """The volume to repair, and the options of the repair."""
 
     document: registration.VolumeRegistration | None = None
     """The registration with secrets and mount flags; ``None``: the last step cannot be taken."""
 
     source: str = ""
-    """Where the registration comes from."""
+    """The source of the registration."""
 
     aws_region: str = ""
-    """Where EC2 is asked; empty: it is not."""
+    """The region in which EC2 is asked; empty: EC2 is not asked."""
 
     wait_s: float = WAIT_S
 
     options: tuple[str, ...] = ()
-    """Further options of the command line, for the commands that are named: ``--secrets FILE``."""
+    """Further command-line options for the suggested commands: ``--secrets FILE``."""
 
     @property
     def again(self) -> str:
-        """The command that repairs this volume, and goes on where an earlier one was interrupted."""
+        """The command that repairs this volume, and resumes an interrupted repair."""
         region = ["--aws-region", self.aws_region] if self.aws_region else []
-        words = ["nomad-csi", "claims", "--repair", self.key, "--from", self.source or "SPEC|FILE", *region]
-        return shlex.join([*words, *self.options])
+        arguments = ["nomad-csi", "claims", "--repair", self.key, "--from", self.source or "SPEC|FILE", *region]
+        return shlex.join([*arguments, *self.options])
 
     @property
     def by_hand(self) -> str:
-        """The command that registers what *source* has, where no note tells of an interrupted repair."""
+        """The command that registers the volume from *source*, if there is no note of an interrupted repair."""
         return shlex.join(["nomad-csi", "register", self.source or "SPEC|FILE", *self.options])
 
 
 class EndError(Exception):
-    """The repair ends here."""
+    """The repair is complete."""
 
     def __init__(self, status: Status, reason: str) -> None:
         super().__init__(reason)
@@ -83,7 +83,7 @@ class EndError(Exception):
 
 
 class MissingError(EndError):
-    """Nomad does not have the volume."""
+    """The volume does not exist in Nomad."""
 
     def __init__(self) -> None:
         super().__init__("refused", "Nomad does not have the volume any more; it was deregistered meanwhile")
@@ -91,11 +91,11 @@ class MissingError(EndError):
 
 @dataclass(frozen=True, kw_only=True)
 class Repaired(outcome.VolumeOutcome):
-    """What became of a volume with stuck claims; its reason is a sentence with what to do next."""
+    """The outcome of the repair of a volume with stuck claims; its reason is a sentence with the next step."""
 
     DONE = frozenset({"free", "registered"})
     BROKEN = frozenset({"deregistered"})
 
     status: Status
     steps: tuple[str, ...]
-    """What was done, in order: ``wait``, ``gc``, ``detach``, ``force``, ``register``."""
+    """The steps taken, in order: ``wait``, ``gc``, ``detach``, ``force``, ``register``."""
