@@ -1,1 +1,1 @@
-"""Storage deleted with its data, and snapshots of it: only what this package made, and only when it is free."""
+"""Delete storage with its data, and its snapshots: only what this package created, and only if it is not in use."""

@@ -1,12 +1,12 @@
 """
-How storage is deleted: by the cloud's own API (`AwsDeleter`), or by the controller of its plugin (`PluginDeleter`).
+Delete storage: by the cloud's own API (`AwsDeleter`), or by the controller of its plugin (`PluginDeleter`).
 
-Nomad's *delete* is none of them: on a volume in use it lets the driver delete the data first, and refuses afterwards.
+Nomad's *delete* is not used: for a volume in use it first lets the driver delete the data, and then refuses.
 
-The storage must be able to refuse. EC2 does, and the EBS driver only asks EC2. Other drivers delete what is mounted:
+The storage must be able to refuse. EC2 does, and the EBS driver only asks EC2. Other drivers delete mounted storage:
 csi-driver-nfs always, csi-driver-host-path without ``--check-volume-lifecycle``. Through such a plugin nothing is
-deleted unless the caller accepts that (`PluginDeleter.accepts_unguarded`), because Nomad cannot be made to wait between
-the last question and the plugin's answer. What is known of each driver: `drivers.model.DriverDeletion`.
+deleted unless the caller accepts that (`PluginDeleter.accepts_unguarded`), because Nomad cannot be blocked between the
+last check and the plugin's response. The known behaviour of each driver is in `drivers.model.DriverDeletion`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,32 +22,32 @@ from nomad_csi.nomad import plugins
 from nomad_csi.probing import controller_endpoint
 
 CALL_TIMEOUT_S = 120.0
-"""As long as Nomad gives a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""
+"""Nomad's own timeout for a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""
 
 _WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec skip_final_snapshot: true"
 
 
 class GoneError(errors.NomadCsiError):
-    """The storage is gone, as its plugin says."""
+    """The plugin reports that the storage does not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AwsDeleter:
-    """EBS volumes and access points of EFS, by AWS's API."""
+    """EBS volumes and EFS access points, deleted over the AWS API."""
 
     aws_region: str
 
     def check(self, *, with_snapshot: bool) -> None:
-        """Do nothing: AWS itself refuses what must not be."""
+        """Do nothing: AWS itself refuses to delete a volume in use."""
 
     def observe(self, external_id: str) -> presence.Presence:
-        """Ask AWS. Raises `errors.AwsError`."""
+        """Ask AWS whether the storage exists. Raises `errors.AwsError`."""
         return "absent" if deletion.look(external_id, self.aws_region) is None else "present"
 
     def snapshot(
         self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
     ) -> last_snapshot.LastSnapshot:
-        """Take it of an EBS volume. Raises `errors.AwsError`, also where it is not completed in time."""
+        """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
         for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
         made = deletion.take_snapshot(external_id, self.aws_region, tags, timeouts.tell)
@@ -64,32 +64,32 @@ class AwsDeleter:
         )
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
-        """Delete it. Raises `errors.AwsError`."""
+        """Delete the storage. Raises `errors.AwsError`."""
         deletion.delete(external_id, self.aws_region, last_look=last_look)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginDeleter:
-    """Whatever a CSI plugin made, by its controller."""
+    """Storage created by a CSI plugin, deleted by its controller."""
 
     endpoint: str
     """``unix:///run/csi.sock``, a path, ``HOST:PORT``, or ``ssh://HOST/run/csi.sock``."""
 
     provider: str
-    """The name that the plugin must answer: that of the plugin in Nomad."""
+    """The name that the plugin must report: that of the plugin in Nomad."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     accepts_unguarded: bool = False
     insecure: bool = False
-    """Whether the secrets may go unencrypted to another machine."""
+    """Whether the secrets may be sent unencrypted to another machine."""
 
     @property
     def known(self) -> model.DriverDeletion | None:
-        """What the catalogue says of the driver; ``None`` for a driver that it does not have."""
+        """The catalogue's entry for the driver; ``None`` for an unknown driver."""
         return catalogue.deletion(self.provider)
 
     def check(self, *, with_snapshot: bool) -> None:
-        """See that it is the right plugin, that it can do what is wanted, and that its storage can refuse."""
+        """Check that it is the right plugin, that it supports the request, and that its storage can refuse."""
         with self._connected() as connection:
             if self.secrets:
                 endpoint.refuse_secrets(connection.endpoint, insecure=self.insecure)
@@ -109,7 +109,7 @@ class PluginDeleter:
             )
 
     def observe(self, external_id: str) -> presence.Presence:
-        """Ask whether the storage exists, as its driver can answer it. Raises `errors.CsiError`: out of reach."""
+        """Ask whether the storage exists, if its driver can report it. Raises `errors.CsiError`: out of reach."""
         question = presence.PresenceQuestion(
             volume_id=external_id,
             absence=self.known.absence if self.known else "",
@@ -123,7 +123,7 @@ class PluginDeleter:
     def snapshot(
         self, external_id: str, _tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
     ) -> last_snapshot.LastSnapshot:
-        """Take it by CSI. Raises `GoneError` where the driver says that the storage is gone."""
+        """Take a snapshot by CSI. Raises `GoneError` if the driver reports that the storage does not exist."""
         with self._connected() as connection:
             source = last_snapshot.Source(
                 external_id=external_id,
@@ -141,9 +141,9 @@ class PluginDeleter:
                 raise GoneError(f"{external_id} is gone, as its plugin says: {error.message}") from error
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
-        """Have the plugin delete it; what is gone is no error. Raises `errors.CsiError`."""
+        """Have the plugin delete the storage; missing storage is no error. Raises `errors.CsiError`."""
         with self._connected() as connection:
-            identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S)  # connected, so that nothing is waited for
+            identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S)  # connected, so nothing delays the request
             last_look()
             try:
                 controller.delete_volume(
@@ -170,7 +170,7 @@ class PluginDeleter:
 
 
 Deleter = AwsDeleter | PluginDeleter
-"""Who deletes storage, all of them with the same methods."""
+"""The deleters of storage, all with the same methods."""
 
 
 def find_plugin_deleter(

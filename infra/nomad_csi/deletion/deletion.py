@@ -1,19 +1,19 @@
 """
-Volumes deleted together with their data. The module reads in the order in which that happens; call `delete`.
+Delete volumes together with their data. The module follows the order of the steps; call `delete`.
 
-1. The request, its options, and what becomes of it.
-2. All steps, one below the other (`_steps`).
-3. Which storage is meant, and who would delete it. Only reads.
-4. What must hold: the user's word; proof that this package made the storage, for whoever asks, in this cluster; that it
-   is registered as nothing else; that no instance has it.
-5. The deregistration. Nomad refuses to deregister what is claimed, and decides that in one step; its own *delete* does
-   not, and is never called. After the deregistration nobody can claim the volume unless somebody registers its storage
-   again. That cannot be forbidden, so it is looked for right before the end, and the end itself is left to storage that
-   can say no: EC2 refuses what is attached. What is written before that is in the last snapshot.
-6. The end: the last look, the deletion, and whether the storage is gone.
+1. The request, its options and its outcome.
+2. All steps in order (`_steps`).
+3. Which storage is meant, and which deleter deletes it. Only reads.
+4. What must hold: the user's confirmation; evidence that this package made the storage, for the requester, in this
+   cluster; that it is registered as no other volume; that no instance has it attached.
+5. The deregistration. Nomad refuses to deregister a claimed volume, and decides that atomically; its own *delete* does
+   not, and is never called. After the deregistration no allocation can claim the volume unless its storage is
+   registered again. That cannot be prevented, so it is checked right before the deletion, and the deletion itself is
+   left to storage that can refuse: EC2 refuses what is attached. Data written before that is in the last snapshot.
+6. The deletion: the last check, the request, and whether the storage is gone.
 
-Stopped anywhere, a deletion goes on when it is run again: the storage is found by its id, its tag or a stack's state.
-How storage is observed, saved and deleted, by AWS or by the controller of its plugin, is in `deleters`.
+An interrupted deletion is safe to re-run: the storage is found by its id, its tag or a stack's state. How storage is
+observed, saved and deleted, by AWS or by the controller of its plugin, is in `deleters`.
 """
 
 import dataclasses
@@ -36,27 +36,28 @@ from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
 
 SNAPSHOT_WAIT_S = 3600.0
-"""How long a last snapshot may take, unless somebody says otherwise."""
+"""Default timeout for a last snapshot."""
 
 FRESH_S = 1.0
 """
-How old the last answer of Nomad may be when the storage is ordered to go. Shorter than it takes to place an allocation,
-attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both Nomad's answer and EC2.
+Maximum age of Nomad's last response when the deletion of the storage is requested. Shorter than it takes to place an
+allocation, attach an EBS volume, mount it, write, unmount and detach it again: only that would escape both Nomad's
+response and EC2.
 """
 
 LAST_LOOKS = 3
-"""Times that Nomad is asked for an answer as fresh as that."""
+"""How often Nomad is asked for a response as fresh as that."""
 
 LEAVING_S = 60.0
-"""How long storage may be observed after its deletion was accepted: EC2 takes a while, and so do storage systems."""
+"""How long storage may still be observed after its deletion was accepted: EC2 and storage systems need time."""
 
 LEAVING_INTERVAL_S = 1.0
-"""Between two observations of it."""
+"""Interval between two observations of it."""
 
 UNOBSERVABLE = "absence cannot be observed with this driver"
 
 
-# 1. The request, its options, and what becomes of it.
+# 1. The request, its options and its outcome.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,25 +65,25 @@ class DeletionRequest(registration.NamedVolume):
     """One volume whose data is to be deleted."""
 
     word: str
-    """What the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
+    """The confirmation that the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
 
     external_id: str = ""
     """
-    Its storage, named by the user; empty: what is registered, else looked for by its tag, and in ``made``. Wanted where
-    its tags do not say of which cluster it is, and where that cluster does not hold it (`objection`).
+    Its storage, named by the user; empty: the registered one, else found by its tag, or in ``made``. Required if its
+    tags do not name its cluster and that cluster does not have it registered (`objection`).
     """
 
     plugin_id: str = ""
-    """Its plugin, where Nomad does not hold it any more and its controller is to delete it."""
+    """Its plugin, if it is not registered any more and the plugin's controller is to delete it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadeStorage:
-    """Storage that a stack had a plugin make, as its state says."""
+    """Storage that a stack had a plugin create, according to its state."""
 
     external_id: str
     cluster: str
-    """In which it had it made; empty where that is not recorded."""
+    """The cluster for which it was created; empty if that is not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +91,13 @@ class DeletionOptions:
     """How volumes are deleted."""
 
     wait_s: float = 0.0
-    """How long claims and attachments may take to go, those of all volumes together."""
+    """Timeout for the release of claims and attachments, for all volumes together."""
 
     aws_region: str = ""
-    """Where EC2 and EFS are asked, for tags and attachments, and told to delete; empty: not."""
+    """The region in which EC2 and EFS are asked for tags and attachments, and delete; empty: AWS is not asked."""
 
     endpoint: str = ""
-    """Where the controller of the plugin listens that is to delete (`controller_endpoint`); empty: the cloud does."""
+    """Endpoint of the plugin's controller that deletes (`controller_endpoint`); empty: the cloud deletes."""
 
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     """CSI secrets for that controller, by ``namespace/volume_id``."""
@@ -107,37 +108,37 @@ class DeletionOptions:
     snapshot_wait_s: float = SNAPSHOT_WAIT_S
 
     owner: str = ""
-    """For which stack, ``project/stack``; must be the one that tag and mark name, where they name one."""
+    """The requesting stack, ``project/stack``; must match the owner tag and the owner record, if they name one."""
 
     made: Mapping[str, MadeStorage] = field(default_factory=dict)
-    """What stacks had plugins make, by ``namespace/volume_id``."""
+    """Storage that stacks had plugins create, by ``namespace/volume_id``."""
 
     accepts_unguarded: bool = False
-    """Whether a plugin may delete whose storage does not refuse what is in use."""
+    """Whether a plugin may delete storage that does not refuse while in use."""
 
     accepts_unregistered: bool = False
-    """Whether storage may be deleted although nothing shows that it is of this cluster."""
+    """Whether storage may be deleted without evidence that it belongs to this cluster."""
 
     tell: Callable[[str], None] = lambda _line: None
-    """Told what is waited for."""
+    """Receives what is waited for."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
-    """Set it, and nothing more is sent."""
+    """If set, no further request is sent."""
 
 
 Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", "kept", "unknown"]
 """
-``deleted``: registration and storage are gone; where the driver cannot show absence, the plugin accepted the deletion
-and the reason says so. ``gone``: there was neither. ``claimed``, ``attached``: somebody has
-it. ``refused``: it must not be. ``failed``: not done, and may be another time; after these four all is as it was.
-``kept``: Nomad does not hold it any more, and its storage is there with its data: run again. ``unknown``: Nomad does
-not hold it any more, and its storage was ordered to go without an answer, or could not be looked for: run again.
+``deleted``: registration and storage are gone; if the driver cannot show absence, the plugin accepted the deletion and
+the reason says so. ``gone``: neither existed. ``claimed``, ``attached``: it is in use. ``refused``: it must not be
+deleted. ``failed``: not done, a later run may succeed; after these four nothing has changed. ``kept``: it is
+deregistered, and its storage still exists with its data: run again. ``unknown``: it is deregistered, and its deletion
+was requested without a response, or it could not be determined whether the storage exists: run again.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionOutcome(outcome.VolumeOutcome):
-    """What became of one volume."""
+    """The outcome of one volume."""
 
     DONE = frozenset({"deleted", "gone"})
     BROKEN = frozenset({"failed", "kept", "unknown"})
@@ -146,13 +147,13 @@ class DeletionOutcome(outcome.VolumeOutcome):
     status: Status
 
     external_id: str = ""
-    """Its storage; empty where that is not known."""
+    """Its storage; empty if unknown."""
 
     snapshot_id: str = ""
-    """Its last snapshot; empty where none was taken."""
+    """Its last snapshot; empty if none was taken."""
 
     snapshot_evidence: str = ""
-    """What shows that a volume can be made from that snapshot, or that its driver could not show it."""
+    """Evidence that a volume can be created from that snapshot, or that its driver could not show it."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -169,10 +170,10 @@ def delete(
     client: nomad.Nomad, requests: Iterable[DeletionRequest], options: DeletionOptions
 ) -> tuple[DeletionOutcome, ...]:
     """
-    Delete the volumes of *requests* and their data, one after the other, and return an outcome for each.
+    Delete the volumes of *requests* and their data, one by one, and return the outcome of each.
 
-    What one has waited for its claims is not left for the next. Raises `errors.RefusedError`, before anything is asked
-    or sent, where the user's word for one of them is missing.
+    The deadline for claims is shared: what one volume waits is not available to the next. Raises `errors.RefusedError`,
+    before any request is sent, if a volume's confirmation is missing.
     """
     wanted, outcomes, left_s = tuple(requests), [], options.wait_s
     for request in wanted:
@@ -186,9 +187,9 @@ def delete(
 
 def observe(client: nomad.Nomad, request: DeletionRequest, options: DeletionOptions) -> presence.Presence:
     """
-    Return whether the storage of *request* exists, as far as those can observe it that would delete it.
+    Return whether the storage of *request* exists, as far as its deleter can observe it.
 
-    Changes nothing. Raises `errors.NomadCsiError` where that could not be determined.
+    Changes nothing. Raises `errors.NomadCsiError` if that could not be determined.
     """
     deletion = _Deletion(client=client, request=request, options=options)
     deletion.storage = _find(deletion)
@@ -199,28 +200,28 @@ def observe(client: nomad.Nomad, request: DeletionRequest, options: DeletionOpti
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """The storage that a request means, and what is known of it."""
+    """The storage that a request refers to, and what is known of it."""
 
     external_id: str = ""
     plugin_id: str = ""
-    """Empty where Nomad does not hold the volume, and nobody named its plugin."""
+    """Empty if the volume is not registered, and no plugin was named."""
 
     is_registered: bool = False
-    """Whether Nomad holds it as the volume."""
+    """Whether Nomad has it registered as the volume."""
 
     tags: Mapping[str, str] = field(default_factory=dict)
-    """What the cloud says of it; empty where no cloud was asked."""
+    """Its tags in the cloud; empty if no cloud was asked."""
 
     cluster: str = ""
-    """The cluster that is asked; empty where it has no id, or the token may not read it."""
+    """The id of the queried cluster; empty if it has none, or the token may not read it."""
 
     mark: str = ""
-    """The owner mark of the volume in that cluster; empty without one."""
+    """The owner record of the volume in that cluster; empty without one."""
 
 
 @dataclass(kw_only=True)
 class _Deletion:
-    """One volume on its way, and how far it came."""
+    """One deletion in progress, and its state."""
 
     client: nomad.Nomad
     request: DeletionRequest
@@ -228,10 +229,10 @@ class _Deletion:
     storage: Storage = Storage()
     snapshot: last_snapshot.LastSnapshot = field(default_factory=last_snapshot.LastSnapshot)
     waited_s: float = 0.0
-    """What its deregistration has taken."""
+    """Seconds that its deregistration has taken."""
 
     is_forgotten: bool = False
-    """Whether Nomad does not hold it any more: what fails from then on leaves storage behind."""
+    """Whether it is deregistered: a later failure leaves storage behind."""
 
     @property
     def volume(self) -> tuple[str, str]:
@@ -240,12 +241,12 @@ class _Deletion:
 
     @property
     def requester(self) -> registration_ownership.Requester:
-        """For whom it is deleted."""
+        """The stack for which it is deleted."""
         return registration_ownership.Requester(owner=self.options.owner)
 
 
 class _StoppedError(Exception):
-    """A deletion ends here with a status of its own."""
+    """The deletion ends here with its own status."""
 
     def __init__(self, status: Status, reason: str) -> None:
         super().__init__(reason)
@@ -253,7 +254,7 @@ class _StoppedError(Exception):
 
 
 def _run(deletion: _Deletion) -> DeletionOutcome:
-    """Go all steps; return how far it came."""
+    """Run all steps; return the outcome."""
     status: Status = "deleted"
     try:
         reason = _steps(deletion)
@@ -278,11 +279,11 @@ def _run(deletion: _Deletion) -> DeletionOutcome:
 
 
 def _steps(deletion: _Deletion) -> str:
-    """Delete, after the user's word; return what to know of what was deleted."""
+    """Delete, after the user's confirmation; return notes on what was deleted."""
     deletion.storage = storage = _find(deletion)
     deleter = _deleter(deletion)
     deletion.storage = dataclasses.replace(storage, tags=_tags(deletion))
-    # No data goes with an access point.
+    # An access point holds no data, so nothing is lost with it.
     with_snapshot = deletion.options.with_snapshot and aws_deletion.kind_of(storage.external_id) != "access-point"
     deleter.check(with_snapshot=with_snapshot)
     _stop_where_absent(deletion, deleter)
@@ -298,14 +299,14 @@ def _steps(deletion: _Deletion) -> str:
     return _end(deletion, deleter)
 
 
-# 3. Which storage is meant, and who would delete it.
+# 3. Which storage is meant, and which deleter deletes it.
 
 
 def _find(deletion: _Deletion) -> Storage:
     """
-    Return what Nomad holds, else what the user or a stack named, else what is tagged as the volume.
+    Return the registered storage, else what the user or a stack named, else what is tagged as the volume.
 
-    Never a guess: raises `errors.RefusedError` where that is contradictory or several, and stops where it is nothing.
+    Never a guess: raises `errors.RefusedError` if the sources conflict or match several, and stops if there is none.
     """
     request = deletion.request
     volume = volumes.get(deletion.client, *deletion.volume)
@@ -321,7 +322,7 @@ def _find(deletion: _Deletion) -> Storage:
 
 
 def _find_tagged(deletion: _Deletion) -> str:
-    """Return the storage that has the volume in its tag; that of other clusters only where there is no other."""
+    """Return the storage that has the volume in its tag; that of other clusters only if there is no other."""
     key, region = deletion.request.key, deletion.options.aws_region
     if not region:
         refuse_set(deletion.client, *deletion.volume)
@@ -338,14 +339,14 @@ def _find_tagged(deletion: _Deletion) -> str:
 
 
 def refuse_set(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
-    """Raise `errors.RefusedError` where no volume, but a set has this id."""
+    """Raise `errors.RefusedError` if this id is not that of a volume, but of a set."""
     members = volumes.members(client, namespace, volume_id)
     if members and volumes.get(client, namespace, volume_id) is None:
         raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def _deleter(deletion: _Deletion) -> deleters.Deleter:
-    """Return who is to delete the storage. Raises `errors.RefusedError` where nobody can."""
+    """Return the deleter of the storage. Raises `errors.RefusedError` if there is none."""
     options, key, external_id = deletion.options, deletion.request.key, deletion.storage.external_id
     if options.endpoint:
         if not deletion.storage.plugin_id:
@@ -368,7 +369,7 @@ def _deleter(deletion: _Deletion) -> deleters.Deleter:
 
 
 def _tags(deletion: _Deletion) -> Mapping[str, str]:
-    """Return the tags of the storage, none where no cloud is asked."""
+    """Return the tags of the storage; empty if no cloud is asked."""
     external_id, region = deletion.storage.external_id, deletion.options.aws_region
     if not (region and aws_deletion.kind_of(external_id)):
         return {}
@@ -379,7 +380,7 @@ def _tags(deletion: _Deletion) -> Mapping[str, str]:
 
 
 def _stop_where_absent(deletion: _Deletion, deleter: deleters.Deleter) -> None:
-    """Stop where those who would delete the storage do not know it: the volume stays registered then."""
+    """Stop if the deleter does not know the storage: the volume stays registered then."""
     external_id, options = deletion.storage.external_id, deletion.options
     if deleter.observe(external_id) != "absent":
         return
@@ -389,7 +390,7 @@ def _stop_where_absent(deletion: _Deletion, deleter: deleters.Deleter) -> None:
 
 
 def _stop_as_missing(deletion: _Deletion, what: str) -> NoReturn:
-    """Stop for storage that is not there: done where Nomad does not hold the volume either, else perhaps elsewhere."""
+    """Stop for missing storage: ``gone`` if the volume is not registered either, else it may be elsewhere."""
     if volumes.get(deletion.client, *deletion.volume) is None:
         raise _StoppedError("gone", f"not registered, and {what}")
     raise errors.RefusedError(f"{what}: it is elsewhere, or gone and to be deregistered; nothing was changed")
@@ -399,7 +400,7 @@ def _stop_as_missing(deletion: _Deletion, what: str) -> NoReturn:
 
 
 def refuse_without_word(subject: str, word: str) -> None:
-    """Raise `errors.RefusedError` unless *word* is *subject*, letter by letter: nobody deletes data by a slip."""
+    """Raise `errors.RefusedError` unless *word* is exactly *subject*: data is never deleted by mistake."""
     if word != subject:
         raise errors.RefusedError(
             f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm with --yes-delete-data "
@@ -408,7 +409,7 @@ def refuse_without_word(subject: str, word: str) -> None:
 
 
 def _refuse_unproven(deletion: _Deletion) -> None:
-    """Raise `errors.RefusedError` unless the storage may go as this volume, of this cluster, for this stack."""
+    """Raise `errors.RefusedError` unless the storage is verified as this volume's, in this cluster, for this stack."""
     client, volume = deletion.client, deletion.volume
     seen = dataclasses.replace(
         deletion.storage,
@@ -420,40 +421,40 @@ def _refuse_unproven(deletion: _Deletion) -> None:
 
 
 def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
-    """Return why the storage may not be deleted as the volume; empty where it may. Pure."""
+    """Return why the storage may not be deleted as the volume; empty if it may. Pure."""
     judges = (_objections_of_origin, _objections_of_owner, _objections_of_cluster)
     return next((why for judge in judges for why in judge(request, options, storage)), "")
 
 
 def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
     """
-    Yield that nothing verifies that the storage was made through this package.
+    Yield an objection if nothing verifies that the storage was created through this package.
 
-    That is: the tags that the components write on what they make, or a stack's state, which records what a
-    `CreatedVolume` had its plugin make. A registration alone verifies nothing: anybody's storage can have one.
+    Evidence is: the tags that the components set on what they create, or a stack's state, which records what a
+    `CreatedVolume` had its plugin create. A registration alone verifies nothing: any storage can be registered.
     """
     key, tags = request.key, storage.tags
     if (tags.get(planned.VOLUME_TAG) == key and tags.get(planned.OWNER_TAG)) or _is_made(request, options, storage):
         return
     wanted = {planned.VOLUME_TAG: key, planned.OWNER_TAG: "any owner"}
-    looked = " and ".join(f"{name}={value}" for name, value in wanted.items())
+    searched = " and ".join(f"{name}={value}" for name, value in wanted.items())
     found = ", ".join(f"{name}={tags[name]}" for name in wanted if name in tags) or "neither"
     recorded = f"there {key} is {options.made[key].external_id}" if key in options.made else f"{key} is not there"
     yield (
-        f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {looked} "
+        f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {searched} "
         f"(found {found}), and for it among the volumes that a stack had made "
         f"({recorded if options.made else 'no state was given'})"
     )
 
 
 def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> bool:
-    """Return whether a stack's state records that its plugin made the storage as the volume."""
+    """Return whether a stack's state records that its plugin created the storage as the volume."""
     made = options.made.get(request.key)
     return made is not None and made.external_id == storage.external_id
 
 
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
-    """Yield whose it is: where a tag or the owner mark names a stack, it is deleted for that stack alone."""
+    """Yield an objection to another owner: if a tag or the owner record names a stack, only that stack may delete."""
     key, external_id = request.key, storage.external_id
     mark = storage.mark
     tagged = storage.tags.get(planned.OWNER_TAG, "")
@@ -469,10 +470,10 @@ def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, sto
 
 def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
     """
-    Yield that it is another cluster's, or that too little shows it to be this one's.
+    Yield an objection if it belongs to another cluster, or lacks evidence that it belongs to this one.
 
-    Another cluster may have a volume of the same id, of the same stack, in the same account; storage is named there by
-    the same two tags, and only the cluster's own tag tells them apart.
+    Another cluster may have a volume of the same id, of the same stack, in the same account; its storage has the same
+    two tags, and only the cluster's own tag distinguishes them.
     """
     external_id = storage.external_id
     made = options.made.get(request.key)
@@ -492,17 +493,17 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
     lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
     lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its mark"]
     is_named = request.external_id == external_id or _is_made(request, options, storage)
-    words = [] if is_named else [f"--external-id {external_id}"]
-    words += [] if named or is_held or options.accepts_unregistered else ["--accept-unregistered"]
-    if words:
+    arguments = [] if is_named else [f"--external-id {external_id}"]
+    arguments += [] if named or is_held or options.accepts_unregistered else ["--accept-unregistered"]
+    if arguments:
         yield (
             f"{external_id} may be another cluster's: {', and '.join(lacking)}; see that no other has it registered, "
-            f"and say so: {' '.join(words)}"
+            f"and say so: {' '.join(arguments)}"
         )
 
 
 def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tuple[str, str] | None = None) -> None:
-    """Raise `errors.RefusedError` while Nomad holds *external_id* as another volume than *apart_from*."""
+    """Raise `errors.RefusedError` while *external_id* is registered as another volume than *apart_from*."""
     held = [key for key in registered_as(client, external_id) if key != apart_from]
     if held:
         named = ", ".join("/".join(key) for key in held)
@@ -513,7 +514,7 @@ def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tupl
 
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
     """
-    Return namespace and id of every volume that Nomad holds with this storage, whatever its plugin.
+    Return namespace and id of every volume that is registered with this storage, whatever its plugin.
 
     In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
     """
@@ -526,7 +527,7 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
 
 
 def refuse_attached(external_id: str, aws_region: str) -> None:
-    """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not asked for."""
+    """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not checked."""
     seen = ebs_volumes.read_attachments((external_id,), aws_region).volumes.get(external_id)
     if seen is not None and seen.attachments:
         raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")
@@ -534,19 +535,18 @@ def refuse_attached(external_id: str, aws_region: str) -> None:
 
 def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_region: str = "") -> None:
     """
-    Raise `errors.RefusedError` where *external_id* must not be deleted; for programs that delete by other means.
+    Raise `errors.RefusedError` if *external_id* must not be deleted; for programs that delete by other means.
 
     Args:
         client: the cluster.
         external_id: the storage provider's id of the volume.
-        word: what the user typed: the external id once more.
-        aws_region: where EC2 is asked whether an EBS volume is attached; empty: it is not.
+        word: the confirmation that the user typed: the external id once more.
+        aws_region: the region in which EC2 is asked whether an EBS volume is attached; empty: EC2 is not asked.
 
     Raises:
-        errors.RefusedError: no word, registered in Nomad, or attached.
+        errors.RefusedError: not confirmed, registered in Nomad, or attached.
         errors.NomadApiError: Nomad could not be asked. Nothing may be deleted then.
         errors.AwsError: EC2 could not be asked. Nothing may be deleted then.
-
     """
     refuse_without_word(external_id, word)
     refuse_registered(client, external_id)
@@ -558,7 +558,7 @@ def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_
 
 
 def _deregister(deletion: _Deletion) -> None:
-    """Have Nomad forget the volume, which it refuses while one claims it."""
+    """Deregister the volume. Nomad refuses while an allocation claims it."""
     given = deletion.options
     options = deregistration.DeregistrationOptions(
         wait_s=given.wait_s,
@@ -580,9 +580,10 @@ def _deregister(deletion: _Deletion) -> None:
 
 def _hold(deletion: _Deletion) -> None:
     """
-    Keep the id for its stack until the storage is gone.
+    Reserve the id for its stack until the storage is gone.
 
-    No other stack registers it meanwhile, and a second run knows by the mark that the volume was this cluster's.
+    No other stack registers it meanwhile, and a second run knows by the owner record that the volume was this
+    cluster's.
     """
     if deletion.requester.owner:
         marks = registration_ownership.of(deletion.client)
@@ -593,7 +594,7 @@ def _hold(deletion: _Deletion) -> None:
 
 
 def _snapshot(deletion: _Deletion, deleter: deleters.Deleter) -> last_snapshot.LastSnapshot:
-    """Save what nobody can write any more, and wait until it is safe: only then is the storage deleted."""
+    """Take the last snapshot after the last write, and wait until it is completed: only then is the storage deleted."""
     options, storage = deletion.options, deletion.storage
     timeouts = last_snapshot.SnapshotTimeouts(
         wait_s=options.snapshot_wait_s, cancelled=options.cancelled, tell=options.tell
@@ -604,11 +605,11 @@ def _snapshot(deletion: _Deletion, deleter: deleters.Deleter) -> last_snapshot.L
         raise _StoppedError("gone", f"not registered, and {gone}") from gone
 
 
-# 6. The end.
+# 6. The deletion.
 
 
 def _end(deletion: _Deletion, deleter: deleters.Deleter) -> str:
-    """Look a last time, and delete; return what to know of it."""
+    """Check a last time, and delete; return notes on it."""
     options, external_id = deletion.options, deletion.storage.external_id
     if options.cancelled.is_set():
         raise errors.CancelledError("cancelled before the storage was deleted")
@@ -617,17 +618,17 @@ def _end(deletion: _Deletion, deleter: deleters.Deleter) -> str:
     try:
         deleter.delete(external_id, lambda: refuse_registered_now(deletion.client, external_id))
     except (errors.AwsError, errors.CsiError) as error:
-        said, is_accepted = str(error), False
+        response, is_accepted = str(error), False
     else:
-        said, is_accepted = "its deletion was accepted", True
-    return _confirm_absence(deletion, deleter, said, is_accepted=is_accepted)
+        response, is_accepted = "its deletion was accepted", True
+    return _confirm_absence(deletion, deleter, response, is_accepted=is_accepted)
 
 
 def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
     """
-    Raise `errors.RefusedError` while Nomad holds *external_id*, or where its answer takes longer than `FRESH_S`.
+    Raise `errors.RefusedError` while *external_id* is registered, or if Nomad answers later than `FRESH_S`.
 
-    The last look: somebody may have registered the storage again, and claimed it.
+    The last check: the storage may have been registered again meanwhile, and claimed.
     """
     for _ in range(LAST_LOOKS):
         began = time.monotonic()
@@ -637,31 +638,33 @@ def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:
     raise errors.RefusedError(f"Nomad takes more than {FRESH_S:g} s to list what is registered")
 
 
-def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, said: str, *, is_accepted: bool) -> str:
+def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, response: str, *, is_accepted: bool) -> str:
     """
-    Observe what became of storage that was ordered to go; *said* is the answer, *is_accepted* whether it was a yes.
+    Observe the storage after the request to delete it.
 
-    Returns what to know where it is gone as far as that can be observed, empty where it is. Stops where it is not, or
-    where that could not be determined: an answer alone, or its loss, shows neither.
+    *response* is the plugin's or cloud's response, *is_accepted* whether it accepted the request.
+
+    Returns a note if the absence can be observed only in part, empty if it is verified. Stops if the storage still
+    exists, or if that could not be determined: a response alone, or its loss, shows neither.
     """
     deadline = time.monotonic() + (LEAVING_S if is_accepted else 0.0)
     while True:
         try:
             found = deleter.observe(deletion.storage.external_id)
         except (errors.AwsError, errors.CsiError) as error:
-            raise _StoppedError("unknown", f"{said}; not observed afterwards: {error}") from error
+            raise _StoppedError("unknown", f"{response}; not observed afterwards: {error}") from error
         if found == "absent":
             return ""
         if found == "unobservable" and is_accepted:
             return UNOBSERVABLE
         if found == "unobservable":
-            raise _StoppedError("unknown", f"{said}; {UNOBSERVABLE}")
+            raise _StoppedError("unknown", f"{response}; {UNOBSERVABLE}")
         if time.monotonic() >= deadline or deletion.options.cancelled.wait(LEAVING_INTERVAL_S):
-            raise _StoppedError("kept", f"{said}; the storage is still there")
+            raise _StoppedError("kept", f"{response}; the storage is still there")
 
 
 def _release_mark(deletion: _Deletion) -> None:
-    """Remove the mark of what is deleted."""
+    """Remove the owner record of the deleted volume."""
     if deletion.requester.owner:
         tell = deletion.options.tell
         try:
@@ -672,7 +675,7 @@ def _release_mark(deletion: _Deletion) -> None:
 
 
 def _registered_meanwhile(deletion: _Deletion) -> str:
-    """Return what to know of registrations that came between the last look and the end."""
+    """Return a note on registrations made between the last check and the deletion."""
     try:
         held = registered_as(deletion.client, deletion.storage.external_id)
     except errors.NomadApiError as error:

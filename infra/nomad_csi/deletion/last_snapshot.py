@@ -1,9 +1,9 @@
 """
-The last snapshot of a volume by the controller of its plugin: taken, waited for, and verified usable. Call `take`.
+Take a volume's last snapshot by its plugin's controller, wait for it, and verify that it is usable. Call `take`.
 
-Its name has characters that every driver takes (`Deletion.snapshot_name` of each), at most 63 of them, and a nonce: it
-is the same for as long as one snapshot is waited for, and never that of an earlier one. csi-driver-nfs writes a
-snapshot again when its name is repeated; after a deletion whose answer was lost, nothing would replace the data.
+Its name has characters that every driver accepts (`Deletion.snapshot_name` of each), at most 63 of them, and a nonce:
+it is constant while one snapshot is waited for, and never that of an earlier one. csi-driver-nfs overwrites a snapshot
+when its name is repeated; after a deletion without a response, nothing would replace the data.
 """
 
 import hashlib
@@ -20,26 +20,26 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 
 READY_INTERVAL_S = 1.0
-"""Between two questions whether a snapshot is ready."""
+"""Interval between two checks whether a snapshot is ready."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LastSnapshot:
-    """A snapshot that a volume can be made from."""
+    """A snapshot from which a volume can be created."""
 
     snapshot_id: str = ""
     """Empty: none was taken."""
 
     evidence: str = ""
-    """What shows that it is usable."""
+    """Evidence that it is usable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotTimeouts:
-    """How a last snapshot is waited for."""
+    """Timeouts for a last snapshot."""
 
     wait_s: float
-    """A driver that copies while it is asked has so long for one call."""
+    """Also the timeout of one call, for a driver that copies during the call."""
 
     cancelled: threading.Event
     tell: Callable[[str], None]
@@ -47,22 +47,22 @@ class SnapshotTimeouts:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The volume, and what its driver can do."""
+    """The volume, and what its driver supports."""
 
     external_id: str
     provider: str
     known: model.DriverDeletion | None
-    """``None``: a driver that the catalogue does not have."""
+    """``None``: the catalogue does not have the driver."""
 
     rpcs: Collection[str]
-    """What the controller claims to serve."""
+    """The RPCs that the controller reports."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_s: float
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What ``CreateSnapshot`` is sent."""
+        """The parameters of ``CreateSnapshot``."""
         return self.known.snapshot_parameters if self.known else {}
 
 
@@ -73,7 +73,7 @@ def name_for(external_id: str) -> str:
 
 
 def take(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
-    """Take it, wait until it is ready, and read it back. Raises `errors.CsiError` where that fails."""
+    """Take the snapshot, wait until it is ready, and read it back. Raises `errors.CsiError` if that fails."""
     name = name_for(source.external_id)
     made = _ready(connection, source, name, timeouts)
     if why := _objection(source, made):
@@ -86,7 +86,7 @@ def take(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTi
 def _ready(
     connection: channel.CsiConnection, source: Source, name: str, timeouts: SnapshotTimeouts
 ) -> csi_pb2.Snapshot:
-    """Ask for the snapshot *name* until it is ready: the same name means the same snapshot."""
+    """Request the snapshot *name* until it is ready: the same name means the same snapshot."""
     deadline = time.monotonic() + timeouts.wait_s
     while True:
         made = _ask(connection, source, name, deadline - time.monotonic())
@@ -111,7 +111,7 @@ def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: f
 
 
 def _objection(source: Source, made: csi_pb2.Snapshot) -> str:
-    """Return why the id shows that the snapshot cannot be used once its volume is deleted; empty where it can."""
+    """Return why the snapshot is unusable once its volume is deleted, judged by its id; empty if it is usable."""
     known = source.known
     if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
         return (
@@ -126,7 +126,7 @@ def _objection(source: Source, made: csi_pb2.Snapshot) -> str:
 def _evidence(
     connection: channel.CsiConnection, source: Source, name: str, made: csi_pb2.Snapshot, wait_s: float
 ) -> str:
-    """Return what verifies that the snapshot is usable. Raises `errors.CsiError` for one that is not found again."""
+    """Return the evidence that the snapshot is usable. Raises `errors.CsiError` if it cannot be found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
         listed = controller.list_snapshots(
             connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
@@ -156,6 +156,6 @@ def _refuse_another(connection: channel.CsiConnection, made: csi_pb2.Snapshot, f
 
 
 def _described(snapshot: csi_pb2.Snapshot) -> str:
-    """Return id, volume and state. GCE's ids of volumes name the project, by its id or its number: their end counts."""
+    """Return id, volume and state. GCE's volume ids name the project by its id or its number: only their end counts."""
     volume = snapshot.source_volume_id.rpartition("/")[2]
     return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready_to_use else 'not ready'}"

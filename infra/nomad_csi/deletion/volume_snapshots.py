@@ -1,4 +1,4 @@
-"""Snapshots of volumes: made and waited for, listed by volume, and deleted on the user's word only."""
+"""Snapshots of volumes: create and wait for them, list them by volume, delete them after confirmation only."""
 
 import time
 from collections.abc import Callable
@@ -15,10 +15,10 @@ def create(
     client: nomad.Nomad, wanted: snapshots.NewSnapshot, *, wait_s: float, tell: Callable[[str], None]
 ) -> snapshots.Snapshot:
     """
-    Make a snapshot and return it, ready, or as it is after *wait_s*.
+    Create a snapshot and return it when it is ready, or as it is after *wait_s*.
 
-    The same name means the same snapshot, so what was interrupted goes on when it is run again with its name.
-    Raises `errors.NomadApiError`.
+    The same name means the same snapshot, so an interrupted call is safe to re-run with its name. Raises
+    `errors.NomadApiError`.
     """
     deadline = time.monotonic() + wait_s
     found = _asked(client, wanted)
@@ -42,7 +42,7 @@ def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snap
 
 
 def of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
-    """Return the snapshots of a registered volume, oldest first. Raises `errors.RefusedError` where there is none."""
+    """Return a registered volume's snapshots, oldest first. Raises `errors.RefusedError` if it is not registered."""
     volume = volumes.get(client, namespace, volume_id)
     if volume is None:
         advice = volumes.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
@@ -58,10 +58,10 @@ def of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snapshot, 
 
 def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, word: str) -> None:
     """
-    Have the plugin delete a snapshot. *word* is its id once more, as the user typed it.
+    Have the plugin delete a snapshot. *word* is the confirmation: its id once more, as the user typed it.
 
-    Raises `errors.RefusedError` without the word, and `errors.NomadApiError`. One that is gone is no error, so after an
-    ambiguous answer it may be deleted again.
+    Raises `errors.RefusedError` if it is not confirmed, and `errors.NomadApiError`. A missing snapshot is no error, so
+    the deletion is safe to repeat after an ambiguous response.
     """
     deletion.refuse_without_word(snapshot_id, word)
     snapshots.delete(client, plugin_id, snapshot_id)
