@@ -1,1 +1,1 @@
-"""AWS over boto3: what has our tags, what is attached where; what deletes is in `deletion`, on the user's word."""
+"""AWS over boto3: tagged resources and attachments; `deletion` deletes, after confirmation."""

@@ -1,7 +1,7 @@
 """
-How AWS is asked: with the SDK's own credentials and end points, with a deadline; and what its refusals say.
+AWS clients: the SDK's own credentials and endpoints, a deadline, a retry policy, and errors as one sentence.
 
-A call that AWS throttles is sent again, and each time said so (`asked_again`). No other is.
+A throttled call is retried, and each retry is logged (`asked_again`). Other calls are not retried.
 """
 
 import logging
@@ -21,16 +21,16 @@ import botocore.parsers
 
 from nomad_csi import errors
 
-# Calls that AWS refuses because there are too many of them, asked again: after a growing pause, and never silently.
+# Retries of calls that AWS throttles: after a growing pause, and never silently.
 #
-# Nothing else is asked again. A refused call did nothing, so repeating one is safe whatever it does.
+# No other call is retried. A throttled call did nothing, so repeating it is safe whatever it does.
 
 
 LOG = logging.getLogger("nomad_csi.aws")
-"""Where each further attempt is told, as a warning; without a handler of one's own, Python prints it on stderr."""
+"""Logs each retry as a warning; without a configured handler, Python prints it on stderr."""
 
 ATTEMPTS = 8
-"""Times a call is sent at most: of calls that are refused three times in ten, one in 15,000 fails."""
+"""How often a call is sent at most: if three in ten calls are throttled, one in 15,000 fails."""
 
 LONGEST_PAUSE_S = 10.0
 
@@ -50,7 +50,7 @@ CODES = frozenset(
     }
 )
 """
-Codes by which services say so. Source: botocore 1.44.5, ``botocore/retries/standard.py``
+Error codes of throttled calls. Source: botocore 1.44.5, ``botocore/retries/standard.py``
 (``ThrottledRetryableChecker``).
 """
 
@@ -61,15 +61,16 @@ def asked_again(
     client: Any, aws_region: str, *, attempts: int = ATTEMPTS, tell: Callable[..., None] = LOG.warning
 ) -> Any:
     """
-    Return *client*, whose throttled calls are from now on sent up to *attempts* times.
+    Return *client*, which from now on sends throttled calls up to *attempts* times.
 
-    Each further attempt is told by *tell*, which takes a format and its values, as the methods of a logger do.
+    *tell* reports each retry; it takes a format and its values, as the methods of a logger do.
     """
     most = attempts
 
     def pause_s(response: Any = None, attempts: int = 1, operation: Any = None, **_: object) -> float | None:
-        """Return the seconds until the next attempt, which botocore waits; ``None`` where there is none."""
-        # Source: botocore 1.44.5, `Endpoint._needs_retry`: the first answer of a handler that is not None is waited.
+        """Return the seconds until the next attempt, which botocore waits; ``None`` if there is none."""
+        # Source: botocore 1.44.5, `Endpoint._needs_retry`: the first response of a handler that is not None is the
+        # pause.
         code = response[1].get("Error", {}).get("Code", "") if response is not None else ""
         if code not in CODES or attempts >= most:
             return None
@@ -90,7 +91,7 @@ def asked_again(
     return client
 
 
-# Many things asked of EC2 by their ids: 200 in a question, some questions at a time, whatever the number.
+# Batches of EC2 ids: 200 in a request, several requests in parallel, whatever the number.
 
 
 CHUNK = 200
@@ -103,7 +104,7 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
     """
     Return the *result* of *operation* for those of *ids* that exist; *name* is the filter that takes them.
 
-    By filter: asked by id, one that is gone makes EC2 answer nothing at all. Raises botocore's errors.
+    By filter: in a request by id, one missing id makes EC2 return nothing at all. Raises botocore's errors.
     """
     wanted = sorted(set(ids))
     chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
@@ -119,22 +120,22 @@ def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str
     return list(pages.search(result))
 
 
-# Clients, and their refusals as one sentence.
+# Clients, and their errors as one sentence.
 
 
 DEADLINE_S = 20
-"""Seconds to connect, and again to read, before AWS counts as not answering."""
+"""Seconds to connect, and again to read, until AWS counts as not answering."""
 
 SESSION_S = 60
-"""Seconds after which a new session reads the SDK's files again: others renew the credentials that stand there."""
+"""Seconds until a new session reads the SDK's files again: other programs renew the credentials in them."""
 
 _LOCK = threading.Lock()  # clients may be shared by threads, and sessions not. Source: boto3 guide, "Session", 2026-11
 _SESSIONS: dict[tuple[object, ...], tuple[float, Any]] = {}
-"""When each session was made, and itself, by region, profile and the environment that it was made in."""
+"""Creation time and session, by region, profile and environment."""
 
 
 def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
-    """Return a client of *service*. Credentials and end points are those of the AWS SDK's usual places."""
+    """Return a client of *service*, with credentials and endpoints from the AWS SDK's usual places."""
     config = botocore.config.Config(
         connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
     )
@@ -144,7 +145,7 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
 
 
 def _session(aws_region: str, profile: str | None) -> Any:
-    """Return the session of this minute: to make one takes fifteen times as long as a client of it."""
+    """Return the current session, shared for `SESSION_S`: creating one takes fifteen times as long as a client."""
     environment = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
     key, now = (aws_region, profile, environment), time.monotonic()
     for old in [old for old, (made_at, _) in _SESSIONS.items() if now - made_at > SESSION_S]:
@@ -156,13 +157,13 @@ def _session(aws_region: str, profile: str | None) -> Any:
 
 @contextmanager
 def told(aws_region: str) -> Iterator[None]:
-    """Make what goes wrong in the block an `errors.AwsError` of one sentence."""
+    """Convert errors in the block to an `errors.AwsError` of one sentence."""
     try:
         yield
     except (
         botocore.exceptions.BotoCoreError,
         botocore.exceptions.ClientError,
-        botocore.parsers.ResponseParserError,  # of an end point that is not AWS's; it has no base class of botocore's
+        botocore.parsers.ResponseParserError,  # of an endpoint other than AWS; it has no base class of botocore's
         ValueError,
     ) as error:
         raise errors.AwsError(_sentence(error, aws_region)) from None
@@ -174,16 +175,16 @@ def _sentence(error: Exception, aws_region: str) -> str:
     if isinstance(error, botocore.exceptions.ProfileNotFound):
         return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
     if isinstance(error, botocore.exceptions.ClientError):
-        said = error.response["Error"]
+        info = error.response["Error"]
         return (
-            f"{error.operation_name} in {aws_region}: {said['Code']}: {said.get('Message', '')[: errors.MESSAGE_LIMIT]}"
+            f"{error.operation_name} in {aws_region}: {info['Code']}: {info.get('Message', '')[: errors.MESSAGE_LIMIT]}"
         )
     return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"
 
 
-# Which AWS region is meant, where nobody names one.
+# The default AWS region.
 
 
 def region_of_environment(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the region that the AWS SDK would take from the *environment*; empty where there is none."""
+    """Return the region that the AWS SDK would take from the *environment*; empty if there is none."""
     return environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""

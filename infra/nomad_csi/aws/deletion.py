@@ -1,10 +1,10 @@
 """
-EBS volumes and EFS access points, checked and deleted. The one place in this package that changes AWS over its API.
+Check and delete EBS volumes and EFS access points. The only module of this package that changes AWS over its API.
 
-An EBS volume goes with its data; EC2 refuses one that is attached (``VolumeInUse``). An access point of EFS is a door:
-folder and file system stay, and who has it mounted already goes on. File systems are not deleted here: several volumes
-may live on one, EFS refuses while it has mount targets, and Pulumi, which made those, removes all of it in order.
-Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API reference, ``DeleteAccessPoint`` and
+An EBS volume is deleted with its data; EC2 refuses one that is attached (``VolumeInUse``). An EFS access point is only
+an entry point: folder and file system stay, and existing mounts keep working. File systems are not deleted here:
+several volumes may share one, EFS refuses while it has mount targets, and Pulumi, which made those, removes all of it
+in order. Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API reference, ``DeleteAccessPoint`` and
 ``DeleteFileSystem``, 2026-08. Needs ``ec2:DeleteVolume``, or ``elasticfilesystem:DescribeAccessPoints`` and
 ``elasticfilesystem:DeleteAccessPoint``, besides what `ebs_volumes.read_attachments` needs.
 """
@@ -23,38 +23,38 @@ from nomad_csi.aws import asking
 from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 
-# The last snapshot of an EBS volume, taken when nobody can write to it any more and before it is deleted.
+# The last snapshot of an EBS volume, taken after the last possible write and before the deletion.
 #
-# A snapshot is the volume as it was when it was ordered; its data is safe only when it is ``completed``, which may take
-# hours. Source: Amazon EC2 API reference, ``CreateSnapshot`` and ``Snapshot``, 2026-08.
-# Needs ``ec2:CreateSnapshot``, ``ec2:CreateTags`` and ``ec2:DescribeSnapshots``.
+# A snapshot is the volume as it was when it was requested; its data is safe only when it is ``completed``, which may
+# take hours. Source: Amazon EC2 API reference, ``CreateSnapshot`` and ``Snapshot``, 2026-08. Needs
+# ``ec2:CreateSnapshot``, ``ec2:CreateTags`` and ``ec2:DescribeSnapshots``.
 
 
 SNAPSHOT_INTERVAL_S = 5.0
-"""Between two checks of a snapshot."""
+"""Interval between two checks of a snapshot."""
 
 SNAPSHOT_TAG = "nomad-csi:final-snapshot-of"
-"""AWS tag that names the volume whose last snapshot it is: its external id."""
+"""AWS tag of a last snapshot: the external id of its volume."""
 
 TAGS_LIMIT = 50
-"""Tags of a resource besides those of AWS. Source: Amazon EC2 user guide, tag restrictions, 2026-11."""
+"""Tags of a resource, AWS's own not counted. Source: Amazon EC2 user guide, tag restrictions, 2026-11."""
 
 
 def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
-    """Return the snapshots of the volume that are not completed yet. Raises `errors.AwsError`."""
+    """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
     chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
     return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
 def taken_snapshot(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
-    """Return the latest last snapshot of each volume of the stack *owner*, by its key. Raises `errors.AwsError`."""
+    """Return the latest last snapshot of each volume of the stack *owner*, by volume key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
     found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
     return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
 
 
 def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
-    """Return the account's own snapshots that pass *filters*, as EC2 describes them."""
+    """Return the account's own snapshots that match *filters*, as EC2 describes them."""
     with asking.told(aws_region):
         pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
         return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
@@ -64,10 +64,10 @@ def take_snapshot(
     external_id: str, aws_region: str, tags: Mapping[str, str], tell: Callable[[str], None] = lambda _line: None
 ) -> str:
     """
-    Order a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`.
+    Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`.
 
-    Where *tags* leave no room for our own, it is left out, and *tell* hears it: EC2 keeps the volume's id with the
-    snapshot, and a policy may want every one of the others.
+    If *tags* leave no room for our own, it is omitted and reported to *tell*: EC2 keeps the volume's id with the
+    snapshot, and a policy may require each of the other tags.
     """
     kept = {key: value for key, value in tags.items() if not key.startswith("aws:")}
     if len(kept) < TAGS_LIMIT or SNAPSHOT_TAG in kept:
@@ -98,15 +98,15 @@ def wait_for_snapshot(
     cancelled: threading.Event,
     tell: Callable[[str], None] = lambda _line: None,
 ) -> None:
-    """Return when the snapshot is completed. Raises `errors.AwsError` where it is not after *wait_s*, or failed."""
+    """Wait until the snapshot is completed. Raises `errors.AwsError` if it is not after *wait_s*, or failed."""
     deadline = time.monotonic() + wait_s
-    told = ""
+    reported = ""
     while (seen := _progress(snapshot_id, aws_region)) != "completed":
         if seen.startswith("error") or time.monotonic() >= deadline:
             raise errors.AwsError(f"snapshot {snapshot_id} is {seen} and not completed")
-        if seen != told:
+        if seen != reported:
             tell(f"snapshot {snapshot_id} is {seen}")
-            told = seen
+            reported = seen
         if cancelled.wait(min(SNAPSHOT_INTERVAL_S, max(0.0, deadline - time.monotonic()))):
             raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {seen}")
 
@@ -132,25 +132,25 @@ _ID = "nomad-csi-last-look"
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedStorage:
-    """Storage that is there."""
+    """Storage that exists."""
 
     external_id: str
 
     state: str
-    """EC2's or EFS's word for it, such as ``available``."""
+    """State in EC2's or EFS's terms, such as ``available``."""
 
     tags: Mapping[str, str]
 
 
 def kind_of(external_id: str) -> Kind:
-    """Return what *external_id* names; empty where it is nothing that is deleted here."""
+    """Return the kind of storage that *external_id* names; empty if it is none that is deleted here."""
     if aws_records.is_ebs(external_id):
         return "ebs"
     return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
 
 
 def look(external_id: str, aws_region: str) -> ObservedStorage | None:
-    """Return the storage, ``None`` where it is gone or about to be. Raises `errors.AwsError`."""
+    """Return the storage, ``None`` if it is deleted or being deleted. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         if kind_of(external_id) == "access-point":
             return _access_point(external_id, aws_region)
@@ -159,7 +159,7 @@ def look(external_id: str, aws_region: str) -> ObservedStorage | None:
 
 def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
     """
-    Return what has the volume *key* (``namespace/volume_id``) in its tag, in whatever cluster, by external id.
+    Return the storage that has the volume *key* (``namespace/volume_id``) in its tag, of any cluster, by external id.
 
     Raises `errors.AwsError`.
     """
@@ -171,18 +171,18 @@ def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
 
 def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) -> None:
     """
-    Delete the EBS volume *with its data*, or the access point; one that is gone is no error.
+    Delete the EBS volume *with its data*, or the access point; missing storage is no error.
 
-    *last_look* is called right before each time that the request is sent, also where AWS has throttled it and it is
-    sent again much later; what it raises goes up, and nothing is sent.
-    Raises `errors.AwsError`, also where no answer came: look again then.
+    *last_look* is called right before each attempt, also before a retry that throttling delayed; an error that it
+    raises is passed on, and nothing is sent. Raises `errors.AwsError`, also without a response: observe the storage
+    again then.
     """
     is_point = kind_of(external_id) == "access-point"
     event = "before-send.efs.DeleteAccessPoint" if is_point else "before-send.ec2.DeleteVolume"
     with asking.told(aws_region):
         client = asking.client("efs" if is_point else "ec2", aws_region)
         # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
-        # Taken off again: clients of one session share what their emitters remember of handlers (`hooks`, `__copy__`).
+        # Unregistered afterwards: clients of one session share their emitters' cache of handlers (`hooks`, `__copy__`).
         client.meta.events.register(event, lambda **_: last_look(), unique_id=_ID)
         try:
             if is_point:
@@ -197,7 +197,7 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
 
 
 def _volumes(name: str, value: str, aws_region: str) -> Iterator[ObservedStorage]:
-    """Yield the EBS volumes that are there and pass the filter *name*."""
+    """Yield the existing EBS volumes that match the filter *name*."""
     ec2 = asking.client("ec2", aws_region)
     for item in asking.described(ec2, "describe_volumes", "Volumes", name, [value]):
         if item["State"] not in aws_records.LEAVING:

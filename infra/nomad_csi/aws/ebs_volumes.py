@@ -1,5 +1,5 @@
 """
-EBS volumes as they are: zone, state, encryption, tags.
+Observed EBS volumes: zone, state, encryption, tags.
 
 Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2 API reference, ``Volume`` and
 ``CreateTags``, 2026-08.
@@ -14,7 +14,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 from nomad_csi.plan.rules import ebs_rules
 
-# Where EBS volumes are attached, asked of EC2. A claim that Nomad has freed does not mean that the volume is detached.
+# Attachments of EBS volumes in EC2. A claim that Nomad has released does not mean that the volume is detached.
 #
 # Needs ``ec2:DescribeVolumes`` and ``ec2:DescribeInstances``. Source of the states: Amazon EC2 API reference,
 # ``Volume``, ``VolumeAttachment`` and ``InstanceState``, 2026-08.
@@ -31,7 +31,7 @@ def read_attachments(
     external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()
 ) -> ObservedAttachments:
     """
-    Return what EC2 knows of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
+    Return EC2's state of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
 
     Raises `errors.AwsError`.
     """
@@ -82,7 +82,7 @@ _TAGGED_AT_ONCE = 500
 
 def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """
-    Return those of the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
+    Return the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
 
     Raises `errors.AwsError`.
     """
@@ -116,7 +116,7 @@ def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -
 
 
 def volume(described: Mapping[str, Any]) -> EbsVolumeRecord:
-    """Return the volume that EC2 *described*."""
+    """Parse the volume that EC2 *described*."""
     return EbsVolumeRecord(
         external_id=described["VolumeId"],
         availability_zone=described["AvailabilityZone"],
@@ -139,13 +139,13 @@ def volume(described: Mapping[str, Any]) -> EbsVolumeRecord:
 def latest_modifications(
     external_ids: Iterable[str], aws_region: str, *, profile: str | None = None
 ) -> dict[str, ebs_rules.Modification]:
-    """Return the latest modification of each volume that has had one lately, by its id. Raises `errors.AwsError`."""
+    """Return each volume's latest modification, by its id, if it has a recent one. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         ec2 = asking.client("ec2", aws_region, profile=profile)
         found = asking.described(
             ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
         )
-    # EC2 tells of the latest one only; of several, the one that began last counts.
+    # EC2 returns the latest one only; of several, the one that began last counts.
     ordered = sorted(found, key=lambda item: str(item.get("StartTime", "")))
     return {item["VolumeId"]: _modification(item) for item in ordered}
 
@@ -159,7 +159,7 @@ def _modification(item: Mapping[str, Any]) -> ebs_rules.Modification:
     )
 
 
-# Keys of KMS that volumes are encrypted with.
+# KMS keys that encrypt volumes.
 #
 # Needs ``kms:DescribeKey`` and ``kms:GetKeyPolicy`` on them. Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
 

@@ -1,5 +1,5 @@
 """
-EFS file systems and access points, all of a region in a few calls.
+Observed EFS file systems and access points, all of a region in a few calls.
 
 Needs ``elasticfilesystem:DescribeFileSystems`` and ``elasticfilesystem:DescribeAccessPoints``. Source: Amazon EFS API
 reference, ``FileSystemDescription`` and ``AccessPointDescription``, 2026-08.
@@ -30,7 +30,7 @@ def look(aws_region: str) -> ObservedFileSystems:
 
 
 def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
-    """Return those file systems and access points of *external_ids* that EFS knows. Raises `errors.AwsError`."""
+    """Return the file systems and access points among *external_ids* that EFS knows. Raises `errors.AwsError`."""
     wanted = [found for external_id in external_ids if (found := parts(external_id))]
     with asking.told(aws_region):
         efs = asking.client("efs", aws_region)
@@ -48,7 +48,7 @@ def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
 
 
 def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, Any]]:
-    """Return the *result* of *ask*, empty where EFS does not know what it asks for."""
+    """Return the *result* of *ask*, empty if EFS does not know the requested id."""
     try:
         found: list[dict[str, Any]] = ask(**by)[result]
     except botocore.exceptions.ClientError as error:

@@ -1,8 +1,8 @@
 """
-EC2 instances as far as storage cares: zone, role, and how far the answers of instance metadata travel.
+Observed EC2 instances, as far as storage needs them: zone, role, and the hop limit of the instance metadata service.
 
-Needs ``ec2:DescribeInstances``. Source: Amazon EC2 API reference, ``Instance`` and
-``InstanceMetadataOptionsResponse``, 2026-08.
+Needs ``ec2:DescribeInstances``. Source: Amazon EC2 API reference, ``Instance`` and ``InstanceMetadataOptionsResponse``,
+2026-08.
 """
 
 import itertools
@@ -17,7 +17,7 @@ is_instance = aws_records.is_instance
 
 
 def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
-    """Return those of the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
+    """Return the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     with asking.told(aws_region):
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids

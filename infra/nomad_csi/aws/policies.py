@@ -1,10 +1,10 @@
 """
-What the role of an instance may do: simulated by IAM where the caller may, else its policies, to be read.
+The permissions of an instance's role: simulated by IAM if the caller may do so, else read from its policies.
 
 Needs ``iam:GetInstanceProfile``, and ``iam:SimulatePrincipalPolicy`` or ``iam:ListAttachedRolePolicies``,
-``iam:GetPolicy``, ``iam:GetPolicyVersion``, ``iam:ListRolePolicies`` and ``iam:GetRolePolicy``.
-Source: AWS IAM API reference, 2026-08. A simulation knows permissions boundaries and the organization's policies;
-what is read here does not.
+``iam:GetPolicy``, ``iam:GetPolicyVersion``, ``iam:ListRolePolicies`` and ``iam:GetRolePolicy``. Source: AWS IAM API
+reference, 2026-08. A simulation includes permissions boundaries and the organization's policies; the policies read here
+do not.
 """
 
 import json
@@ -39,7 +39,7 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
 
 
 def look(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:
-    """Return the role in the instance profile with IAM's answers to *questions*, or its policies. `errors.AwsError`."""
+    """Return the instance profile's role with IAM's results for *questions*, or its policies. `errors.AwsError`."""
     with asking.told(aws_region):
         iam = asking.client("iam", aws_region)
     name, arn, boundary = _role_of(iam, profile_arn, aws_region)
@@ -89,5 +89,5 @@ def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _document(found: Any) -> Mapping[str, Any]:
-    """Return a policy as data; botocore decodes what IAM sends as quoted JSON."""
+    """Return a policy as data; botocore decodes the quoted JSON that IAM sends."""
     return dict(json.loads(parse.unquote(found)) if isinstance(found, str) else found)

@@ -1,4 +1,4 @@
-"""What AWS says of storage, of instances and of what their roles allow. Plain data."""
+"""Records of AWS storage, instances and permissions of roles. Plain data."""
 
 import re
 from collections.abc import Mapping
@@ -7,19 +7,19 @@ from typing import Any
 
 from nomad_csi.plan.rules import ebs_rules
 
-# What is attached where, as EC2 says.
+# Attachments, as EC2 reports them.
 
 
 MISSING = "missing"
-"""Stands for the state of a volume or an instance that EC2 does not know."""
+"""State of a volume or an instance that EC2 does not know."""
 
 
 LEAVING = frozenset({"deleting", "deleted"})
-"""States of storage that is gone, or about to be."""
+"""States of storage that is deleted or being deleted."""
 
 
 def tags_of(described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the tags of what AWS described; empty where it has none."""
+    """Return the tags of what AWS described; empty if it has none."""
     return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
 
 
@@ -28,7 +28,7 @@ _EBS_ID = re.compile(r"vol-[0-9a-f]{8,17}")
 
 @dataclass(frozen=True, kw_only=True)
 class Attachment:
-    """A volume on an instance."""
+    """A volume attached to an instance."""
 
     instance_id: str
 
@@ -47,7 +47,7 @@ class Attachment:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedVolume:
-    """An EBS volume as EC2 sees it."""
+    """An EBS volume as EC2 reports it."""
 
     external_id: str
     state: str
@@ -57,7 +57,7 @@ class AttachedVolume:
 
     @property
     def is_free(self) -> bool:
-        """Whether it is there, and attached to nothing."""
+        """Whether it exists and is attached to no instance."""
         return self.state == "available" and not self.attachments
 
     def __str__(self) -> str:
@@ -68,17 +68,17 @@ class AttachedVolume:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedAttachments:
-    """What EC2 said."""
+    """EC2's volumes and instances."""
 
     volumes: Mapping[str, AttachedVolume] = field(default_factory=dict)
-    """By external id; one for each that was asked for."""
+    """By external id; one for each that was requested."""
 
     instances: Mapping[str, str] = field(default_factory=dict)
-    """State of an instance by its id; those asked for, and those of the attachments."""
+    """State of an instance by its id; those requested, and those of the attachments."""
 
 
 def is_ebs(external_id: str) -> bool:
-    """Return whether *external_id* is that of an EBS volume."""
+    """Return whether *external_id* is the id of an EBS volume."""
     return _EBS_ID.fullmatch(external_id) is not None
 
 
@@ -90,13 +90,13 @@ def is_ebs(external_id: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class EbsVolumeRecord(ebs_rules.Present):
-    """A volume of EBS."""
+    """An EBS volume."""
 
     state: str
     """``creating``, ``available``, ``in-use``, ``deleting``, ``deleted`` or ``error``."""
 
     kms_key_arn: str
-    """Key that it is encrypted with; empty: it is not."""
+    """Key that encrypts it; empty: it is not encrypted."""
 
     tags: Mapping[str, str] = field(default_factory=dict)
 
@@ -124,7 +124,7 @@ class FileSystem:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedFileSystems:
-    """What EFS said."""
+    """EFS's file systems and access points."""
 
     file_systems: Mapping[str, FileSystem]
     access_points: Mapping[str, str]
@@ -132,7 +132,7 @@ class ObservedFileSystems:
 
 
 def parts(external_id: str) -> tuple[str, str] | None:
-    """Return file system and access point of an external id of EFS; the second may be empty. ``None``: it is none."""
+    """Return file system and access point of an EFS external id; the second may be empty. ``None``: not of EFS."""
     found = _EXTERNAL_ID.fullmatch(external_id)
     return (found[1], found[2] or "") if found else None
 
@@ -151,10 +151,10 @@ class Key:
     """``Enabled``, ``Disabled``, ``PendingDeletion``, ``PendingImport``, ``Unavailable`` ..."""
 
     is_customers: bool
-    """Whether the account manages it; a key that AWS manages grants EBS what it needs by itself."""
+    """Whether the account manages it; a key that AWS manages grants EBS the required access by itself."""
 
     policy: Mapping[str, Any] = field(default_factory=dict)
-    """Its key policy; empty where AWS manages it."""
+    """Its key policy; empty if AWS manages it."""
 
 
 # EC2 instances.
@@ -168,14 +168,14 @@ _ID = re.compile(r"i-[0-9a-f]{8,17}")
 
 @dataclass(frozen=True, kw_only=True)
 class Ec2Instance:
-    """A machine."""
+    """An EC2 instance."""
 
     instance_id: str
     state: str
     zone: str
 
     hop_limit: int
-    """Network hops that an answer of the metadata service survives: 1 ends at the machine, before containers."""
+    """Network hops that a response of the metadata service survives: 1 ends at the instance, before containers."""
 
     metadata_enabled: bool
     profile_arn: str
@@ -183,37 +183,37 @@ class Ec2Instance:
 
 
 def is_instance(text: str) -> bool:
-    """Return whether *text* is the id of an instance."""
+    """Return whether *text* is the id of an EC2 instance."""
     return _ID.fullmatch(text) is not None
 
 
-# IAM roles and what they allow.
+# IAM roles and their permissions.
 #
-# Source: AWS IAM API reference, 2026-08. A simulation knows permissions boundaries and the organization's policies;
-# what is read here does not.
+# Source: AWS IAM API reference, 2026-08. A simulation includes permissions boundaries and the organization's policies;
+# the policies read here do not.
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySimulation:
-    """One simulation: may the role do *actions* on *resources*."""
+    """One simulation: whether the role may do *actions* on *resources*."""
 
     actions: tuple[str, ...]
     resources: tuple[str, ...] = ("*",)
     context: Mapping[str, str] = field(default_factory=dict)
-    """Condition keys and their values; a key that is not there is not set."""
+    """Condition keys and their values; a missing key is not set."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IamRole:
-    """A role of instances, with its policies or with answers."""
+    """An instance role, with its policies or with simulation results."""
 
     name: str
     arn: str
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Its policies by name; empty where IAM simulated."""
+    """Its policies by name; empty if IAM simulated."""
 
     answers: tuple[frozenset[str], ...] | None = None
-    """Actions that are allowed, for each question; ``None``: IAM did not simulate."""
+    """Allowed actions for each simulation; ``None``: IAM did not simulate."""
 
     why_read: str = ""
     """Why IAM did not simulate."""

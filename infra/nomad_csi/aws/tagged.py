@@ -1,7 +1,7 @@
 """
-What exists in AWS under the tags of a stack.
+AWS resources with the tags of a stack.
 
-An interrupted run can leave a volume or a file system that Pulumi did not get to record. Its tags tell.
+An interrupted run can leave a volume or a file system that Pulumi did not record. Its tags identify it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,23 +25,23 @@ class Tagged:
     """``namespace/volume_id`` from its tag, or the name of a file system; empty when the tag is missing."""
 
     stack_id: str
-    """The random id of the stack that made it; empty: a release without ids did."""
+    """The random id of the stack that made it; empty: made by a release without ids."""
 
     cluster: str
-    """The cluster that it was made for; empty where that is not known."""
+    """The cluster that it was made for; empty if unknown."""
 
     resource_type: str
-    """Pulumi type that it would be imported as."""
+    """Pulumi type for an import."""
 
     volume: ebs_rules.Present | None = None
-    """An EBS volume as it is; ``None``: a file system."""
+    """The observed EBS volume; ``None``: a file system."""
 
 
 def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Tagged, ...]:
     """
-    Return what carries the owner tag *owner* (``project/stack``) in *aws_region*, sorted by external id.
+    Return the resources with the owner tag *owner* (``project/stack``) in *aws_region*, sorted by external id.
 
-    Credentials and end points are those of the AWS SDK's usual places. Raises `errors.AwsError`.
+    Credentials and endpoints are those of the AWS SDK's usual places. Raises `errors.AwsError`.
     """
     with asking.told(aws_region):
         found = [*_volumes(asking.client("ec2", aws_region, profile=profile), owner)]
