@@ -1,1 +1,1 @@
-"""A cluster's storage on one page: zones, clients, plugins, volumes, claims, findings, evidence. Pure; asks nothing."""
+"""The storage of a cluster on one page: zones, clients, plugins, volumes, claims, findings, evidence. Pure."""

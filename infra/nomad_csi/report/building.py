@@ -1,4 +1,4 @@
-"""A report from its parts. Pure."""
+"""Build a report from its parts. Pure."""
 
 import dataclasses
 from collections import Counter
@@ -16,28 +16,28 @@ from nomad_csi.plan import model as plans
 from nomad_csi.report import model
 from nomad_csi.verification import report
 
-# What was asked for a report, before it is put together.
+# The parts of a report.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Each as the command tells it that asks for it."""
+    """The parts, named as in the commands that read them."""
 
     found: doctor_model.ObservedCluster
-    """What the doctor read: clients, plugins, volumes."""
+    """The doctor's observations: clients, plugins, volumes."""
 
     doctor: doctor_report.DoctorReport
     verified: report.VerificationReport | None
-    """Of the spec; ``None``: there is none, or it could not be compared."""
+    """Verification of the spec; ``None``: there is no spec, or it could not be compared."""
 
     running: Mapping[str, plugins.PluginStatus]
-    """Status of plugins that are in no spec, against what their own jobs ask for, by id."""
+    """Status of plugins that are in no spec, compared with their own jobs, by id."""
 
     claims: tuple[claim_status.VolumeClaims, ...]
     smoke: tuple[model.SmokeResult, ...]
 
 
-# What a plugin that is in no spec is expected to be: what its own jobs ask for.
+# The desired state of a plugin that is in no spec: what its own jobs request.
 
 
 _NODE_ROLES = frozenset({"node", "monolith"})
@@ -45,10 +45,10 @@ _NODE_ROLES = frozenset({"node", "monolith"})
 
 def expectation_of(plugin: plugin_records.Plugin, tasks: Sequence[jobs.PluginTask]) -> plans.PluginExpectation:
     """
-    Return what *plugin* is to be by its *tasks*: a node instance on each client that its one system job may run on.
+    Return the desired state of *plugin* from its *tasks*: a node instance on each client that its system job may use.
 
-    Where several jobs, or a service job, run node instances, Nomad's own count is taken, and that of what runs where it
-    is less: Nomad counts 0 right after a job is registered. So it is for controllers.
+    If several jobs, or a service job, run node instances, Nomad's own count is used, or the number of running instances
+    if Nomad's is smaller: Nomad counts 0 right after a job is registered. The same applies to controllers.
     """
     on_nodes = [task for task in tasks if task.role in _NODE_ROLES]
     counted = on_nodes[0] if len(on_nodes) == 1 and on_nodes[0].job_type == "system" else None
@@ -71,7 +71,7 @@ def expectation_of(plugin: plugin_records.Plugin, tasks: Sequence[jobs.PluginTas
     )
 
 
-# What there is in each zone, and what is verified by what.
+# Counts by zone, and by kind of evidence.
 
 
 def zones_of(
@@ -79,7 +79,7 @@ def zones_of(
     of_plugins: Sequence[model.ReportedPlugin],
     volumes: Iterable[model.ReportedVolume],
 ) -> tuple[model.Zone, ...]:
-    """Return all zones that a client or a volume is in, by name; clients of which none is known come last."""
+    """Return all zones that have a client or a volume, by name; clients of unknown zone come last."""
     zone_of = {client.node_id: client.zone for client in clients}
     healthy: Counter[tuple[str, str]] = Counter()
     wanted: Counter[tuple[str, str]] = Counter()
@@ -112,7 +112,7 @@ def zones_of(
 def evidence_of(
     of_plugins: Iterable[model.ReportedPlugin], volumes: Sequence[model.ReportedVolume]
 ) -> tuple[model.EvidenceCount, ...]:
-    """Return how much each kind of evidence stands behind, from the strongest to none."""
+    """Return the counts of each kind of evidence, from the strongest to none."""
     return tuple(item for item in _evidence(of_plugins, volumes) if item.of and (item.verified or item.tier != "-"))
 
 
@@ -130,7 +130,7 @@ def _evidence(
     yield model.EvidenceCount(tier="-", what="volumes", verified=by_volume["-"], of=len(volumes))
 
 
-# The parts of the report. What is in the spec and what is only there are in it together.
+# The sections of the report. They include objects of the spec and objects that are only in the cluster.
 
 
 def plugins_of(parts: Parts) -> Iterator[model.ReportedPlugin]:
@@ -182,7 +182,7 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
     for item in sorted(parts.found.known_volumes, key=lambda item: item.key.partition("/")):
         namespace, _, volume_id = item.key.partition("/")
         status = statuses.get(item.key)
-        word: model.VolumeStatus = status.status if status else _of_list(item)
+        volume_status: model.VolumeStatus = status.status if status else _of_list(item)
         evidence: model.Evidence = "nomad" if item.is_registered else "-"
         yield model.ReportedVolume(
             namespace=namespace,
@@ -191,7 +191,7 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
             external_id=item.external_id,
             zones=tuple(sorted({eligibility.zone_of_segments(place) for place in item.segments} - {""})),
             claims=item.claims,
-            status=word,
+            status=volume_status,
             evidence="smoke" if item.is_registered and item.key in smoked else evidence,
             is_expected=not parts.found.plan or item.key in planned,
         )
@@ -204,7 +204,7 @@ def _of_list(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
 
 
 def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[Finding, ...]:
-    """Return what each command would report, once; errors first."""
+    """Return the findings of all commands, without duplicates; errors first."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for status in parts.running.values() for item in status.findings)
     of_claims = [item for volume in parts.claims for item in volume.findings]
@@ -222,14 +222,14 @@ def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[
 
 
 def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
-    """Yield the findings, but for those that another command tells of the same subjects, and not less severely."""
+    """Yield the findings, except those that another command reports on the same subjects at least as severely."""
     found = [dataclasses.replace(item, found_by=name) for name, items in by_command.items() for item in items]
-    told_by: dict[tuple[str, str], str] = {}
+    reported_by: dict[tuple[str, str], str] = {}
     for item in sorted(found, key=_is_warning):
         for subject in item.about or (item.subject,):
-            told_by.setdefault((item.code, subject), item.found_by)
+            reported_by.setdefault((item.code, subject), item.found_by)
     for item in found:
-        if any(told_by[item.code, subject] == item.found_by for subject in item.about or (item.subject,)):
+        if any(reported_by[item.code, subject] == item.found_by for subject in item.about or (item.subject,)):
             yield item
 
 
@@ -238,7 +238,7 @@ def _is_warning(item: Finding) -> bool:
 
 
 def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
-    """Yield, for each plugin, the volumes that Nomad would place nobody on and that no comparison tells of."""
+    """Yield, for each plugin, the unschedulable volumes that no comparison reports."""
     compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
     stuck: dict[str, list[str]] = {}
     for volume in volumes:

@@ -1,8 +1,8 @@
 """
-What a report is made of: what the doctor reads of the cluster, statuses, and who claims what. Only reads.
+Read what a report needs: the doctor's observations, statuses and claims. Changes nothing.
 
-The number of calls does not grow with clients. It grows with the volumes of a spec, each of which is compared, and with
-claimed volumes up to a bound. What cannot be read is said, and keeps nothing else from being told.
+The number of requests does not grow with clients. It grows with the volumes of a spec, each of which is compared, and
+with claimed volumes up to a limit. What cannot be read is reported, and does not prevent the rest of the report.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from nomad_csi.report import building, model
 from nomad_csi.verification import looking, report, verification
 
 CLAIMED_MAX = 500
-"""So many claimed volumes are read, to see who holds them: the list of volumes counts claims and names nobody."""
+"""Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""
 
 
 _NOT_ASKED = doctor.Unknown(reason="AWS was not asked: name a region with `--aws-region`", is_expected=True)
@@ -30,19 +30,19 @@ _NOT_ASKED = doctor.Unknown(reason="AWS was not asked: name a region with `--aws
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """What a report is to tell."""
+    """The options of a report."""
 
     plan: plans.StoragePlan | None = None
-    """What is expected; ``None``: plugins are compared with what their own jobs ask for."""
+    """The desired state; ``None``: plugins are compared with their own jobs."""
 
     spec: str = ""
     """The file that *plan* was read from."""
 
     external_ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Of storage that the plan makes, by ``namespace/volume_id``."""
+    """External ids of storage that the plan creates, by ``namespace/volume_id``."""
 
     aws_region: str = ""
-    """Where AWS is asked; empty: it is not."""
+    """The region in which AWS is asked; empty: AWS is not asked."""
 
     claimed_max: int = CLAIMED_MAX
     smoke: tuple[model.SmokeResult, ...] = ()
@@ -51,9 +51,9 @@ class ReportOptions:
 
 def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
     """
-    Return the report.
+    Read the cluster and return the report.
 
-    Raises `errors.NomadApiError` where Nomad answers nothing at all.
+    Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
     asks_aws = bool(question.aws_region)
     found = doctor_cluster.look(client, question.plan, question.external_ids, names_instances=asks_aws)
@@ -92,7 +92,7 @@ def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Reader:
-    """What is asked besides what the doctor *found*, and what of it could not be checked."""
+    """Reads what the doctor's observations *found* lack, and records which checks failed."""
 
     client: nomad.Nomad
     question: ReportOptions
@@ -101,14 +101,14 @@ class _Reader:
 
     @contextlib.contextmanager
     def _noting(self, check: str, kind: type[errors.NomadCsiError] = errors.NomadApiError) -> Iterator[None]:
-        """Note that *check* could not be made where the block raises an error of *kind*."""
+        """Record that *check* failed if the block raises an error of *kind*."""
         try:
             yield
         except kind as error:
             self.unchecked.append(doctor.Unchecked(check=check, reason=str(error)))
 
     def cluster(self) -> model.Cluster:
-        """Return which cluster it is: without its identity where it has none, or the token may not read it."""
+        """Return the cluster: without its identity if it has none, or the token may not read it."""
         known = () if isinstance(self.found.servers, doctor.Unknown) else self.found.servers
         of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
         identity = ""
@@ -131,7 +131,7 @@ class _Reader:
         return None
 
     def running(self) -> Iterator[tuple[str, plugins.PluginStatus]]:
-        """Yield statuses of plugins that run and are in no spec."""
+        """Yield statuses of running plugins that are in no spec."""
         planned = {item.plugin_id for item in (self.found.plan.plugins if self.found.plan else ())}
         wanted = [
             self._wanted(plugin)
@@ -156,7 +156,7 @@ class _Reader:
         return dataclasses.replace(seen.status, causes=fetched)
 
     def claims(self) -> tuple[tuple[claim_status.VolumeClaims, ...], int]:
-        """Return who holds volumes, and of how many claimed ones that was not read."""
+        """Return the volumes' claims, and the number of claimed volumes that were not read."""
         claimed = [volume.key for volume in self.found.known_volumes if volume.claims]
         unknown = [part for part in (self.found.clients, self.found.plugins) if isinstance(part, doctor.Unknown)]
         if unknown and claimed:
@@ -174,14 +174,14 @@ class _Reader:
         return judged, unread
 
     def _of_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
-        """Return what is known of the claims of *seen*, EC2 asked too; ``None`` where it is not, or does not tell."""
+        """Return the claims of *seen* with EC2's attachments; ``None`` if EC2 is not asked, or fails."""
         if self.question.aws_region:
             with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
                 return reading.look(self.client, seen, aws_region=self.question.aws_region)
         return None
 
     def _of_nomad(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:
-        """Return what is known of the claims of *seen*, without asking anything again."""
+        """Return the claims of *seen*, without further requests."""
         return claim_status.ObservedClaims(
             volumes=tuple(seen),
             nodes={node.node_id: node for node in self.found.known_clients},

@@ -1,4 +1,4 @@
-"""What a report holds, and how grave each part of it is. Plain data."""
+"""The data of a report, and the severity of each part. Plain data."""
 
 import dataclasses
 import functools
@@ -22,10 +22,10 @@ from nomad_csi.verification import report as verify_report
 VolumeStatus = Literal["ok", "missing", "differs", "unschedulable"]
 Evidence = Literal["smoke", "nomad", "-"]
 Kind = Literal["good", "warn", "bad", "unsure"]
-"""How grave a word is, for whoever paints it."""
+"""Severity of a status, for its colour."""
 
 ORDER: tuple[Kind, ...] = ("bad", "unsure", "warn", "good")
-"""The gravest first."""
+"""The most severe first."""
 
 NOT_JUDGED = "not checked"
 
@@ -37,38 +37,38 @@ _WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible"
 _UNSURE = frozenset({NOT_JUDGED, "not verified", "initializing"})
 
 
-def kind_of(word: str) -> Kind:
-    """Return how grave *word* is: a status, the state of a client or of a claim, a severity."""
-    if word in _GOOD:
+def kind_of(status: str) -> Kind:
+    """Return the severity of *status*: a status, the state of a client or of a claim, a severity."""
+    if status in _GOOD:
         return "good"
-    if word in _UNSURE:
+    if status in _UNSURE:
         return "unsure"
-    return "warn" if word in _WARN else "bad"
+    return "warn" if status in _WARN else "bad"
 
 
 def worst(kinds: Iterable[Kind]) -> Kind:
-    """Return the gravest of *kinds*; ``good`` where there is none."""
+    """Return the most severe of *kinds*; ``good`` if there is none."""
     return min(kinds, key=ORDER.index, default="good")
 
 
 def grouped(rows: Iterable[_Row], name_of: Callable[[_Row], _Name]) -> defaultdict[_Name, list[_Row]]:
-    """Return *rows* by what *name_of* returns of each; none where a name has none."""
+    """Group *rows* by *name_of* each; rows without a name are omitted."""
     found: defaultdict[_Name, list[_Row]] = defaultdict(list)
     for row in rows:
         found[name_of(row)].append(row)
     return found
 
 
-# What `nomad-csi smoke --json` said earlier, read again: only it shows that data goes into a volume and back.
+# The output of an earlier `nomad-csi smoke --json`, parsed: the only evidence that data can be written and read back.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SmokeResult(registration.NamedVolume):
-    """What became of the test of one volume, and which file says so."""
+    """The outcome of one volume's smoke test, and its source file."""
 
     status: Literal["verified", "failed", "not verified"]
     verified: tuple[str, ...]
-    """What was certain then, one sentence each."""
+    """The verified facts, one sentence each."""
 
     not_verified: tuple[str, ...]
     left_behind: tuple[str, ...]
@@ -81,7 +81,7 @@ def _reader() -> pydantic.TypeAdapter[SmokeResult]:
 
 
 def read_smoke(text: str, source: str) -> SmokeResult:
-    """Return the outcome in *text*, the output of `nomad-csi smoke --json`. Raises `errors.SpecError`."""
+    """Parse *text*, the output of `nomad-csi smoke --json`. Raises `errors.SpecError`."""
     try:
         return dataclasses.replace(_reader().validate_json(text, strict=True), source=source)
     except pydantic.ValidationError:
@@ -94,29 +94,29 @@ def read_smoke(text: str, source: str) -> SmokeResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Which cluster was checked, from where and when."""
+    """The observed cluster, its address and the time."""
 
     address: str
-    """As it was asked. A connection takes no user and password in it."""
+    """As configured. The address of a connection contains no user and password."""
 
     region: str
-    """As the servers' names have it; empty: not known."""
+    """From the servers' names; empty: unknown."""
 
     identity: str
     """Id that nomad-csi gave it, from a Nomad variable; empty: it has none, or the token may not read it."""
 
     servers: tuple[nodes.Server, ...]
-    """Empty where they could not be read."""
+    """Empty if they could not be read."""
 
     asked_at: str
-    """When, in UTC, by Nomad's own clock."""
+    """Time in UTC, by Nomad's own clock."""
 
     sandbox: str = ""
-    """The mark of the sandbox, whose plugins mount nothing; empty: it is none."""
+    """The mark of the sandbox, whose plugins mount nothing; empty: not a sandbox."""
 
     @property
     def nomad_versions(self) -> str:
-        """Those of its servers."""
+        """The Nomad versions of its servers."""
         return ", ".join(sorted({server.version for server in self.servers}))
 
 
@@ -127,33 +127,33 @@ class ReportedClient:
     node_id: str
     name: str
     zone: str
-    """As its plugin instances report it, else as Nomad's fingerprint found it; empty: neither knows."""
+    """As its plugin instances report it, else from Nomad's fingerprint; empty: unknown."""
 
     datacenter: str
     node_pool: str
     state: str
-    """``ready``, ``draining``, ``ineligible``, or Nomad's status where that is not ``ready``, such as ``down``."""
+    """``ready``, ``draining``, ``ineligible``, or Nomad's status if that is not ``ready``, such as ``down``."""
 
     version: str
-    """Of its Nomad."""
+    """Its Nomad version."""
 
     statuses: Mapping[str, str]
     """Status of its instances by plugin id and role: ``{"aws-ebs0 node": "healthy"}``."""
 
     @property
     def state_kind(self) -> Kind:
-        """How grave its own state is."""
+        """Severity of its own state."""
         return kind_of(self.state)
 
     @property
     def kind(self) -> Kind:
-        """How grave the worst is of its state and of all instances on it."""
+        """The worst severity of its state and of all instances on it."""
         return worst(map(kind_of, (self.state, *self.statuses.values())))
 
     @property
     def remark(self) -> str:
-        """What is not well on it, its own state apart: ``aws-ebs0 node: hung``."""
-        return "; ".join(f"{name}: {word}" for name, word in self.statuses.items() if kind_of(word) != "good")
+        """Its unhealthy instances: ``aws-ebs0 node: hung``."""
+        return "; ".join(f"{name}: {status}" for name, status in self.statuses.items() if kind_of(status) != "good")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,10 +162,10 @@ class ReportedPlugin:
 
     plugin_id: str
     status: plugins.PluginStatus | None
-    """``None``: it could not be judged, and `ClusterReport.unchecked` says why."""
+    """``None``: it could not be determined; `ClusterReport.unchecked` has the reason."""
 
     is_expected: bool
-    """Whether the spec has it; without a spec, true: what runs is compared with what its own jobs ask for."""
+    """Whether the spec has it; without a spec, true: running plugins are compared with their own jobs."""
 
     @property
     def word(self) -> str:
@@ -174,7 +174,7 @@ class ReportedPlugin:
 
     @property
     def kind(self) -> Kind:
-        """How grave that is: what its policy allows for is a warning."""
+        """Its severity: a deviation that its policy allows is a warning."""
         if self.status is None or self.status.status == plugins.HEALTHY:
             return kind_of(self.word)
         return "warn" if self.status.ok else "bad"
@@ -186,16 +186,16 @@ class ReportedVolume(registration.NamedVolume):
 
     plugin_id: str
     external_id: str
-    """Empty where the storage is still to be made."""
+    """Empty if the storage is not created yet."""
 
     zones: tuple[str, ...]
-    """Where it may be used; empty: anywhere."""
+    """Zones in which it can be used; empty: any zone."""
 
     claims: int
-    """How many allocations hold it."""
+    """Number of allocations that claim it."""
 
     status: VolumeStatus
-    """``ok``: as the spec has it; without one, registered and schedulable."""
+    """``ok``: matches the spec; without one, registered and schedulable."""
 
     evidence: Evidence
     is_expected: bool
@@ -203,26 +203,26 @@ class ReportedVolume(registration.NamedVolume):
 
     @property
     def kind(self) -> Kind:
-        """How grave its status is."""
+        """Severity of its status."""
         return kind_of(self.status)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Zone:
-    """What is in one zone."""
+    """The counts of one zone."""
 
     name: str
-    """Empty: of these clients no zone is known."""
+    """Empty: the zone of these clients is unknown."""
 
     clients: int
     ready: int
-    """Of the clients; the rest is draining, ineligible or not up."""
+    """Ready clients; the others are draining, ineligible or not up."""
 
     plugins: Mapping[str, tuple[int, int]]
-    """Healthy and all node instances that must be there, by plugin id."""
+    """Number of healthy and of expected node instances, by plugin id."""
 
     volumes: int
-    """Volumes that can be used in this zone and in no other."""
+    """Volumes that can be used in this zone only."""
 
     claimed: int
     wrong_volumes: int
@@ -230,7 +230,7 @@ class Zone:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceCount:
-    """How many things one kind of evidence stands behind."""
+    """How many objects have one kind of evidence."""
 
     tier: Literal["nomad", "csi", "smoke", "-"]
     what: str
@@ -242,22 +242,22 @@ class EvidenceCount:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterReport:
-    """Everything that a report tells."""
+    """The whole report."""
 
     cluster: Cluster
     spec: str
-    """File of the spec; empty: what is there was compared with nothing but its own jobs."""
+    """File of the spec; empty: observed plugins were compared with their own jobs only."""
 
     clients: tuple[ReportedClient, ...]
     plugins: tuple[ReportedPlugin, ...]
     volumes: tuple[ReportedVolume, ...]
     claims: tuple[claim_status.VolumeClaims, ...]
     claims_unread: int
-    """Claimed volumes whose holders were not read, to keep the number of calls bounded."""
+    """Claimed volumes whose claims were not read, to limit the number of requests."""
 
     asked_ec2: bool
     findings: tuple[Finding, ...]
-    """Errors first; then by the command that reports them by itself, `Finding.found_by`, as that found them."""
+    """Errors first; then by the command that reports them, `Finding.found_by`, in its order."""
 
     unchecked: tuple[doctor.Unchecked, ...]
     smoke: tuple[SmokeResult, ...]
@@ -266,27 +266,27 @@ class ClusterReport:
 
     @property
     def errors(self) -> int:
-        """How many findings are errors."""
+        """Number of findings of severity error."""
         return len(errors_of(self.findings))
 
     @property
     def warnings(self) -> int:
-        """How many findings are warnings."""
+        """Number of findings of severity warning."""
         return len(self.findings) - self.errors
 
     @property
     def unexpected(self) -> tuple[doctor.Unchecked, ...]:
-        """What failed to be checked."""
+        """Failed checks."""
         return tuple(item for item in self.unchecked if not item.is_expected)
 
     @property
     def left_out(self) -> tuple[doctor.Unchecked, ...]:
-        """What was not to be asked, or can be seen from nowhere."""
+        """Checks that were disabled, or are impossible."""
         return tuple(item for item in self.unchecked if item.is_expected)
 
     @property
     def status(self) -> tuple[str, Kind]:
-        """The whole in a few words, and how grave it is."""
+        """The overall status as a phrase, and its severity."""
         if self.errors:
             return listing.grouped(self.errors, "error"), "bad"
         if self.unexpected:
@@ -297,13 +297,13 @@ class ClusterReport:
 
     def as_json(self) -> dict[str, Any]:
         """
-        Return the report as JSON values. Keys are kept once released.
+        Return the report as JSON values. Keys stay stable once released.
 
         ``{"ok", "cluster", "spec", "totals", "zones", "evidence", "clients", "plugins", "volumes", "claims",
         "claims_unread", "findings", "not_checked", "smoke"}``. ``cluster`` has ``address``, ``region``, ``identity``,
         ``servers``, ``asked_at`` (UTC) and ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with
-        ``is_expected``, of one that could not be judged ``plugin_id`` and ``status`` ``"not checked"`` alone;
-        ``claims`` are the volumes of `nomad-csi claims --json`. What is not known is an empty text.
+        ``is_expected``; a plugin whose status could not be determined has only ``plugin_id`` and ``status`` ``"not
+        checked"``. ``claims`` are the volumes of `nomad-csi claims --json`. An unknown value is an empty string.
         """
         claims = claims_report.ClaimsReport(volumes=self.claims, asked_ec2=self.asked_ec2).as_json()
         return {

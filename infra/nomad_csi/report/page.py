@@ -1,4 +1,4 @@
-"""A report as a page shows it: grouped, sorted, the worst first. Pure; text and markup are the template's."""
+"""A report arranged for a page: grouped and sorted, the worst first. Pure; the template has texts and markup."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from nomad_csi.report import model
 from nomad_csi.text import listing
 
 SHOWN = 5
-"""Errors of one code that are shown at once; the rest can be opened."""
+"""Findings of one code that are shown initially; the others can be expanded."""
 
 ROWS = 50
-"""Rows of one table that are shown at once, of what is not well; the rest can be opened."""
+"""Unhealthy rows of one table that are shown initially; the others can be expanded."""
 
 
-# Clients of a zone as small squares, one for each: a picture beside numbers that say the same.
+# Clients of a zone as small squares, one for each: a chart beside the same counts.
 
 
 _COLUMNS = {False: 20, True: 40}
 _PITCH = {False: 9, True: 5}
-"""Of a few clients, and of many."""
+"""For few clients, and for many."""
 
 MANY = 100
 
@@ -34,7 +34,7 @@ class Chart:
     width: str
     height: str
     paths: tuple[tuple[model.Kind, str], ...]
-    """Kind of the clients and the path of all their squares; what is not well comes first, as lozenges."""
+    """Kind of the clients and the path of all their squares; the unhealthy come first, as lozenges."""
 
 
 def chart_of(kinds: Sequence[model.Kind]) -> Chart:
@@ -68,7 +68,7 @@ def _lozenge(left: int, top: int, side: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A number at the top of the page, and the section of its name."""
+    """A number at the top of the page, and the section that it links to."""
 
     label: str
     count: int
@@ -83,21 +83,21 @@ class FindingGroup:
     first: Finding
     kind: model.Kind
     advice: str
-    """Where all of them advise the same; else empty."""
+    """The common advice of all findings; empty if they differ."""
 
     shown: Sequence[Finding]
-    """The first; none of warnings, which can all wait."""
+    """The first ones; none for warnings, which are not urgent."""
 
     folded: Sequence[Finding]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Rows of a table, each with its `kind`: what is not well, to be shown, and everything in groups, to be opened."""
+    """Rows of a table, each with its `kind`: unhealthy rows, to be shown, and all rows in groups, to be expanded."""
 
     wrong: Sequence[Any]
     groups: Mapping[str, Sequence[Any]]
-    """By name; those without one come last."""
+    """By name; rows without one come last."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,11 +106,11 @@ class PluginInstanceRow:
 
     row: InstanceRow
     zone: str
-    """Of the client, where the instance itself reports none: so for controllers."""
+    """Zone of the client, if the instance itself reports none, as for controllers."""
 
     @property
     def kind(self) -> model.Kind:
-        """How grave its status is: one that nobody asked for is worth knowing, and no more."""
+        """Its severity; an unexpected instance is at most informational."""
         return "warn" if self.row.is_extra else model.kind_of(self.row.status)
 
 
@@ -123,24 +123,24 @@ class ClaimRow:
 
     @property
     def kind(self) -> model.Kind:
-        """How grave its status is."""
+        """Severity of its status."""
         return model.kind_of(self.item.status)
 
     @property
     def client(self) -> str:
-        """The name of its client, with its status where that is not ``ready``."""
+        """The name of its client, with its status if that is not ``ready``."""
         name = self.item.claim.node_name or self.item.claim.node_id or "-"
         return name if self.item.node_status in {"ready", ""} else f"{name} ({self.item.node_status})"
 
     @property
     def since(self) -> str:
-        """When its allocation was made."""
+        """Creation time of its allocation."""
         return claims_report.time_text(self.item.claim.since_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All that the template needs."""
+    """The values for the template."""
 
     report: model.ClusterReport
     tiles: Iterable[Tile]
@@ -153,7 +153,7 @@ class Page:
 
 
 def of(report: model.ClusterReport) -> Page:
-    """Return the page of *report*."""
+    """Build the page of *report*."""
     zone_of = {client.node_id: client.zone for client in report.clients}
     claims = [ClaimRow(held=held, item=item) for held in report.claims for item in held.claims]
     return Page(
