@@ -1,1 +1,1 @@
-"""The state of a Pulumi stack: what it made, what can be imported into it, and how it lets go of it."""
+"""The state of a Pulumi stack: its resources, what can be imported into it, and removing resources from it."""

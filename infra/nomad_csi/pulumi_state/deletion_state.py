@@ -1,9 +1,9 @@
 """
-What a stack had plugins make, out of its state.
+Read from a stack's state what storage it had plugins create.
 
-The state is what ``pulumi stack export`` prints: ``deployment.resources``, each with its type and outputs. A volume
-that a `CreatedVolume` took over, because it was registered already, is not one that it made (`madeStorage`).
-Source: pulumi/pulumi, ``sdk/go/common/apitype/core.go`` (``DeploymentV3``, ``ResourceV3``), 2026-08.
+The state is the output of ``pulumi stack export``: ``deployment.resources``, each with its type and outputs. A volume
+that a `CreatedVolume` took over, because it was registered already, does not count as created (`madeStorage`). Source:
+pulumi/pulumi, ``sdk/go/common/apitype/core.go`` (``DeploymentV3``, ``ResourceV3``), 2026-08.
 """
 
 import json
@@ -16,9 +16,9 @@ from nomad_csi.resources.created import created_properties
 
 def made(text: str, source: str) -> dict[str, MadeStorage]:
     """
-    Return what the state in *text* says that plugins made, by ``namespace/volume_id``.
+    Return the storage that plugins created according to the state in *text*, by ``namespace/volume_id``.
 
-    Raises `errors.SpecError` for something that is no state.
+    Raises `errors.SpecError` if *text* is not a state.
     """
     try:
         resources = json.loads(text)["deployment"]["resources"]

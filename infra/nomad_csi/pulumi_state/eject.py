@@ -1,9 +1,9 @@
 """
-To let a Pulumi stack forget what nomad-csi manages in it: back up the state, write the files, have Pulumi forget.
+Remove what nomad-csi manages from a Pulumi stack's state: back up the state, write the files, delete the URNs.
 
-What is forgotten: plugins, volumes, files, their components, and whatever lies below those in AWS. Nothing of it is
-changed or removed where it is. Only Pulumi is asked. The shape of a resource is that of ``pulumi stack export``.
-Source: pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026-08.
+Removed from the state: plugins, volumes, files, their components, and the AWS resources below them. The objects
+themselves are not changed or deleted. Only Pulumi is asked. A resource has the form of ``pulumi stack export``. Source:
+pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026-08.
 """
 
 import json
@@ -34,7 +34,7 @@ Resource = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """A resource in AWS that no stack knows any more."""
+    """A resource in AWS that no stack manages any more."""
 
     type: str
     """Pulumi's type, such as ``aws:ebs/volume:Volume``."""
@@ -45,33 +45,33 @@ class Left:
 
 @dataclass(frozen=True, kw_only=True)
 class Ejection:
-    """What a stack is to forget."""
+    """What is removed from a stack's state."""
 
     exported: Mapping[str, Any]
-    """The state as it is, secrets encrypted."""
+    """The present state, secrets encrypted."""
 
     forgotten: tuple[Resource, ...]
-    """Dependents before what they depend on."""
+    """The resources to remove, dependents before what they depend on."""
 
     kept: tuple[str, ...]
-    """URNs of what the stack goes on to manage."""
+    """URNs that the stack continues to manage."""
 
     left: tuple[Left, ...]
-    """What stays in AWS on its own."""
+    """Resources that remain in AWS, unmanaged."""
 
     files: Mapping[str, str]
     """Texts of job files and volume files by their path."""
 
     remarks: tuple[str, ...]
-    """What is to be said about the files."""
+    """Notes on the files."""
 
     @property
     def urns(self) -> tuple[str, ...]:
-        """URNs of what is forgotten, in order."""
+        """URNs to remove, in order."""
         return tuple(resource["urn"] for resource in self.forgotten)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as data."""
+        """Return it as JSON values."""
         shown = [{"type": item.type, "id": item.id, "tags": dict(item.tags)} for item in self.left]
         found = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": shown}
         return found | {"files": list(self.files), "remarks": list(self.remarks)}
@@ -81,21 +81,21 @@ def look(stack: PulumiStack, source: str) -> Ejection:
     """
     Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
-    Raises `errors.RefusedError` where it cannot be done now: an operation was interrupted, something that stays needs
-    what goes, the HCL of a job is secret in the state, or a volume was never made.
+    Raises `errors.RefusedError` if it cannot be done now: an operation was interrupted, a resource that stays depends
+    on one that is removed, the HCL of a job is secret in the state, or a volume was never created.
     """
     exported = stack.export()
     deployment = exported.get("deployment") or {}
     resources = tuple(deployment.get("resources") or ())
     _refuse_unfinished(resources, deployment.get("pending_operations") or (), source)
     ours: set[str] = set()
-    for resource in resources:  # parents stand before their children
+    for resource in resources:  # parents precede their children
         if _is_of_package(resource["type"]) or resource.get("parent") in ours:
             ours.add(resource["urn"])
     _refuse_needed(resources, ours, source)
     ours |= _idle_providers(resources, ours)
     own = [resource for resource in resources if resource["urn"] in ours]
-    # Only a decrypted export tells the names of secrets.
+    # Only a decrypted export has the names of secrets.
     has_secrets = any(resource.get("inputs", {}).get("secrets") for resource in own)
     secret_names = names_of_secrets(stack.export(show_secrets=True)) if has_secrets else {}
     texts, remarks = _files_of(own, secret_names)
@@ -111,10 +111,10 @@ def look(stack: PulumiStack, source: str) -> Ejection:
 
 def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
     """
-    Do what *found* says: files below *folder*, the whole state in *backup* first.
+    Eject as *found* describes: back up the whole state in *backup*, write the files below *folder*, remove the URNs.
 
-    Running it again after it was broken off goes on with what is left. Raises `errors.RefusedError` where a file is in
-    the way, or where the state changed meanwhile, before anything is forgotten.
+    An interrupted run is safe to repeat: it continues with the rest. Raises `errors.RefusedError` if a file is in the
+    way, or if the state changed meanwhile, before any URN is removed.
     """
     if stack.export()["deployment"].get("resources") != found.exported["deployment"].get("resources"):
         raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
@@ -132,7 +132,7 @@ def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, tell
 
 
 def _back_up(path: Path, exported: Mapping[str, Any]) -> None:
-    """Write the state to *path*, for its owner alone, and never over another file."""
+    """Write the state to *path*, readable by its owner only, and never over another file."""
     text = json.dumps(exported, indent=2) + "\n"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -174,7 +174,7 @@ def _refuse_unfinished(resources: Sequence[Resource], pending: Sequence[Mapping[
 
 
 def _needed_by(resource: Resource) -> Iterator[str]:
-    """Yield URNs that *resource* needs."""
+    """Yield the URNs that *resource* depends on."""
     yield from resource.get("dependencies") or ()
     for urns in (resource.get("propertyDependencies") or {}).values():
         yield from urns or ()
@@ -187,7 +187,7 @@ def _needed_by(resource: Resource) -> Iterator[str]:
 
 
 def _refuse_needed(resources: Sequence[Resource], ours: set[str], source: str) -> None:
-    """Refuse where a resource that stays depends on one that goes: Pulumi would not let the state be like that."""
+    """Raise an error if a resource that stays depends on one that is removed: Pulumi would reject such a state."""
     wrong = [
         f"{resource['urn']} needs {needed}"
         for resource in resources
@@ -202,7 +202,7 @@ def _refuse_needed(resources: Sequence[Resource], ours: set[str], source: str) -
 
 
 def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
-    """Return default providers that nothing uses but what goes."""
+    """Return the default providers that only removed resources use."""
     used = {
         resource["provider"].rpartition("::")[0]
         for resource in resources
@@ -215,7 +215,7 @@ def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
     }
 
 
-# The files of what a stack forgets: job files and volume files with concrete external ids, as they are committed.
+# The files of the removed resources: job files and volume files with concrete external ids, ready to commit.
 #
 # The paths are those that ``nomad-csi render`` writes to.
 
@@ -223,7 +223,7 @@ def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
 def _files_of(
     resources: Sequence[Resource], secret_names: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the files of *resources* and remarks on them; *secret_names* are those of a volume's secrets, by URN."""
+    """Return the files of *resources* and notes on them; *secret_names* are the names of a volume's secrets, by URN."""
     texts: dict[str, str] = {}
     remarks: list[str] = []
     for resource in resources:
@@ -265,11 +265,11 @@ def _job(resource: Resource, taken: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _plugin_and_role(hcl: str) -> str:
-    """Return ``aws-ebs0-controller`` for the job file of one plugin; empty for any other."""
+    """Return ``aws-ebs0-controller`` for the job file of one plugin; empty for another job file."""
     try:
         found = [plugin for job in parsed.parse(hcl, "").jobs for _, _, plugin in job.plugins()]
     except errors.SpecError:
-        return ""  # with functions in it, which are the server's to compute
+        return ""  # with functions in it, which only the server computes
     return f"{found[0].id}-{found[0].type}" if len(found) == 1 else ""
 
 
@@ -278,7 +278,7 @@ def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str
     key = f"{inputs['namespace']}/{inputs['volumeId']}"
     remarks += [f"{name} of volume {key} is secret and is not in any file: add it, or it is dropped" for name in hidden]
     if resource["type"] == names.CREATED_VOLUME_TYPE:
-        # With the id and the context that the plugin answered.
+        # With the id and the context that the plugin returned.
         outputs = resource.get("outputs") or {}
         if not outputs.get("externalId"):
             raise errors.RefusedError(
@@ -294,7 +294,7 @@ def _is_secret(value: Any) -> bool:
 
 
 def _opened(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the map of secrets that a plain export holds: one secret as a whole, or a secret for each."""
+    """Return the map of secrets in a plain export: one secret as a whole, or a secret for each."""
     if not _is_secret(value):
         return value
     found = json.loads(value.get("plaintext") or "{}")
@@ -302,7 +302,7 @@ def _opened(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _without_secrets(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return *inputs* without what is secret in them, and the names of those, but for ``secrets`` itself."""
+    """Return *inputs* without their secret values, and the names of those, except ``secrets`` itself."""
     kept, hidden = {}, []
     for name, value in inputs.items():
         if name == "mountOptions" and not _is_secret(value):

@@ -1,7 +1,7 @@
 """
-A Pulumi stack, asked through the ``pulumi`` command with whatever backend and login it is set to.
+A Pulumi stack, accessed through the ``pulumi`` command with its configured backend and login.
 
-No file of a backend is read or written here. Tried with CLI 3.260, 2026-11; `forget` needs one whose ``state delete``
+No file of a backend is read or written here. Tested with CLI 3.260, 2026-11; `forget` needs one whose ``state delete``
 takes several URNs.
 """
 
@@ -19,10 +19,10 @@ from nomad_csi import errors
 
 EXPORT_TIMEOUT_S = 300.0
 PREVIEW_TIMEOUT_S = 1800.0
-"""A preview runs the program, and reads what has drifted."""
+"""A preview runs the program, and reads drift."""
 
 URNS_AT_ONCE = 500
-"""URNs in one command: Linux takes 2 MiB of arguments, and a URN has 100 to 400 bytes."""
+"""URNs in one command: Linux takes 2 MiB of args, and a URN has 100 to 400 bytes."""
 
 SHOWN_LINES = 12
 
@@ -33,40 +33,40 @@ class PulumiStack:
 
     folder: Path
     name: str = ""
-    """Empty: the one that is selected."""
+    """Empty: the selected stack."""
 
     def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
-        """Return what ``pulumi stack export`` prints; secrets are encrypted in it unless *show_secrets*."""
-        words = ["stack", "export", *(["--show-secrets"] if show_secrets else [])]
-        return _json(self._run(words, EXPORT_TIMEOUT_S), words)
+        """Return the output of ``pulumi stack export``; its secrets are encrypted unless *show_secrets*."""
+        args = ["stack", "export", *(["--show-secrets"] if show_secrets else [])]
+        return _json(self._run(args, EXPORT_TIMEOUT_S), args)
 
     def forget(self, urns: Sequence[str], *, protected: bool) -> None:
         """
-        Delete *urns*, dependents first, from the state and from nothing else; *protected*: some of them are.
+        Delete *urns*, dependents first, from the state only; *protected*: some of them are protected.
 
-        Raises `errors.NomadCsiError` where Pulumi refuses; what was deleted before stays deleted.
+        Raises `errors.NomadCsiError` if Pulumi refuses; what was deleted before stays deleted.
         """
         force = ["--force"] if protected else []
         for start in range(0, len(urns), URNS_AT_ONCE):
             self._run(["state", "delete", "--yes", *force, *urns[start : start + URNS_AT_ONCE]], EXPORT_TIMEOUT_S)
 
     def preview(self) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
-        """Return the import file that a preview writes of all that it would create, and the steps of the preview."""
+        """Return the import file that a preview writes of all that it would create, and the preview's steps."""
         with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:
             path = Path(folder, "imports.json")
-            words = ["preview", "--json", "--import-file", str(path)]
-            steps = _json(self._run(words, PREVIEW_TIMEOUT_S), words).get("steps") or ()
+            args = ["preview", "--json", "--import-file", str(path)]
+            steps = _json(self._run(args, PREVIEW_TIMEOUT_S), args).get("steps") or ()
             return json.loads(path.read_text(encoding="utf-8")), tuple(steps)
 
-    def _run(self, words: Sequence[str], timeout_s: float) -> str:
-        """Return what ``pulumi`` prints. Raises `errors.NomadCsiError` with the end of what it says instead."""
+    def _run(self, args: Sequence[str], timeout_s: float) -> str:
+        """Return what ``pulumi`` prints. Raises `errors.NomadCsiError` with the end of its error output."""
         program = shutil.which("pulumi")
         if program is None:
             raise errors.NomadCsiError(
                 "pulumi is not on PATH; install its CLI, or activate the environment that has it"
             )
         stack = ["--stack", self.name] if self.name else []
-        command = [program, *words, *stack, "--non-interactive", "--color", "never"]
+        command = [program, *args, *stack, "--non-interactive", "--color", "never"]
         environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
         try:
             done = subprocess.run(
@@ -80,24 +80,24 @@ class PulumiStack:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} did not end within {timeout_s:g} s") from None
+            raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} did not end within {timeout_s:g} s") from None
         if done.returncode:
-            raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} failed: {_said(done.stdout, done.stderr)}")
+            raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} failed: {_said(done.stdout, done.stderr)}")
         return done.stdout
 
 
-def _json(text: str, words: Sequence[str]) -> dict[str, Any]:
+def _json(text: str, args: Sequence[str]) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise errors.NomadCsiError(f"pulumi {words[0]} {words[1]} printed no JSON; is it the CLI of Pulumi?")
+        raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} printed no JSON; is it the CLI of Pulumi?")
     return found
 
 
 def _said(output: str, messages: str) -> str:
-    """Return the errors in the JSON that was printed, else the last lines of *messages*."""
+    """Return the errors in the printed JSON, else the last lines of *messages*."""
     try:
         diagnostics = json.loads(output).get("diagnostics") or ()
         found = [item["message"] for item in diagnostics if item.get("severity") == "error"]

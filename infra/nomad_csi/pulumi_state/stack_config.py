@@ -1,5 +1,5 @@
 """
-The file of a stack's config: which of its keys `storage_stack` reads, and what is encrypted in them.
+A stack's config file: which of its keys `storage_stack` reads, and which values are encrypted.
 
 Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.go`` and
 ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
@@ -15,10 +15,10 @@ from nomad_csi import errors
 from nomad_csi.spec import draft, encrypted, yaml_text
 
 OPTION = "PULUMI_OPTION_CONFIG_FILE"
-"""Stands for ``--config-file`` of Pulumi's commands, which tell a program nothing of that option itself."""
+"""Replaces ``--config-file`` of Pulumi's commands, which do not pass that option to a program."""
 
 SOURCE = "NOMAD_CSI_CONFIG_SOURCE"
-"""Names the file that people edit where a tool writes the one that Pulumi reads, as the sandbox does."""
+"""The file that the user edits, if a tool such as the sandbox writes the one that Pulumi reads."""
 
 _PROJECT = "Pulumi"
 _OURS, _STORAGE = "nomad-csi:", "storage"
@@ -26,9 +26,9 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def path_of(root: Path, stack: str, environment: Mapping[str, str]) -> Path:
-    """Return the file that holds the config of *stack*; *root* is the folder of the project file."""
+    """Return the config file of *stack*; *root* is the folder of the project file."""
     if given := environment.get(OPTION):
-        from_there = Path(environment.get("PWD", ""), given)  # where the command was typed, as far as that is known
+        from_there = Path(environment.get("PWD", ""), given)  # where the command was started, if known
         return from_there if from_there.is_file() else root / given
     project = _project_file(root)
     if project is None:
@@ -48,16 +48,16 @@ class StackConfig:
 
     values: Mapping[str, Any]
     prefixes: tuple[str, ...]
-    """What stands before the names of settings: the project, or nothing, where that has a spec; else ours."""
+    """The prefixes of setting names: the project, or nothing, if that has a spec; else ours."""
 
     def key(self, name: str) -> str:
-        """Return the key of the setting *name*, as it is written, or as it would be."""
+        """Return the key of the setting *name*, as written in the file, or as it would be written."""
         keys = [f"{prefix}{name}" for prefix in self.prefixes]
         return next((key for key in keys if key in self.values), keys[0])
 
 
 def held(document: Any, path: Path) -> StackConfig | None:
-    """Return the config in *document*, the content of the file *path*; ``None`` where it is none, as a spec is."""
+    """Return the config in *document*, the content of the file *path*; ``None`` if it is none, such as a spec."""
     config = _config_of(document)
     if config is None:
         return None
@@ -67,17 +67,17 @@ def held(document: Any, path: Path) -> StackConfig | None:
 
 
 def _project_of(path: Path) -> str:
-    """Return the project of the file *path*, by the next project file above it; empty without one."""
+    """Return the project of the file *path*, from the nearest project file above it; empty without one."""
     file = next(filter(None, map(_project_file, path.resolve().parents)), None)
     return str(_read(file).get("name", "")) if file else ""
 
 
 def marked(known: Any, path: Path, key: str) -> Any:
     """
-    Return *known*, the value of the config *key* as Pulumi decrypted it, with its encrypted texts marked as such.
+    Return *known*, the value of the config *key* as Pulumi decrypted it, with its encrypted strings marked as such.
 
-    *path* is the file of the stack's config; *key* is written as ``project:name``. Raises `errors.SpecError` where the
-    file does not say what is encrypted.
+    *path* is the stack's config file; *key* is written as ``project:name``. Raises `errors.SpecError` if the file does
+    not show what is encrypted.
     """
     config = _config(path)
     written = config.get(_written(config, key))
@@ -97,7 +97,7 @@ def located(
     """
     Return *error*, of the spec *known* below the config *key*, with its lines in the file *path*.
 
-    Without lines where the file holds another spec, as it does where ``--config-file`` names another file, or where a
+    Without lines if the file holds another spec, for instance because ``--config-file`` names another file, or if a
     part of it is encrypted.
     """
     config = _config(path)
@@ -115,12 +115,12 @@ def located(
 
 
 def _written(config: Mapping[str, Any], key: str) -> str:
-    """Return *key* as it is written in *config*: with the project's name, or without."""
+    """Return *key* as written in *config*: with or without the project's name."""
     return key if key in config else key.partition(":")[2]
 
 
 def _config(path: Path) -> Mapping[str, Any]:
-    """Return the config in the file *path*; empty where it holds none, or is not there."""
+    """Return the config in the file *path*; empty if it holds none, or does not exist."""
     return (_config_of(_read(path)) if path.is_file() else None) or {}
 
 

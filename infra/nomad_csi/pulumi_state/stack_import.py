@@ -1,9 +1,9 @@
 """
-A file for ``pulumi import --file``: what a program declares and Nomad has already, under the program's own names.
+A file for ``pulumi import --file``: existing Nomad objects that a program declares, under the program's own names.
 
-Types, names, parents and providers are those of the import file that ``pulumi preview`` writes; here the ids are filled
-in, and what is not there yet is taken out.
-Source: pulumi/pulumi, ``importFile`` in ``pkg/cmd/pulumi/operations/import.go``, CLI 3.260.
+Types, names, parents and providers are those of the import file that ``pulumi preview`` writes; this module fills in
+the ids, and removes resources that do not exist yet. Source: pulumi/pulumi, ``importFile`` in
+``pkg/cmd/pulumi/operations/import.go``, CLI 3.260.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
 
 PLACEHOLDER = "<PLACEHOLDER>"
-"""The id that Pulumi leaves to be filled in."""
+"""Pulumi's placeholder for an id."""
 
 MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
 IAM = ("aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
@@ -35,13 +35,13 @@ NO_STORAGE = aws_storage.AwsStorage()
 
 @dataclass(frozen=True, kw_only=True)
 class ImportableObject:
-    """What Nomad has of a resource."""
+    """The Nomad object of a resource."""
 
     id: str = ""
-    """Empty: it is not there, or cannot be imported."""
+    """Empty: it does not exist, or cannot be imported."""
 
     external_id: str = ""
-    """Of a volume: the storage provider's id."""
+    """For a volume: the storage provider's id."""
 
     reason: str = ""
     """Why there is no id."""
@@ -49,58 +49,58 @@ class ImportableObject:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportLine:
-    """What becomes of one resource."""
+    """The outcome of one resource."""
 
     type: str
     name: str
     id: str
-    """Empty: it is left out."""
+    """Empty: it is omitted."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportFile:
-    """The file, and what became of each resource of our kinds."""
+    """The import file, and the outcome of each resource of our types."""
 
     document: Mapping[str, Any]
     lines: tuple[ImportLine, ...]
 
     @property
     def imported(self) -> tuple[ImportLine, ...]:
-        """What ``pulumi import`` will read."""
+        """The resources that ``pulumi import`` will read."""
         return tuple(line for line in self.lines if line.id)
 
 
 @dataclass(eq=False)
 class _Entry:
-    """One resource of an import file, among the others."""
+    """One resource of an import file, linked to the others."""
 
     written: Mapping[str, Any]
     outer: str = ""
-    """Types of the parents that stand in no entry, each with ``$`` behind it."""
+    """Types of the parents without an entry, each followed by ``$``."""
 
     parent: "_Entry | None" = None
     children: list["_Entry"] = field(default_factory=list)
     system: "_Entry | None" = None
-    """The file system that the same program declares, and that an access point or a mount target is of."""
+    """The file system of an access point or a mount target, if the same program declares it."""
 
     found: ImportableObject | None = None
-    """``None``: it was not looked for."""
+    """``None``: no object was searched."""
 
     @property
     def type(self) -> str:
-        """Pulumi's type."""
+        """The Pulumi type."""
         return str(self.written["type"])
 
     @property
     def name(self) -> str:
-        """The name that the program gives it."""
+        """The name in the program."""
         return str(self.written.get("logicalName") or self.written["name"])
 
     @property
     def id(self) -> str:
-        """What it is imported by; empty: it is not."""
+        """The import id; empty: it is not imported."""
         return self.found.id if self.found else ""
 
     @property
@@ -124,14 +124,13 @@ def fill(
     storage: aws_storage.AwsStorage = NO_STORAGE,
 ) -> ImportFile:
     """
-    Return the file that *draft* becomes.
+    Return *draft* with ids, and without resources that cannot be imported.
 
     Args:
         draft: the import file of a preview.
         steps: the steps of that preview, with the inputs of each resource.
-        look: returns what Nomad has, by type and inputs, of a job or a volume.
-        storage: what Terraform holds of AWS: of an EFS file system the mount targets, which Nomad does not know.
-
+        look: returns the Nomad object of a job or a volume, by type and inputs.
+        storage: Terraform's AWS storage: the mount targets of an EFS file system, which Nomad does not know.
     """
     table = dict(draft.get("nameTable") or {})
     entries = _entries(draft, table)
@@ -177,7 +176,7 @@ def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[_Entry]
 
 
 def _find_ebs_volumes(entries: Iterable[_Entry]) -> None:
-    """Find the EBS volume of each registration that Nomad has: its id is the external id."""
+    """Set the EBS volume of each registration in Nomad: its id is the external id."""
     for entry in entries:
         if entry.type == EBS_VOLUME and entry.parent and entry.parent.type == _EBS_COMPONENT:
             known = (child.found.external_id for child in entry.parent.children if child.found)
@@ -187,9 +186,9 @@ def _find_ebs_volumes(entries: Iterable[_Entry]) -> None:
 
 def _find_file_systems(entries: Sequence[_Entry], storage: aws_storage.AwsStorage) -> None:
     """
-    Find file system, access point and mount targets of each registration that Nomad has, where all are known.
+    Set file system, access point and mount targets of each registration in Nomad, if all are known.
 
-    A file system that volumes share is known by the access point of any of them.
+    A file system that volumes share is identified by the access point of any of them.
     """
     whole: list[dict[_Entry, str]] = []
     shared: dict[_Entry, str] = {}
@@ -204,14 +203,14 @@ def _find_file_systems(entries: Sequence[_Entry], storage: aws_storage.AwsStorag
         whole += (_parts(component, system_id, "", storage) for system_id in system_ids[:1])
     absent = {entry for own in whole if not all(own.values()) for entry in own}
     for own in whole:
-        # An access point is imported beside its file system, or it would be replaced for a new one.
+        # An access point is imported together with its file system, or it would be replaced.
         if all(own.values()) and not any(entry.system in absent for entry in own):
             for entry, identity in own.items():
                 entry.found = ImportableObject(id=identity)
 
 
 def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[_Entry, str]:
-    """Return the ids of what is below a *component* of EFS; empty where one is not known."""
+    """Return the ids of the children of an EFS *component*; empty if one is unknown."""
     targets = {
         f"{component.name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
         for item in storage.targets(system_id)
@@ -225,7 +224,7 @@ def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storag
 
 
 def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStorage) -> None:
-    """Leave policies of a plugin to be made anew where Terraform has some: theirs have another text and name."""
+    """Omit a plugin's policies if Terraform has some, so that Pulumi creates them: Terraform's differ in text and name."""
     if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
         reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
         for entry in entries:
@@ -234,7 +233,7 @@ def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStora
 
 
 def _leave_out_without_storage(entries: Iterable[_Entry]) -> None:
-    """Take out registrations whose storage is declared and not imported: they would be replaced for other storage."""
+    """Omit registrations whose storage is declared and not imported: they would be replaced for other storage."""
     for entry in entries:
         component = entry.parent
         if entry.type != REGISTERED or not entry.id or component is None:
@@ -254,14 +253,14 @@ def _place(urn: str) -> tuple[str, str]:
     return parts.types, parts.name
 
 
-# What Nomad has of the jobs and volumes that a program declares: the ids that Pulumi imports them by. Reads only.
+# Read the jobs and volumes in Nomad that a program declares: the ids for the import. Changes nothing.
 
 
 _UNKNOWN_ID = "its id follows from something that is not made yet"
 
 
 def read_objects(client: nomad.Nomad, kind: str, inputs: Mapping[str, Any]) -> ImportableObject:
-    """Return what Nomad has of the resource of type *kind* with *inputs*. Raises `errors.NomadApiError`."""
+    """Return the Nomad object of the resource of type *kind* with *inputs*. Raises `errors.NomadApiError`."""
     name = "jobId" if kind == JOB else "volumeId"
     key = inputs.get("namespace", "default"), inputs.get(name, "")
     if resource.UNKNOWN in key or not all(isinstance(part, str) and part for part in key):
