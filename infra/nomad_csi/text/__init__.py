@@ -1,1 +1,1 @@
-"""Texts that others wrote, made fit to be shown: secrets found and taken out, control characters spelled out. Pure."""
+"""Make texts of other programs safe to show: redact secrets, escape control characters. Pure."""

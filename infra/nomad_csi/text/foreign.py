@@ -1,13 +1,13 @@
-"""Texts of Nomad, AWS and plugins, fit to be shown."""
+"""Texts of Nomad, AWS and plugins, made safe to show."""
 
 import re
 
 from nomad_csi.text import redaction
 
-# Characters that control a terminal, or the order in which others are shown, spelled out.
+# Escaping of characters that control a terminal or the display order of other characters.
 #
-# A plugin's or a server's answer could else move the cursor, retitle the window, or hide what stands before it.
-# Source: ECMA-48 (C0 and C1 control functions); Unicode Standard Annex 9 (directional formatting characters), 16.0.
+# Otherwise a plugin's or a server's response could move the cursor, retitle the window, or hide preceding text. Source:
+# ECMA-48 (C0 and C1 control functions); Unicode Standard Annex 9 (directional formatting characters), 16.0.
 
 
 RED, GREEN, YELLOW, RESET = (f"\x1b[{number}m" for number in (31, 32, 33, 0))
@@ -32,7 +32,7 @@ def _spelled_out(found: re.Match[str]) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return at most *limit* characters of *text*: whole words only, as a part of one may be half a secret."""
+    """Return at most *limit* characters of *text*: whole words only, because part of a word may be half a secret."""
     if len(text) <= limit:
         return text
     end = limit
@@ -41,14 +41,14 @@ def cut(text: str, limit: int) -> str:
     return text[:end].rstrip()
 
 
-# Texts of others.
+# Texts of other programs.
 
 
 LIMIT = 600
 """Characters kept: enough for AWS's ``AccessDenied`` with user, action and resource."""
 
 WINDOW = 8_192
-"""Characters at each end in which secrets are looked for."""
+"""Characters at each end in which secrets are searched."""
 
 _GAP = " ... "
 
@@ -64,7 +64,7 @@ def clean(text: str) -> str:
 
 
 def _window(text: str) -> str:
-    """Return beginning and end of a *text* that is far too long, cut between words; what is shown is less."""
+    """Return start and end of a *text* that is far too long, cut between words; less than that is shown."""
     if len(text) <= 2 * WINDOW:
         return text
     end = text[-WINDOW:]
@@ -72,7 +72,7 @@ def _window(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return *text* in at most *limit* characters. The middle goes: a chain of errors ends with the cause."""
+    """Return *text* in at most *limit* characters. The middle is cut: a chain of errors ends with the cause."""
     if len(text) <= limit:
         return text
     head = limit // 3

@@ -1,9 +1,9 @@
-"""Names in a sentence, of which many are too many, numbers of things, and sizes."""
+"""Format lists of names, counts and sizes for a sentence."""
 
 from collections.abc import Sequence
 
 SHOWN = 5
-"""Names that a sentence has; the rest is a number."""
+"""Names that a sentence shows; the rest is counted."""
 
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 
@@ -19,7 +19,7 @@ def grouped(count: int, noun: str) -> str:
 
 
 def size(count: int) -> str:
-    """Return *count* bytes as a volume file has it, never rounded: ``10GiB``, ``100MiB``, ``104857601B``."""
+    """Return *count* bytes as a volume file writes it, never rounded: ``10GiB``, ``100MiB``, ``104857601B``."""
     unit, name = next((unit, name) for unit, name in _UNITS if count % unit == 0)
     return f"{count // unit}{name}"
 

@@ -1,10 +1,10 @@
 """
-Unicode's NFC form as Nomad makes it of every text in a job file.
+Unicode's NFC form as Nomad applies it to every string in a job file.
 
-To find what two characters compose to, Go's package keeps the low 16 bits of each. So U+1006F, a letter of Linear B,
-and the combining macron become U+014D, which is ``o`` with a macron: another text.
-Source: golang.org/x/text v0.41.0, ``unicode/norm/forminfo.go`` (``combine``) and ``composition.go`` (``compose``);
-tried on Nomad 2.0.6-dev, 2026-11.
+To find the composition of two characters, Go's package keeps the low 16 bits of each. So U+1006F, a letter of Linear B,
+and the combining macron become U+014D, which is ``o`` with a macron: a different string. Source: golang.org/x/text
+v0.41.0, ``unicode/norm/forminfo.go`` (``combine``) and ``composition.go`` (``compose``); tested on Nomad 2.0.6-dev,
+2026-11.
 """
 
 import functools
@@ -15,22 +15,22 @@ FIX = "normalise it, and leave out a combining mark after a character beyond U+F
 
 _LOW = 0xFFFF
 _END = 0x30000
-"""Beyond it nothing is composed."""
+"""No character from here on is composed."""
 
 
 def normalised(text: str) -> str:
-    """Return what Nomad makes of *text*."""
+    """Return *text* in Nomad's normal form."""
     text = unicodedata.normalize("NFC", text)
     return text if not text or ord(max(text)) <= _LOW else _composed(text)
 
 
 def is_normalised(text: str) -> bool:
-    """Return whether Nomad leaves *text* as it is."""
+    """Return whether Nomad leaves *text* unchanged."""
     return normalised(text) == text
 
 
 def _composed(text: str) -> str:
-    """Return *text*, which is in NFC form, with what Go composes besides."""
+    """Return *text*, which is in NFC form, with Go's additional compositions."""
     table, seconds = _compositions()
     made: list[str] = []
     starter, last = -1, 0
@@ -51,7 +51,7 @@ def _composed(text: str) -> str:
 
 @functools.cache
 def _compositions() -> tuple[Mapping[tuple[int, int], str], frozenset[str]]:
-    """Return what pairs compose to, by the low bits of both, and what may be second in a pair."""
+    """Return the compositions of pairs, by the low bits of both, and the characters that can be second in a pair."""
     table, seconds = {}, set()
     for character in map(chr, range(0x80, _END)):
         decomposition = unicodedata.decomposition(character)

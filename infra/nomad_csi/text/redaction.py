@@ -1,11 +1,11 @@
 r"""
-Secrets taken out of texts that somebody else wrote, such as a plugin's log or error, in time linear in their length.
+Redact secrets in texts of other programs, such as a plugin's log or error, in time linear in their length.
 
-`mask` takes out values that are known. `redact` takes out what is named like a secret, in the forms in which programs
-write names and values, and what looks like one by itself: a word of prose behind such a name may go with it; a secret
-that neither has a name nor a known form stays.
-Sources: Ceph's keyring files (``key = ...``), RFC 3986 (``user:password@``), RFC 7468 (PEM), RFC 7519 (tokens that
-begin with ``eyJ``), the AWS documentation of access keys; Go, ``encoding/json`` and ``strconv.Quote``, 1.25; 2026-11.
+`mask` replaces known values. `redact` replaces values with the name of a secret, in the forms in which programs write
+names and values, and values with the form of a secret: a word of prose after such a name may be replaced too; a secret
+that has neither such a name nor a known form stays. Sources: Ceph's keyring files (``key = ...``), RFC 3986
+(``user:password@``), RFC 7468 (PEM), RFC 7519 (tokens that begin with ``eyJ``), the AWS documentation of access keys;
+Go, ``encoding/json`` and ``strconv.Quote``, 1.25; 2026-11.
 """
 
 import json
@@ -18,7 +18,7 @@ from nomad_csi.text import secrets
 HIDDEN = "[secret]"
 
 SHORTEST_SECRET = 4
-"""Characters from which on a known secret is looked for in a text; shorter ones are part of ordinary words."""
+"""Minimum length of a known secret that is searched in a text; shorter ones are part of ordinary words."""
 
 _TOKEN = re.compile(r"[\w.-]++")
 _QUOTED = r"""(?:\\"(?:(?!\\").)*+(?:\\"|\Z) | "(?:[^"\\]++|\\.)*+(?:"|\\?\Z) | '(?:[^'\\]++|\\.)*+(?:'|\\?\Z))"""
@@ -55,7 +55,7 @@ _FORMS = (
 
 
 def redact(text: str) -> str:
-    """Return *text* with what looks like a secret replaced: ``redact("token=a")`` is ``"token=[secret]"``."""
+    """Return *text* with likely secrets replaced: ``redact("token=a")`` is ``"token=[secret]"``."""
     text = _without_key_ends(_PRIVATE_KEY.sub(HIDDEN, text))
     pattern, shown = _FORMS[0]
     text = "".join(_named(pattern.sub(shown, text)))
@@ -65,7 +65,7 @@ def redact(text: str) -> str:
 
 
 def _without_key_ends(text: str) -> str:
-    """Return *text* without the lines of private keys whose beginning was cut off."""
+    """Return *text* without the lines of private keys whose first line was cut off."""
     kept, start = [], 0
     for end in _KEY_END.finditer(text):
         before = text[start : end.start()]
@@ -76,7 +76,7 @@ def _without_key_ends(text: str) -> str:
 
 
 def _named(text: str) -> Iterator[str]:
-    """Yield the parts of *text*, with `HIDDEN` in place of each value that is named like a secret."""
+    """Yield the parts of *text*, with `HIDDEN` in place of each value that has the name of a secret."""
     start = 0
     found = _TOKEN.search(text)
     while found:
@@ -90,7 +90,7 @@ def _named(text: str) -> Iterator[str]:
 
 
 def _value(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """Return the value that stands behind *name* in *text*, if it is one of a secret."""
+    """Return the value that follows *name* in *text*, if it is a secret."""
     if not secrets.has_secret_word(name[0]):
         return None
     if assigned := _ASSIGNED.match(text, name.end()):
@@ -104,7 +104,7 @@ def mask(text: str, known: Iterable[str], *, short_words: bool = False) -> str:
     """
     Return *text* with every one of the *known* secrets replaced, the longest first, and however it is escaped.
 
-    Those shorter than `SHORTEST_SECRET` are left, or, with *short_words*, replaced where they stand as a word.
+    Secrets shorter than `SHORTEST_SECRET` are kept, or, with *short_words*, replaced where they are a whole word.
     """
     given = tuple(known)
     written = {form for secret in given if len(secret) >= SHORTEST_SECRET for form in _written(secret)}
@@ -118,7 +118,7 @@ def mask(text: str, known: Iterable[str], *, short_words: bool = False) -> str:
 
 
 def _written(secret: str) -> Iterator[str]:
-    """Yield *secret* as it may stand in a reply: as it is, on one line, in JSON, quoted by Go, in a URL."""
+    """Yield the forms of *secret* in a response: as it is, on one line, in JSON, quoted by Go, in a URL."""
     yield secret
     yield " ".join(secret.split())
     for as_ascii in (True, False):

@@ -1,7 +1,7 @@
 """
-What looks like a secret: by the name that a value has, or by its own form. The value is never shown.
+Detect secrets by the name or the form of a value. The value is never shown.
 
-The names are those of drivers, mount programs and AWS; what has neither such a name nor such a form is not found.
+The names are those of drivers, mount programs and AWS; a secret with neither such a name nor such a form is not found.
 Sources: mount.cifs(8) (``pass=``, ``password=``, ``credentials=FILE``), mount.ceph(8), the AWS documentation of access
 keys, RFC 3986 (``user:password@``), RFC 7468 (PEM); 2026-11.
 """
@@ -19,7 +19,7 @@ _NAME = re.compile(
 _POINTS = re.compile(
     r"(?:file|path|dir|folder|name|namespace|arn|url|uri|endpoint|ttl|identity|audience|version|ref)$", re.IGNORECASE
 )
-"""Ends of names that say where or what a secret is."""
+"""Suffixes of names for the location or the kind of a secret."""
 
 _FORM = re.compile(
     r"AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|dop_v1_[0-9a-f]{16}|hvs\.[A-Za-z0-9_-]{16}"
@@ -28,13 +28,13 @@ _FORM = re.compile(
 """Access keys of AWS, private keys, tokens of DigitalOcean and of Vault, passwords in addresses."""
 
 _IN_TASK = re.compile(r"\$\{NOMAD_[A-Z]+_DIR\}/")
-"""How the path of a file begins that Nomad puts into the task's directory."""
+"""Start of the path of a file that Nomad writes into the task's directory."""
 
 _FILLED_IN = re.compile(r"\$\{[^}]*+\}|\{\{.*\}\}", re.DOTALL)
 
 
 def has_secret_word(name: str) -> bool:
-    """Return whether a word of secrets is in *name*: ``secretFile`` too, which says where one is."""
+    """Return whether *name* contains a word for secrets, such as ``secretFile``, which names the location of one."""
     return _NAME.search(name) is not None
 
 
@@ -69,5 +69,5 @@ def in_argument(argument: str) -> bool:
 
 
 def keys_of(entries: Mapping[str, object]) -> list[str]:
-    """Return the names in *entries* under which a secret stands, sorted."""
+    """Return the names in *entries* whose values contain a secret, sorted."""
     return sorted(name for name, value in entries.items() if isinstance(value, str) and is_secret(name, value))

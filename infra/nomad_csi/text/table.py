@@ -1,4 +1,4 @@
-"""Aligned columns of text, in colour only when asked."""
+"""Aligned columns of text, in colour only on request."""
 
 import textwrap
 import unicodedata
@@ -9,12 +9,12 @@ from nomad_csi.text import foreign
 Row = tuple[str, ...]
 
 WIDTH = 120
-"""Columns of a text that nobody gives a width."""
+"""Default width of a table in columns."""
 
 GAP = "  "
 
 LAST_COLUMN_MIN = 24
-"""Columns left for the last cell before a narrow width is overrun."""
+"""Minimum width of the last cell, even beyond a narrow width."""
 
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(("healthy", "ok"), foreign.GREEN),
@@ -31,13 +31,13 @@ def columns(rows: Sequence[Row], width: int = WIDTH, *, colour: bool = False) ->
 
 
 def painted(word: str, *, colour: bool) -> str:
-    """Return *word* in the colour of its meaning, or as it is."""
+    """Return *word* in the colour of its meaning, or unchanged."""
     code = _CODES.get(word, "") if colour else ""
     return f"{code}{word}{foreign.RESET}" if code else word
 
 
 def wrapped(head: str, text: str, width: int) -> Iterator[str]:
-    """Yield the lines of *text* behind *head*, indented by its width, without breaking words."""
+    """Yield the lines of *text* after *head*, indented by its width, without breaking words."""
     room = max(width - len(head), LAST_COLUMN_MIN)
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     for position, line in enumerate(lines):
@@ -59,7 +59,7 @@ def _lines(row: Row, widths: Sequence[int], width: int, *, colour: bool) -> Iter
     cells = [cell + " " * (size - columns_of(cell)) for cell, size in zip(row[:-1], widths[:-1], strict=True)]
     plain = "".join(cell + GAP for cell in cells)
     first, *rest = wrapped(plain, row[-1], width)
-    # Painted last, so that codes take no part in the widths.
+    # Coloured last, so that escape codes do not count for the widths.
     shown = "".join(_painted_cell(cell, colour=colour) + GAP for cell in cells)
     yield (shown + first[len(plain) :]).rstrip()
     yield from rest
