@@ -224,7 +224,7 @@ def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storag
 
 
 def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStorage) -> None:
-    """Omit a plugin's policies if Terraform has some, so that Pulumi creates them: Terraform's differ in text and name."""
+    """Omit a plugin's policies if Terraform has some: Pulumi creates them, with another text and name."""
     if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
         reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
         for entry in entries:

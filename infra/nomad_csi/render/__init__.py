@@ -1,5 +1,5 @@
 """
-Text that Nomad reads: plugin jobs and volume files, from the Jinja2 templates; files written and checked.
+Render the text that Nomad reads, plugin jobs and volume files, from Jinja2 templates; write and check the files.
 
-Takes plan documents, returns strings. Not here: anything that knows an address, a token or a rule about storage.
+Takes plan documents, returns strings. Contains no addresses, tokens or rules about storage.
 """

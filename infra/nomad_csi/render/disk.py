@@ -1,9 +1,9 @@
 """
-Rendered files on disk: known by their first line, and put in place whole.
+Rendered files on disk: identified by their first line, and replaced atomically.
 
-A reader sees the old file or the new one. Of many files written together none is forced onto the disk: that would
-take most of the time, and they can be rendered again. So a power cut may leave an empty one, which is not taken for
-ours: the first line holds a hash of the rest.
+A reader sees the old file or the new one. When many files are written together, none is flushed to the disk: that would
+take most of the time, and they can be rendered again. So a power failure may leave an empty file, which does not count
+as ours: the first line holds a hash of the rest.
 """
 
 import errno
@@ -21,13 +21,13 @@ from typing import Literal, Self
 from nomad_csi import errors
 
 HEADER = "Rendered by nomad-csi. Change the spec and render again."
-"""First comment of every file; the hash of what follows stands behind it."""
+"""First comment of every file, followed by the hash of the rest."""
 
 DRAFTS = ".nomad-csi-"
-"""How the name of a folder begins that holds files which are not in place yet. Locked while its process lives."""
+"""Prefix of a folder with files that are not in place yet. Locked while its process runs."""
 
 Standing = Literal["absent", "ours", "edited", "foreign"]
-"""Whose a file is: as nomad-csi wrote it, changed since by somebody else, or never written by nomad-csi."""
+"""Origin of a file: as nomad-csi wrote it, changed since, or never written by nomad-csi."""
 
 _FIRST_LINE = re.compile(rf"# {re.escape(HEADER)} Content ([0-9a-f]{{16}})\r?\n")
 
@@ -39,7 +39,7 @@ def signed(text: str) -> str:
 
 
 def standing(text: str | None) -> Standing:
-    """Return whose the file is that holds *text*; ``None`` where there is no file. Windows' line ends are no edit."""
+    """Return the origin of a file with *text*; ``None`` if there is no file. Windows line endings are no edits."""
     if text is None:
         return "absent"
     if not text.startswith(f"# {HEADER}"):
@@ -49,28 +49,28 @@ def standing(text: str | None) -> Standing:
 
 
 def is_ours(text: str) -> bool:
-    """Return whether *text* is a rendered file as it was written."""
+    """Return whether *text* is an unchanged rendered file."""
     return standing(text) == "ours"
 
 
 def read(path: Path) -> str | None:
-    """Return the text in *path*, or ``None`` when there is no file. Bytes that are not UTF-8 are replaced."""
+    """Return the text in *path*, or ``None`` if there is no file. Bytes that are not UTF-8 are replaced."""
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # a Path's own takes half as long again
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # Path's own method takes half as long again
             return file.readall().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return None
 
 
 def is_relative(path: str) -> bool:
-    """Return whether *path* names a file below a folder, in one way only: no ``..``, no ``.``, no leading slash."""
+    """Return whether *path* is the canonical path of a file below a folder: no ``..``, no ``.``, no leading slash."""
     pure = PurePosixPath(path)
     is_plain = str(pure) == path and not pure.is_absolute() and ".." not in pure.parts
     return is_plain and path.isprintable() and path != "."
 
 
 class Below:
-    """The places of files below the folder *root*, which may itself be a symbolic link."""
+    """The paths of files below the folder *root*, which may itself be a symbolic link."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -79,9 +79,9 @@ class Below:
 
     def place(self, path: str) -> Path:
         """
-        Return where the file *path* is.
+        Return the location of the file *path*.
 
-        Raises `errors.RefusedError` where *path* or a link in it leads out of the folder, or the file itself is a link.
+        Raises `errors.RefusedError` if *path* or a link in it leads out of the folder, or the file itself is a link.
         """
         target = self._root / path
         if not is_relative(path) or target.is_symlink() or not self.holds(target.parent):
@@ -92,14 +92,14 @@ class Below:
         return target
 
     def holds(self, folder: Path) -> bool:
-        """Return whether *folder* is the root or one below it, links followed."""
+        """Return whether *folder* is the root or a folder below it, links resolved."""
         if folder not in self._is_inside:
             self._is_inside[folder] = folder.resolve().is_relative_to(self._resolved)
         return self._is_inside[folder]
 
 
 def write(path: Path, text: str) -> None:
-    """Write *text* to *path*, on the disk before anybody sees it. Raises `OSError` where the disk refuses."""
+    """Write *text* to *path*, flushed to the disk before a reader sees it. Raises `OSError` if the disk refuses."""
     with Staging(path.parent) as staged:
         staged.add(path.name, text, flush=True)
         staged.put()
@@ -108,7 +108,7 @@ def write(path: Path, text: str) -> None:
 def sweep(folder: Path) -> None:
     """Remove from *folder* the drafts of processes that were killed before they put them in place."""
     for place in folder.glob(f"{DRAFTS}????????"):
-        with suppress(OSError):  # its process lives, or it is gone meanwhile
+        with suppress(OSError):  # its process runs, or it was removed meanwhile
             descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,14 +119,14 @@ def sweep(folder: Path) -> None:
 
 
 _sweep_once = functools.lru_cache(maxsize=1024)(sweep)
-"""For one file after the other in a folder of thousands."""
+"""For one file after another in a folder of thousands."""
 
 
 class Staging:
     """
-    Files that are written beside their places first, and put there when all of them are written.
+    Files that are written next to their destinations first, and moved into place when all are written.
 
-    A context: on leaving it, what was not put in place is gone, and so are the folders that were made for it.
+    A context manager: on exit, files that were not moved into place are removed, with the folders created for them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -136,15 +136,15 @@ class Staging:
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
-        """Do nothing yet: where no file is added, the folder is not touched."""
+        """Do nothing yet: if no file is added, the folder is not changed."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove what is left."""
+        """Remove the remaining drafts."""
         self._undo.close()
 
     def add(self, path: str, text: str, *, flush: bool = False) -> None:
-        """Write *text*, which is to stand in *path* below the folder. Raises `OSError` where there is no room."""
+        """Write *text* as the draft of *path* below the folder. Raises `OSError` if there is no space."""
         left = memoryview(text.encode())
         mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         file = os.open(str(len(self._paths)), mode, 0o644, dir_fd=self._descriptor)
@@ -158,7 +158,7 @@ class Staging:
         self._paths.append(path)
 
     def put(self) -> tuple[str, ...]:
-        """Put every file in its place and return the paths. Raises `OSError` before the first, if a folder refuses."""
+        """Move every file into place and return the paths. Raises `OSError` before the first, if a folder refuses."""
         for parent in sorted({path.rpartition("/")[0] for path in self._paths}):
             self._make(self._folder / parent)
         for index, path in enumerate(self._paths):
@@ -168,7 +168,7 @@ class Staging:
 
     @functools.cached_property
     def _descriptor(self) -> int:
-        """The folder of the files that are not in place yet, on the same file system as their places."""
+        """The folder of the drafts, on the same file system as their destinations."""
         self._undo.callback(self._remove_made)
         self._make(self._folder)
         _sweep_once(self._folder)
@@ -176,7 +176,7 @@ class Staging:
             place = tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder)
             descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.fstat(descriptor).st_nlink:  # else it was swept before it was locked
+            if os.fstat(descriptor).st_nlink:  # else another process removed it before it was locked
                 break
             os.close(descriptor)
         self._undo.callback(shutil.rmtree, place)
@@ -193,7 +193,7 @@ class Staging:
 
     def _remove_made(self) -> None:
         for path in reversed(self._made):
-            with suppress(OSError):  # somebody else's file is in it by now
+            with suppress(OSError):  # it now contains a file of another program
                 path.rmdir()
 
 

@@ -1,4 +1,4 @@
-"""A plugin job or a volume as the text of its file. Deterministic: no clock, no random value, sorted maps."""
+"""The file text of a plugin job or a volume. Deterministic: no clock, no random value, sorted maps."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,11 @@ from nomad_csi.plan import model, probe_job, registration, smoke, verify_job, vo
 from nomad_csi.plan import snippet as plan_snippet
 from nomad_csi.render import disk, environment, own
 
-# What a file from somebody's own templates must hold: whatever the plan, the other files or the verification count on.
+# The required content of a file from a user's own templates: what the plan, the other files or the verification rely
+# on.
 #
-# A template may add to a file, and say in another way what Nomad is to reserve or how it updates. It may not drop what
-# makes a plugin work (its id, its role, its privileges, its arguments), nor change where it runs.
+# A template may add to a file, and change what Nomad reserves or how it updates. It may not omit what the plugin needs
+# (its id, its role, its privileges, its arguments), nor change where it runs.
 
 
 FIX = "take it over from our template"
@@ -23,13 +24,13 @@ _RENDERED = "rendered with templates of your own"
 
 
 def check_job(text: str, wanted: model.PluginJob) -> None:
-    """Raise `errors.SpecError` with every part that the job file *text* lacks, or has otherwise than *wanted*."""
+    """Raise `errors.SpecError` with every part of *wanted* that the job file *text* lacks or contradicts."""
     source = f"{wanted.file_name}, {_RENDERED}"
     _refuse(tuple(_job(jobs.jobs(read.read_job(text, source)), wanted)), source)
 
 
 def check_volume(text: str, wanted: registration.VolumeRegistration, *, made_by_plugin: bool, path: str) -> None:
-    """Do so with the volume file *text*, which is to stand at *path*."""
+    """Raise `errors.SpecError` for the volume file *text* at *path* in the same way."""
     source = f"{path}, {_RENDERED}"
     _refuse(tuple(_volume(read.read_volume(text, source), wanted, made_by_plugin=made_by_plugin)), source)
 
@@ -80,7 +81,7 @@ def _job(found: Sequence[jobs.JobFile], wanted: model.PluginJob) -> Iterator[err
 
 
 def _constraints(job: jobs.JobFile, wanted: model.PluginJob) -> Iterator[errors.Problem]:
-    """Yield constraints that were dropped, and ones that the spec does not know: the plan counts clients by its own."""
+    """Yield constraints that were omitted, and ones that the spec does not have: the plan counts clients by its own."""
     blocks = [*values.blocks(job.body, "constraint")]
     for group in job.groups:
         blocks += values.blocks(group.body, "constraint")
@@ -132,14 +133,14 @@ def _task(task: jobs.TaskBlock, wanted: model.PluginJob) -> Iterator[errors.Prob
 
 
 def _config(task: jobs.TaskBlock) -> Iterator[errors.Problem]:
-    """Yield what the task driver would not take: Nomad's own validation does not look into its config."""
+    """Yield what the task driver would refuse: Nomad's own validation does not check its config."""
     for key, fix in task_drivers.unknown_keys(task.driver, task.config):
         allowed = f"a key of the task driver {task.driver}"
         yield errors.Problem(path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix or "remove it")
 
 
 def _listed(path: str, found: Sequence[Any], wanted: Sequence[str]) -> Iterator[errors.Problem]:
-    """Yield what of *wanted* is not in *found*, or that the order is another."""
+    """Yield what of *wanted* is missing in *found*, or that the order differs."""
     missing = [item for item in wanted if item not in found]
     for item in missing:
         yield errors.Problem(path=path, got="nothing", allowed=repr(item), fix=FIX)
@@ -197,10 +198,10 @@ _NAMES = volume_forms.names("api", "file", "text")
 
 def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> str:
     """
-    Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. What *templates* holds goes before ours.
+    Return the job file of *job*: HCL2, formatted as by ``nomad fmt``. Templates in *templates* override ours.
 
-    Raises `own.TemplateError` for such a template that cannot be rendered, and `errors.SpecError` for one that drops
-    a part which the plugin needs.
+    Raises `own.TemplateError` if such a template cannot be rendered, and `errors.SpecError` if one omits a part that
+    the plugin needs.
     """
     text = _render("job.nomad.hcl.j2", templates, job=job)
     if templates is not None:
@@ -209,22 +210,22 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
 
 
 def probe_job_file(job: probe_job.ProbeJob) -> str:
-    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does."""
+    """Return the job file of *job*: HCL2, formatted as by ``nomad fmt``."""
     return _render("probe.nomad.hcl.j2", None, job=job)
 
 
 def smoke_job_file(job: smoke.SmokeJob) -> str:
-    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does."""
+    """Return the job file of *job*: HCL2, formatted as by ``nomad fmt``."""
     return _render("smoke.nomad.hcl.j2", None, job=job)
 
 
 def verify_job_file(job: verify_job.VerifyJob) -> str:
-    """Return the job file of *job*: HCL2, laid out as ``nomad fmt`` does. Raises `errors.SpecError` as quoting does."""
+    """Return the job file of *job*: HCL2, formatted as by ``nomad fmt``. Raises `errors.SpecError` as quoting does."""
     return _render("verify.nomad.hcl.j2", None, job=job)
 
 
 def snippet(found: plan_snippet.Snippet) -> str:
-    """Return the blocks of a job that uses a volume: HCL2, laid out as ``nomad fmt`` does. No file: not signed."""
+    """Return the blocks of a job that uses a volume: HCL2, formatted as by ``nomad fmt``. Not a file: not signed."""
     return layout.layout(environment.environment().get_template("snippet.nomad.hcl.j2").render(snippet=found))
 
 
@@ -235,11 +236,11 @@ def volume_file(
     templates: str | Path | None = None,
 ) -> str:
     """
-    Return the volume file of *document*, which HCL1 and HCL2 read alike.
+    Return the volume file of *document*, in syntax that HCL1 and HCL2 parse alike.
 
-    Secrets are named and encrypted mount flags are counted; no template gets to see either.
+    The file names secrets and counts encrypted mount flags; no template receives either.
 
-    It is for ``nomad volume register``; one that is *made_by_plugin* for ``nomad volume create``. Raises what
+    It is for ``nomad volume register``; that of a volume *made_by_plugin* is for ``nomad volume create``. Raises what
     `job_file` raises.
     """
     public = _without_secrets(document)

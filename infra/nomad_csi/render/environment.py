@@ -1,7 +1,7 @@
 """
-The Jinja2 environment of all templates: what passed no quoting filter is an error.
+The Jinja2 environment of all templates: a value that passed no quoting filter is an error.
 
-Job files are HCL2 and are read with other rules than volume files; so each has filters of its own.
+Job files are HCL2 and are parsed by other rules than volume files; so each has its own filters.
 """
 
 import functools
@@ -17,13 +17,13 @@ from nomad_csi.text import listing
 
 
 class Quoted(str):
-    """HCL text that came out of a filter and may stand in a file as it is."""
+    """HCL text that a filter returned and that is printed unchanged."""
 
     __slots__ = ()
 
 
 _MAY_STAND = (Quoted, jinja2.Undefined)
-"""An undefined name raises an error of its own, with the name, when it is printed."""
+"""An undefined name raises its own error, with the name, when it is printed."""
 
 
 class UnquotedValueError(errors.NomadCsiError):
@@ -32,7 +32,7 @@ class UnquotedValueError(errors.NomadCsiError):
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return the environment that all our templates share."""
+    """Return the environment of all our templates."""
     return configured(jinja2.Environment, [templates_folder()])
 
 
@@ -44,9 +44,9 @@ def configured(
     autoescape: bool = False,
 ) -> jinja2.Environment:
     """
-    Return an environment of a *kind* whose templates come from the first of *folders* that has them.
+    Return an environment of a *kind* that loads each template from the first of *folders* that has it.
 
-    *finalize* is called with all that is printed; without it, what passed no quoting filter is refused.
+    *finalize* is called with every printed value; without it, a value that passed no quoting filter is refused.
     """
     made = kind(
         loader=jinja2.FileSystemLoader(folders),
@@ -113,4 +113,4 @@ FILTERS = {
     "volume_texts": lambda texts: Quoted(quote.string_list(texts)),
     "volume_map": lambda texts: Quoted(quote.string_map(texts)),
 }
-"""``text`` and its neighbours are for job files, ``volume_...`` for volume files."""
+"""``text`` and similar filters are for job files, ``volume_...`` for volume files."""

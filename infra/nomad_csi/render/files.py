@@ -1,4 +1,4 @@
-"""All files of a plan: rendered, written, compared; never taken from somebody else, nor from who edited them."""
+"""All files of a plan: rendered, written, compared; files of other programs and edited files are never overwritten."""
 
 import difflib
 import os
@@ -13,7 +13,7 @@ from nomad_csi.plan import model, volumes
 from nomad_csi.render import disk, documents
 
 Reason = Literal["out of date", "edited by hand", "not ours", "missing", "left over"]
-"""Why a file is not as it would be rendered now."""
+"""Why a file differs from its rendered text."""
 
 _REASONS: Mapping[disk.Standing, Reason] = {
     "absent": "missing",
@@ -25,7 +25,7 @@ _REASONS: Mapping[disk.Standing, Reason] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Stale:
-    """A file that is not as it would be rendered now."""
+    """A file that differs from its rendered text."""
 
     path: str
     """Path below the output folder."""
@@ -33,14 +33,14 @@ class Stale:
     reason: Reason
 
     diff: str
-    """Unified diff from what is there to what would be written."""
+    """Unified diff from the present text to the rendered one."""
 
 
 class RenderedPlan(Mapping[str, str]):
     """
     The text of every file of a plan by its path below the output folder: job files first, in the order of the spec.
 
-    A text is rendered when it is asked for, and not kept: a hundred thousand of them would fill the memory.
+    A text is rendered on access, and not kept: a hundred thousand of them would fill the memory.
     """
 
     def __init__(self, plan: model.StoragePlan, external_ids: Mapping[str, str], templates: Path | None) -> None:
@@ -74,9 +74,9 @@ def render_plan(
     """
     Return the text of every file of *plan* by its path below the output folder.
 
-    What the folder *templates* holds goes before our templates. *external_ids* holds what is not in the spec, by
-    ``namespace/volume_id``. Raises `errors.SpecError` naming every volume whose external id is not known, or cannot
-    stand in a file.
+    Templates in the folder *templates* override ours. *external_ids* holds the ids that are not in the spec, by
+    ``namespace/volume_id``. Raises `errors.SpecError` naming every volume whose external id is unknown, or cannot be
+    written in a file.
     """
     problems = tuple(_external_id_problems(plan, external_ids))
     if problems:
@@ -88,9 +88,9 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
     """
     Write *files* below *folder* and return the paths that changed.
 
-    Nothing is changed before all of them are rendered and written to the disk's free space. Raises
-    `errors.RefusedError` when a path is taken by a file that is not ours, or that was edited since we wrote it
-    (unless *overwrite*), or leads out of *folder* by a symbolic link, and `errors.NomadCsiError` when the disk refuses.
+    No file changes before all are rendered and written as drafts. Raises `errors.RefusedError` if a path holds a file
+    that is not ours, or that was edited since we wrote it (unless *overwrite*), or leads out of *folder* by a symbolic
+    link, and `errors.NomadCsiError` if the disk refuses.
     """
     refused: dict[disk.Standing, list[str]] = {"foreign": [], "edited": []}
     if overwrite:
@@ -113,7 +113,7 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
 
 
 def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
-    """Yield what differs below *folder* from *files*: changed, missing, and left over from an earlier spec."""
+    """Yield the differences below *folder* from *files*: changed, missing, and left over from an earlier spec."""
     below = disk.Below(folder)
     for path in sorted(files):
         text, found = files[path], disk.read(below.place(path))
@@ -124,7 +124,7 @@ def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
 
 
 def left_over(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the paths of files that nomad-csi wrote below *folder* and that are not among *files* any more."""
+    """Return the paths of files that nomad-csi wrote below *folder* and that are no longer among *files*."""
     names = (name for part in ("jobs", "volumes") for name in _files_below(folder, part))
     return tuple(sorted(name for name in names if name not in files and _was_written(folder / name)))
 
@@ -153,9 +153,9 @@ def _refuse(refused: Mapping[disk.Standing, list[str]]) -> None:
         "edited": "not overwritten, because they were edited since nomad-csi wrote them: {}; "
         "move the edits into the spec, then render with --overwrite",
     }
-    said = [advice[standing].format(", ".join(paths)) for standing, paths in refused.items() if paths]
-    if said:
-        raise errors.RefusedError("; ".join(said))
+    refusals = [advice[standing].format(", ".join(paths)) for standing, paths in refused.items() if paths]
+    if refusals:
+        raise errors.RefusedError("; ".join(refusals))
 
 
 def _files_below(folder: Path, part: str) -> Iterator[str]:

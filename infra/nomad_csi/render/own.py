@@ -1,8 +1,8 @@
 """
-Templates of an operator's own: rendered by a process of their own, whose time and memory the system limits.
+A user's own templates: rendered by a separate process, whose time and memory the operating system limits.
 
-A template's loops and texts cannot be bounded from within: each filter, method and concatenation may multiply. One
-process renders all files, one after the other, and is started anew after one that went beyond its limits.
+A template's loops and strings cannot be limited from within: each filter, method and concatenation may multiply. One
+process renders all files, one after the other, and is restarted after it exceeds its limits.
 """
 
 import atexit
@@ -24,24 +24,24 @@ DEADLINE_S = 120.0
 """For one file, by the clock: the limit of processor time (`own_worker.CPU_LIMIT_S`) ends it long before."""
 
 SIZE = struct.Struct(">I")
-"""How long a request is, in front of it."""
+"""Length prefix of a request."""
 
 IS_WORN = "is_worn"
-"""Key of a reply of a process that ran into one of its limits: whether the rest of it is sound is not known."""
+"""Key in the reply of a process that exceeded a limit: the state of the process is unknown."""
 
 _MODULE = "nomad_csi.render.own_worker"
 
 
 class TemplateError(errors.NomadCsiError):
-    """A template of an operator's own cannot be rendered. Says which, where, and why."""
+    """A user's own template cannot be rendered. The message has the template, the line and the reason."""
 
 
 def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     """
-    Return what template *name* makes of *values*, where templates in *folder* go before ours.
+    Render template *name* with *values*; templates in *folder* override ours.
 
-    Raises `TemplateError` for a template that cannot be read, does what it must not, or takes too long or too much, and
-    `errors.SpecError` for a value that cannot stand in a file.
+    Raises `TemplateError` for a template that cannot be read, does something forbidden, or exceeds time or memory, and
+    `errors.SpecError` for a value that cannot be written in a file.
     """
     reply = _WORKER.ask(folder, name, values)
     if "problems" in reply:
@@ -52,7 +52,7 @@ def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
 
 
 class _Worker:
-    """The process, as long as it runs. Used by several threads, one after the other."""
+    """The process, while it runs. Several threads use it, one at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,8 +61,8 @@ class _Worker:
         """Id of the process that started it: a fork of that one shares nothing with it."""
 
     def ask(self, folder: Path, name: str, values: Mapping[str, Any]) -> Any:
-        """Return the reply of `own_worker`. Raises `TemplateError` where there is none."""
-        base = folder.anchor or Path.cwd()  # the process may have been started elsewhere
+        """Return the reply of `own_worker`. Raises `TemplateError` if there is none."""
+        base = folder.anchor or Path.cwd()  # another process may have started it
         request = pickle.dumps((base, folder, name, dict(values)))
         with self._lock:
             process = self._running()
@@ -85,26 +85,26 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the command, which ends it in order
+                start_new_session=True,  # Ctrl-C is for the command, which ends this process in order
             )
             self._owner = os.getpid()
         return self._process
 
     def _ended(self, process: subprocess.Popen[bytes]) -> str:
-        """End *process*, and return what it said last."""
+        """End *process*, and return its last output."""
         process.kill()
-        said = process.communicate()[1].decode(errors="replace").strip()
+        output = process.communicate()[1].decode(errors="replace").strip()
         self._process = None
-        return said.splitlines()[-1] if said else "does it loop?"
+        return output.splitlines()[-1] if output else "does it loop?"
 
     def close(self) -> None:
-        """End the process, which goes when nothing more can be asked."""
+        """End the process, which exits when its input is closed."""
         if self._process is not None and self._owner == os.getpid():
             self._process.communicate()
 
 
 def _exchanged(process: subprocess.Popen[bytes], request: bytes) -> Any:
-    """Send *request* and return the reply. Raises `OSError`, or `ValueError` where no reply comes."""
+    """Send *request* and return the reply. Raises `OSError`, or `ValueError` if no reply comes."""
     assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018  # both are pipes
     process.stdin.write(SIZE.pack(len(request)) + request)
     process.stdin.flush()
@@ -112,7 +112,7 @@ def _exchanged(process: subprocess.Popen[bytes], request: bytes) -> Any:
 
 
 def _line(stream: IO[bytes]) -> bytes:
-    """Return the next line of *stream*, which comes whole. Raises `TimeoutError` where it does not come in time."""
+    """Return the next complete line of *stream*. Raises `TimeoutError` if it does not come in time."""
     if not select.select([stream], [], [], DEADLINE_S)[0]:
         raise TimeoutError(f"it takes longer than {DEADLINE_S:g} s")
     line = stream.readline()

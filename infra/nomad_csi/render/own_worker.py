@@ -1,10 +1,9 @@
 """
-``python -m nomad_csi.render.own_worker``: renders templates of an operator's own, within limits of the system.
+``python -m nomad_csi.render.own_worker``: renders a user's own templates, within limits of the operating system.
 
-Requests come on standard input, as `own` sends them: the working directory, folder, name and values, pickled, behind
-their length. Each has a reply of one line of JSON: ``text``, or ``error`` and whether it was one of the limits, or
-``problems`` and ``source`` of an `errors.SpecError`.
-Source: getrlimit(2) and setrlimit(2), Linux man-pages 6.9.
+Requests come on standard input, as `own` sends them: the working directory, folder, name and values, pickled, after
+their length. Each reply is one line of JSON: ``text``, or ``error`` and whether it was one of the limits, or
+``problems`` and ``source`` of an `errors.SpecError`. Source: getrlimit(2) and setrlimit(2), Linux man-pages 6.9.
 """
 
 import contextlib
@@ -31,22 +30,22 @@ from nomad_csi import errors
 from nomad_csi.render import environment, own
 from nomad_csi.render.own import TemplateError
 
-# Templates of an operator's own, rendered by Jinja2's sandbox; every error names the template and its line.
+# A user's own templates, rendered by Jinja2's sandbox; every error names the template and its line.
 #
-# The sandbox leaves no way into Python's insides. It bounds neither time nor memory: only `own_worker` calls this,
-# whose process has limits. What ``range`` gives, and what a text is multiplied by, is refused at once. Source:
+# The sandbox gives no access to Python's internals. It limits neither time nor memory: only `own_worker` calls this,
+# whose process has limits. The size of a ``range``, and of a repeated string, is limited at once. Source:
 # https://jinja.palletsprojects.com/en/stable/sandbox/ ("Security Considerations"), 2026-11-21.
 
 
 RANGE_LIMIT = 10_000
-"""Numbers that all ``range`` calls of one file may give."""
+"""Numbers that all ``range`` calls of one file may return."""
 
 SIZE_LIMIT = 1_048_576
-"""Characters of one file. Nomad takes jobs of up to 1 MiB by default (``job_max_source_size``)."""
+"""Characters of one file. Nomad accepts jobs of up to 1 MiB by default (``job_max_source_size``)."""
 
 
 class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
-    """Jinja2's sandbox; multiplication makes no long text, a power no large number."""
+    """Jinja2's sandbox; a multiplication makes no long string, a power no large number."""
 
     intercepted_binops = frozenset({"*", "**"})
 
@@ -57,7 +56,7 @@ class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
 
 class _Range:
-    """``range``, with a bound on all that it gives for one file."""
+    """``range``, with a limit on all numbers of one file."""
 
     def __init__(self) -> None:
         self._left = RANGE_LIMIT
@@ -72,10 +71,10 @@ class _Range:
 
 def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     """
-    Return what template *name* makes of *values*, where templates in *folder* go before ours.
+    Render template *name* with *values*; templates in *folder* override ours.
 
-    Raises `TemplateError` for a template that cannot be read, or does what it must not, and `errors.SpecError` for a
-    value that cannot stand in a file.
+    Raises `TemplateError` for a template that cannot be read, or does something forbidden, and `errors.SpecError` for a
+    value that cannot be written in a file.
     """
     try:
         template = _environment(folder, Path.cwd()).get_template(name)
@@ -89,8 +88,8 @@ def render(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     except (jinja2.TemplateError, environment.UnquotedValueError) as error:
         raise TemplateError(f"{_where(folder, name, error)}: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, UnicodeError) as error:
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise TemplateError(f"{_where(folder, name, error)}: {said}") from None
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise TemplateError(f"{_where(folder, name, error)}: {reason}") from None
 
 
 def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
@@ -106,7 +105,7 @@ def _bounded(template: jinja2.Template, values: Mapping[str, Any]) -> str:
 
 @functools.cache
 def _environment(folder: Path, base: Path) -> jinja2.Environment:
-    """Return the environment for *folder*, which is seen from *base*."""
+    """Return the environment for *folder*; a relative one is below *base*."""
     if not folder.is_dir():
         raise TemplateError(f"templates: {folder} is not a folder")
     ours = sorted(path.name for path in environment.templates_folder().glob("*.hcl.j2"))
@@ -118,7 +117,7 @@ def _environment(folder: Path, base: Path) -> jinja2.Environment:
 
 
 def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the filter *function*, which says of a name that is not there just that."""
+    """Return the filter *function*, which raises an undefined name's own error."""
 
     def call(value: Any, *more: Any) -> Any:
         if isinstance(value, jinja2.Undefined):
@@ -134,14 +133,14 @@ def _place(folder: Path, name: str) -> str:
 
 
 def _where(folder: Path, name: str, error: BaseException) -> str:
-    """Return template and line of the innermost place in a template that *error* came through."""
+    """Return template and line of the innermost template frame in the traceback of *error*."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
     if not frames:
         return _place(folder, name)
     return f"{_place(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
 
 
-# The process, and the limits it sets itself.
+# The process, and the limits that it sets for itself.
 
 
 CPU_LIMIT_S = 3
@@ -152,17 +151,17 @@ MEMORY_LIMIT_BYTES = 1 << 30
 
 
 class TooLongError(jinja2.TemplateRuntimeError):
-    """A template has used its processor time."""
+    """A template has exceeded its processor time."""
 
 
 _is_over = False
-"""Whether the template that is rendered has used its processor time."""
+"""Whether the current template has exceeded its processor time."""
 
 _TOO_LONG = f"it takes more than {CPU_LIMIT_S} s of processor time: does it loop?"
 
 
 def main() -> None:
-    """Answer requests until there are none."""
+    """Answer requests until standard input ends."""
     with contextlib.suppress(ValueError):  # macOS keeps no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
     signal.signal(signal.SIGXCPU, _end)
@@ -185,7 +184,7 @@ def _limit_time() -> None:
 
 
 def _end(_number: int, _frame: Any) -> None:
-    global _is_over  # noqa: PLW0603  # what handles the error may fail, too, and hide it
+    global _is_over  # noqa: PLW0603  # the handler of the error may fail, too, and hide it
     _is_over = True
     raise TooLongError(_TOO_LONG)
 

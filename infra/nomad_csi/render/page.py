@@ -1,8 +1,8 @@
 """
-The page of a report: one file of HTML that loads nothing and runs nothing.
+The page of a report: one HTML file that loads and runs nothing.
 
-What a cluster says may be hostile: everything is escaped, what nobody could see is spelled out, and the page's own
-policy forbids scripts, frames, forms and the network.
+Text from a cluster may be hostile: everything is escaped, invisible characters are spelled out, and the page's own
+content security policy forbids scripts, frames, forms and the network.
 """
 
 import base64
@@ -23,7 +23,7 @@ _REPLACED = "\\u{{{:x}}}"
 
 def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
     """
-    Return *page* (`report.page.Page`) as HTML, with so many rows of a table shown; the rest can be opened.
+    Return *page* (`report.page.Page`) as HTML, with *shown_rows* rows of a table shown; the others can be expanded.
 
     *tool_version* is that of this package.
     """
@@ -62,7 +62,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Return *value* fit to be printed: numbers with separators, text made visible. Markup is a macro's own."""
+    """Return *value* in printable form: numbers with separators, text made visible. Markup comes from macros."""
     if hasattr(value, "__html__") or isinstance(value, jinja2.Undefined):
         return value
     if isinstance(value, str):

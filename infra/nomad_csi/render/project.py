@@ -1,7 +1,7 @@
 """
-What `nomad-csi init` writes: a spec or a program with comments, and what belongs beside it. Pure.
+The files that `nomad-csi init` writes: a spec or a program with comments, and supporting files. Pure.
 
-Where a file of the project exists already, `ProjectFile.addition` is what it lacks. No default of the spec is written.
+For a file that exists already, `ProjectFile.addition` is what it lacks. No default of the spec is written.
 """
 
 import functools
@@ -26,10 +26,10 @@ FORMS = ("python", "yaml", "typescript", "hcl")
 
 EXAMPLES = {name: driver.example for name, driver in catalogue.DRIVERS.items() if not driver.storage}
 STORAGES = ("ebs", "efs", *EXAMPLES)
-"""Storage that can be asked for: the keys of a spec under which Pulumi makes storage, and other drivers."""
+"""Storage that can be requested: the keys of a spec under which Pulumi creates storage, and other drivers."""
 
 COMPONENTS = {"ebs": "EbsVolume", "efs": "EfsVolume", "create": "CsiVolume"}
-"""Components of volumes, by the key of a spec that says where the storage comes from."""
+"""Components of volumes, by the key of a spec for the source of the storage."""
 
 SPEC, SPEC_SCHEMA, STACK_SCHEMA = "storage.yaml", "spec.schema.json", "stack.schema.json"
 PIPELINE = ".github/workflows/storage.yml"
@@ -37,7 +37,7 @@ HOOKS = ".pre-commit-config.yaml"
 REQUIREMENTS = "requirements.txt"
 
 PROGRAMS = {"python": "__main__.py", "typescript": "index.ts"}
-"""Names of programs that are files of their own."""
+"""File names of programs."""
 
 _IGNORED = {
     "python": (".venv/", "__pycache__/", ".pulumi-plugins/"),
@@ -47,19 +47,19 @@ _IGNORED = {
 }
 
 _SDK_SOURCE = "./.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi"
-"""What `pulumi package add` generates the SDK from."""
+"""The source from which `pulumi package add` generates the SDK."""
 
 _KEYS = "`nomad-csi schema --docs` explains every key."
 _WIDTH = 100
 _MAPS = frozenset({"config", "parameters"})
-"""Keys of a spec whose values have names of the driver."""
+"""Keys of a spec whose values have the driver's names."""
 
 _PLAIN = re.compile(r"[\w.+=,@/-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What a new project is to hold."""
+    """The settings of a new project."""
 
     form: str
     storages: tuple[str, ...]
@@ -73,27 +73,27 @@ class Wanted:
 
     stack: str
     version: str
-    """Of nomad-csi."""
+    """Version of nomad-csi."""
 
     project_file: str = "Pulumi.yaml"
     stack_config: str = ""
     program: str = ""
-    """Its file, if it has one of its own."""
+    """The file of the program, if it has one of its own."""
 
     requirements: str = REQUIREMENTS
     declares_components: bool = False
-    """Whether the program that is there declares plugins and volumes itself, without a spec."""
+    """Whether the existing program declares plugins and volumes itself, without a spec."""
 
     @property
     def spec(self) -> str:
-        """The file that holds the spec; empty where a program is written in its place."""
+        """The file of the spec; empty if a program is written instead."""
         if self.declares_components:
             return ""
         return {"python": self.stack_config, "hcl": SPEC}.get(self.form, "")
 
     @property
     def runtime(self) -> str:
-        """What Pulumi calls the language."""
+        """Pulumi's name of the language."""
         return {"typescript": "nodejs"}.get(self.form, self.form)
 
 
@@ -104,19 +104,19 @@ class ProjectFile:
     path: str
     text: str
     addition: str = ""
-    """What to add where the file exists."""
+    """The text to add if the file exists."""
 
     sign: str = ""
-    """Text that is in a file that has the addition; empty: each line of it counts for itself."""
+    """Text that marks a file as having the addition; empty: each line of the addition is checked."""
 
     is_shared: bool = False
-    """Whether it may exist where there is no project yet."""
+    """Whether it may exist before the project."""
 
     further: Callable[[str], str] = field(default=lambda _: "", compare=False)
-    """Returns what of the storage is to be added to a text that has `sign`."""
+    """Returns the storage to be added to a text that has `sign`."""
 
     def lacking(self, found: str) -> str:
-        """Return what to add to the file where it is there and holds *found*."""
+        """Return the text to add to the existing file with content *found*."""
         if self.sign:
             return self.further(found) if self.sign in found else self.addition
         known = found.splitlines()
@@ -125,7 +125,7 @@ class ProjectFile:
 
 @dataclass(frozen=True, kw_only=True)
 class _Item:
-    """A plugin or a volume of the spec, and what its comment says."""
+    """A plugin or a volume of the spec, and its comment."""
 
     comment: str
     value: Mapping[str, Any]
@@ -158,7 +158,7 @@ def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
 
 
 def steps(wanted: Wanted) -> tuple[tuple[str, str], ...]:
-    """Return what to type next, each with what it does."""
+    """Return the next commands to type, each with its purpose."""
     return _steps_of_hcl(wanted) if wanted.form == "hcl" else _steps_of_pulumi(wanted)
 
 
@@ -260,7 +260,7 @@ def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
 
 
 def _further(wanted: Wanted, found: str, mark: str, shown: Callable[[Wanted], str]) -> str:
-    """Return what *shown* makes of the storages of which the text *found* has no volume; *mark* is a volume's there."""
+    """Return *shown* of the storages of which the text *found* has no volume; *mark* identifies a volume there."""
     _, volumes = _items(wanted)
     missing = [
         name for name, item in zip(wanted.storages, volumes, strict=True) if mark.format(item.value["id"]) not in found
@@ -347,7 +347,7 @@ def _block(members: Mapping[str, str]) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Return *value* as TypeScript: the members of a mapping that holds another one on lines of their own."""
+    """Return *value* as TypeScript: the members of a nested mapping on separate lines."""
     if isinstance(value, list):
         return f"[{', '.join(_literal(item) for item in value)}]"
     if not isinstance(value, Mapping):
@@ -363,7 +363,7 @@ def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _camel(value: Any) -> Any:
-    """Return *value* with the names that Pulumi gives its keys."""
+    """Return *value* with Pulumi's names of the keys."""
     if isinstance(value, list):
         return [_camel(item) for item in value]
     if not isinstance(value, Mapping):
@@ -444,13 +444,13 @@ class _Indented(yaml.SafeDumper):
     """Lists are indented below their key, as Pulumi writes them."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent whatever is asked for."""
+        """Indent every list."""
         del indentless
         super().increase_indent(flow, indentless=False)
 
 
 def _dump(value: Mapping[str, Any]) -> str:
-    """Return *value* as YAML: its own keys on lines of their own, short mappings and lists below them on one."""
+    """Return *value* as YAML: its own keys on separate lines, short mappings and lists below them on one."""
     shown = []
     for key, item in value.items():
         style = None if isinstance(item, dict | list) else False
@@ -480,7 +480,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _plain(text: str) -> environment.Quoted:
-    """Return *text*, which means the same in YAML, in a shell and in a regular expression. Raises where it does not."""
+    """Return *text*, which means the same in YAML, in a shell and in a regular expression. Raises if it does not."""
     if not _PLAIN.fullmatch(text):
         raise errors.NomadCsiError(f"{text!r} cannot stand in a file of a project")
     return environment.Quoted(text)
