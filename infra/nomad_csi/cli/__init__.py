@@ -1,8 +1,8 @@
 """
 The command ``nomad-csi``: parse, call one function, print. One file for each command, as `run` in it.
 
-Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2 it could not be determined,
-64 usage error, 130 interrupted, 141 the reader of its output is gone, 143 ended by SIGTERM, which is an interrupt, too.
+Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2 it could not be determined, 64 usage
+error, 130 interrupted, 141 its output was closed, 143 terminated by SIGTERM, which is handled as an interrupt.
 """
 
 import contextlib
@@ -55,36 +55,36 @@ SECTIONS = {
         "sandbox": "run the whole job on this machine, with emulators for what it lacks",
     },
 }
-"""Every command and what it does, as help shows them. Their modules are imported only when they are called."""
+"""Every command and its description, as help shows them. A command's module is imported only when it is called."""
 
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
 MODULES = {"acl-policy": "acl_policy", "import": "import_files"}
-"""Modules of commands whose name is no name in Python."""
+"""Modules of commands whose name is not a Python identifier."""
 
 PACKAGES = ("author", "operate", "observe")
-"""Sections whose commands are in a package of that name."""
+"""Sections whose commands are in a package of the same name."""
 
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
-"""128 and the number of the signal, as shells have it."""
+"""128 and the number of the signal, as in shells."""
 
 
 COMPLETE = "_NOMAD_CSI_COMPLETE"
-"""Environment variable of shells that complete a command, as Click has it."""
+"""Environment variable of shells that complete a command, as named by Click."""
 
 
 SANDBOX = "NOMAD_CSI_SANDBOX"
-"""Environment variable with the parts of a sandbox, as `nomad_csi.ownership.sandbox_mark` has it."""
+"""Environment variable with the parts of a sandbox, as named by `nomad_csi.ownership.sandbox_mark`."""
 
 
 def _package(name: str) -> str:
-    """Return in which package the module of a command is: that of its section, as ``author.``, or none."""
+    """Return the package of a command's module: that of its section, as ``author.``, or none."""
     return next((f"{section}." for section in PACKAGES if name in SECTIONS[section]), "")
 
 
 class _Program(command.Group):
-    """All commands, each imported when it is called."""
+    """All commands; each is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return their names."""
@@ -109,7 +109,7 @@ class _Program(command.Group):
                 formatter.write_dl(list(commands.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return what completes *incomplete*, without importing a command."""
+        """Return the completions of *incomplete*, without importing a command."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
 
         found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
@@ -132,14 +132,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED
-    except OSError as error:  # such as a full disk behind the output
+    except OSError as error:  # such as a full disk that receives the output
         print(f"error: {error.strerror or error}", file=sys.stderr)
         return errors.EXIT_ERROR
 
 
 @contextlib.contextmanager
 def _advising() -> Iterator[None]:
-    """Advise the commands of the sandbox in one that has no `pulumi`."""
+    """Suggest the commands of the sandbox if it has no `pulumi`."""
     if "engine:emulator" not in os.environ.get(SANDBOX, "").split(",") or shutil.which("pulumi"):
         yield
         return
@@ -180,7 +180,7 @@ def _run(words: list[str]) -> int:
 
 
 def _called(words: list[str]) -> int:
-    """Run the command; Click's own `main` has exit codes of its own, and takes an interrupt for another error."""
+    """Run the command; Click's own `main` has other exit codes, and reports an interrupt as another error."""
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete  # noqa: PLC0415  # only shells pay for it
 

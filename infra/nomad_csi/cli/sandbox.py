@@ -1,4 +1,4 @@
-"""``nomad-csi sandbox``: the only door from the product to its emulators."""
+"""``nomad-csi sandbox``: the only module of the product that calls its emulators."""
 
 import platform
 import shlex

@@ -1,1 +1,1 @@
-"""Commands for who writes specs and files. They change nothing in a cluster."""
+"""Commands that write specs and files. They change nothing in a cluster."""

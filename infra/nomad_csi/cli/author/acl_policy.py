@@ -32,7 +32,7 @@ All others ask Nomad nothing. The policy is put to use by
     without={"spec": ""},
 )
 def run(arguments: command.Arguments) -> int:
-    """Print the policy, with the commands that it is for and what it cannot grant as comments."""
+    """Print the policy, with comments: the commands that it is for and what it cannot grant."""
     commands = list(dict.fromkeys(arguments.commands or acl_policy.COMMANDS))
     known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
     unknown = [name for name in commands if name not in acl_policy.COMMANDS]

@@ -16,7 +16,7 @@ NAMES = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
 @options.docs("docs/drivers.md")
 @click.pass_context
 def run(ctx: click.Context, /, **_given: Any) -> int:
-    """List them, where no command below is named."""
+    """List the drivers, if no subcommand is named."""
     arguments = command.Arguments(**command.values(ctx))
     if ctx.invoked_subcommand:
         return 0

@@ -48,7 +48,7 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 @import_stack.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Print the spec and what is to be said about it; or write a file for ``pulumi import``."""
+    """Print the spec and remarks on it; or write a file for ``pulumi import``."""
     if arguments.for_pulumi:
         if arguments.cluster or any(not _is_state(path) for path in arguments.files):
             raise click.UsageError(
@@ -77,22 +77,22 @@ def run(arguments: command.Arguments) -> int:
         takes_over=arguments.with_storage,
     )
     findings = judge.judge(read)
-    told = _with_known_codes(adoption.remarks, findings)
+    reported = _with_known_codes(adoption.remarks, findings)
     if arguments.json:
-        shown = [dataclasses.asdict(remark) for remark in told]
+        shown = [dataclasses.asdict(remark) for remark in reported]
         found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
         output.print_json(found)
     else:
         if adoption.document:
             print(_yaml(adoption.document), end="")
-        _report(told, findings)
+        _report(reported, findings)
     if not adoption.document:
         print(f"error: {_nothing(arguments)}", file=sys.stderr)
     return _exit_code(adoption)
 
 
 def _exit_code(adoption: model.Adoption) -> int:
-    """Return 1 where something is missing in the spec, 2 where nothing is and not everything was read."""
+    """Return 1 if something is missing in the spec, else 2 if not everything was read."""
     if adoption.document and not adoption.is_complete:
         return errors.EXIT_CHANGES
     if not adoption.is_all:
@@ -101,18 +101,18 @@ def _exit_code(adoption: model.Adoption) -> int:
 
 
 def _nothing(arguments: command.Arguments) -> str:
-    """Return where nothing was found, and what was looked for there."""
+    """Return where no object was found, and what was searched there."""
     states = [str(path) for path in arguments.files if _is_state(path)]
     files = [str(path) for path in arguments.files if not _is_state(path)]
-    looked = [f"{', '.join(states)}: {terraform.LOOKED_FOR}"] if states else []
-    looked += [f"{', '.join(files)}: jobs with a csi_plugin block, and CSI volumes"] if files else []
+    searched = [f"{', '.join(states)}: {terraform.LOOKED_FOR}"] if states else []
+    searched += [f"{', '.join(files)}: jobs with a csi_plugin block, and CSI volumes"] if files else []
     if arguments.cluster:
-        looked.append("the cluster: CSI plugins that are there, and CSI volumes, that the token may see")
-    return f"nothing to import was found; looked for, in {'; in '.join(looked)}"
+        searched.append("the cluster: CSI plugins that are there, and CSI volumes, that the token may see")
+    return f"nothing to import was found; looked for, in {'; in '.join(searched)}"
 
 
 def _with_known_codes(remarks: Iterable[model.Remark], findings: Iterable[Finding]) -> list[model.Remark]:
-    """Return *remarks*, with their codes only where a finding has that: it is said by its remark then."""
+    """Return *remarks*, with a code only if a finding has that code: the remark then replaces the finding."""
     known = set(map(_place, findings))
     return [item if _place(item) in known else dataclasses.replace(item, code="") for item in remarks]
 
@@ -122,11 +122,11 @@ def _place(item: model.Remark | Finding) -> tuple[str, str, int]:
 
 
 def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
-    """Print each thing once, last what keeps the spec from being used, how much that is, and what to type next."""
+    """Print each remark once, then what prevents use of the spec, how much that is, and the next command."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
-    said = set(map(_place, remarks))
+    reported_places = set(map(_place, remarks))
     lines = _grouped(remark for remark in remarks if remark.kind not in model.OPEN)
-    lines += [printing.as_line(item) for item in findings if _place(item) not in said]
+    lines += [printing.as_line(item) for item in findings if _place(item) not in reported_places]
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]
@@ -136,7 +136,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
 
 
 def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
-    """Return a line for each of *remarks*; one for those that say the same of several jobs."""
+    """Return a line for each of *remarks*; one line for equal remarks on several jobs."""
     same: dict[tuple[str, str, str], list[str]] = {}
     for remark in remarks:
         same.setdefault((remark.kind, remark.text, f" ({remark.code})" if remark.code else ""), []).append(remark.place)
@@ -144,7 +144,7 @@ def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
 
 
 def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:
-    """Return the files that can be read, those in a Terraform state too, and why the others cannot."""
+    """Return the readable files, those in a Terraform state too, and why the others cannot be read."""
     read: list[parsed.File] = []
     broken: list[str] = []
     for path in paths:
@@ -160,7 +160,7 @@ def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.Fi
 
 
 def _aws(paths: Sequence[Path]) -> aws_storage.AwsStorage:
-    """Return what the Terraform states among the files hold of AWS."""
+    """Return the AWS storage in the Terraform states among the files."""
     return terraform.read_aws((inputs.text(path), str(path)) for path in paths if _is_state(path))
 
 
@@ -169,22 +169,22 @@ def _is_state(path: Path) -> bool:
         with path.open("rb") as file:
             return terraform.is_state(file.read(terraform.HEAD_BYTES).decode(errors="replace"))
     except OSError:
-        return False  # said where it is read
+        return False  # reported where it is read
 
 
 def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[parsed.File]) -> Any:
-    from nomad_csi.migration import live_files  # noqa: PLC0415  # only --cluster pays for what asks Nomad
+    from nomad_csi.migration import live_files  # noqa: PLC0415  # only --cluster pays for the Nomad client
 
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
-    with inputs.reading(arguments, told="asking Nomad") as nomad:
+    with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)
 
 
 def _yaml(document: Mapping[str, Any]) -> str:
-    """Return *document* as YAML, other scripts than Latin as they are where they come out the same."""
+    """Return *document* as YAML, with characters outside ASCII unescaped if they are preserved."""
     plain, escaped = (
         yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=allow_unicode, width=120)
         for allow_unicode in (True, False)
     )
-    # PyYAML folds U+0085 into a space when it writes it as it is.
+    # PyYAML folds U+0085 into a space if it writes it unescaped.
     return plain if yaml.safe_load(plain) == document else escaped

@@ -1,4 +1,4 @@
-"""``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of all that a program declares and Nomad has."""
+"""``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of declared resources that exist in Nomad."""
 
 import dataclasses
 import functools
@@ -15,7 +15,7 @@ SECTION = "into the state of a Pulumi stack"
 
 
 def stack_options(**settings: Any) -> command.Declare[Any]:
-    """Return the decorator that adds the options that name a stack; *settings* are of `command.option`."""
+    """Return the decorator that adds the options for a stack; *settings* are those of `command.option`."""
     text = "stack of the project (default: the selected one)"
     place = "folder of Pulumi.yaml (default: the current one)"
     return command.together(
@@ -35,12 +35,12 @@ options = command.together(
 
 
 def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
-    """Preview, look, write; *storage* is what Terraform holds of AWS."""
+    """Preview, read the objects, write the file; *storage* is Terraform's AWS storage."""
     from nomad_csi.pulumi_state import stack_cli, stack_import  # noqa: PLC0415  # for this option alone
     from nomad_csi.render import disk  # noqa: PLC0415
 
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
-    with inputs.reading(arguments, told="asking Nomad") as nomad:
+    with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
         found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")

@@ -35,7 +35,7 @@ SPEC = "what the storage needs"
 
 @command.Typed
 def _stack(given: str) -> str:
-    """Return *given*. Raises `click.BadParameter` where it is no name of a stack."""
+    """Return *given*. Raises `click.BadParameter` if it is not a valid stack name."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", given):
         raise usage.wrong("the name of a stack: letters, digits, '.', '_' and '-'", given)
     return given
@@ -43,16 +43,16 @@ def _stack(given: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Setting:
-    """Something that is given as an option, or asked for."""
+    """A setting that is given as an option, or asked for."""
 
     option: str
     question: str
     allowed: str
     kind: Any
-    """Type of a text that is right, for pydantic."""
+    """Pydantic type of a valid value."""
 
     def is_right(self, text: str) -> bool:
-        """Return whether *text* may be given."""
+        """Return whether *text* is valid."""
         try:
             pydantic.TypeAdapter(self.kind).validate_python(text)
         except pydantic.ValidationError:
@@ -127,7 +127,7 @@ SETTINGS: Mapping[str, _Setting] = {
 @command.option("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", section=SPEC)
 @command.option("--file-system-id ID", "efs with --hcl: a file system that exists", section=SPEC)
 def run(arguments: command.Arguments) -> int:
-    """Write the project, and say what to type next."""
+    """Write the project, and print the next commands."""
     folder: Path = arguments.folder
     answers = _answers(arguments)
     existing = project_file.existing(folder) if answers["form"] != "hcl" else None
@@ -149,7 +149,7 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
-    """Return what is given and, on a terminal, what is asked for. Raises `usage.UsageError` with all that is wrong."""
+    """Return the given settings and the answers from a terminal. Raises `usage.UsageError` with all problems."""
     given = {name: getattr(arguments, name) for name in SETTINGS}
     found = {name: tuple(dict.fromkeys(value)) if isinstance(value, list) else value for name, value in given.items()}
     found["form"] = "hcl" if arguments.hcl else arguments.form or ""
@@ -163,7 +163,7 @@ def _answers(arguments: command.Arguments) -> dict[str, Any]:
 
 
 def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what must be known; what a storage needs, once that is."""
+    """Return the required settings, including those of the storage when it is known."""
     return ("form", "storages", *project.needs(found["form"], found["storages"]))
 
 
@@ -181,7 +181,7 @@ def _wrong(name: str, found: Mapping[str, Any]) -> Iterator[errors.Problem]:
 
 
 def _ask(name: str, found: dict[str, Any]) -> None:
-    """Ask for a setting once; a wrong answer is explained, and not taken."""
+    """Ask for a setting once; an invalid answer is explained and not stored."""
     print(f"{SETTINGS[name].question}: ", end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
@@ -213,7 +213,7 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
 
 
 def _is_package(path: Path) -> bool:
-    """Return whether the ``pyproject.toml`` at *path* is of a package, and not only the settings of tools."""
+    """Return whether the ``pyproject.toml`` at *path* is of a package, and has not only the settings of tools."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -222,7 +222,7 @@ def _is_package(path: Path) -> bool:
 
 
 def _program(form: str, main: str) -> str:
-    """Return the program's file, if it has one of its own; the project file says *main*, which is it or its folder."""
+    """Return the program's file, if it has one of its own; *main* of the project file is that file or its folder."""
     usual = project.PROGRAMS.get(form)
     if usual is None or Path(main).suffix == Path(usual).suffix:
         return main if usual else ""
@@ -230,7 +230,7 @@ def _program(form: str, main: str) -> str:
 
 
 def _declares_components(program: Path) -> bool:
-    """Return whether the program that is there makes plugins and volumes by itself, and not from a spec."""
+    """Return whether the existing program declares plugins and volumes itself, and not from a spec."""
     text = _text(program) if program.is_file() else ""
     return bool(re.search(r"^\s*(from|import) nomad_csi\b", text, re.MULTILINE)) and "storage_stack" not in text
 

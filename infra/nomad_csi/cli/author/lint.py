@@ -54,7 +54,7 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _of_spec(path: Path) -> tuple[Finding, ...]:
-    """Return what is found in the spec, or stack config, in *path*. Raises `errors.SpecError` where it is neither."""
+    """Return the findings on the spec, or stack config, in *path*. Raises `errors.SpecError` if it is neither."""
     document = inputs.read_document(path)
     if not isinstance(document, dict) or not {"plugins", "volumes"} & document.keys():
         allowed = "a spec, a job file, a volume file or an IAM policy"
@@ -65,9 +65,9 @@ def _of_spec(path: Path) -> tuple[Finding, ...]:
 
 def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[files.File], list[str]]:
     """
-    Return the files that can be read, and for each of the others why not.
+    Return the readable files, and the error of each of the others.
 
-    A folder stands for all ``*.hcl`` below it; *with_policies* also for the ``*.json`` that are IAM policies.
+    A folder includes all ``*.hcl`` below it; *with_policies* also the ``*.json`` that are IAM policies.
     """
     read: list[files.File] = []
     broken: list[str] = []
@@ -91,7 +91,7 @@ def _is_policy(path: Path) -> bool:
     try:
         return files.load(path).kind == "policy"
     except (errors.SpecError, OSError):
-        return False  # nobody named this file: other JSON may stand there
+        return False  # the file is not named explicitly: it may be other JSON
 
 
 def _of_yaml(path: Path) -> str:
@@ -102,7 +102,7 @@ def _of_yaml(path: Path) -> str:
 
 
 def _lines(error: errors.SpecError) -> Iterator[str]:
-    """Yield the problems as ``FILE:LINE:COLUMN: ...``, as editors read it."""
+    """Yield the problems as ``FILE:LINE:COLUMN: ...``, the format that editors parse."""
     for problem in error.problems:
         if place := _PLACE.fullmatch(problem.path):
             line, column, rest = place.groups()

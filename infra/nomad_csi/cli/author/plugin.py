@@ -65,12 +65,12 @@ def _install(arguments: command.Arguments) -> int:
 
 
 def _root(project: Path) -> Path:
-    """Return the folder of the repository that the *project* is in; of none, its own."""
+    """Return the root folder of the *project*'s repository; without one, the project's own."""
     return next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
 
 
 def _is_ignored(project: Path) -> bool:
-    """Return whether a .gitignore of the *project*, or above it in its repository, names the folder."""
+    """Return whether a .gitignore of the *project*, or above it in its repository, contains the folder."""
     root = _root(project)
     for place in (project, *project.parents):
         path = place / ".gitignore"
@@ -83,7 +83,7 @@ def _is_ignored(project: Path) -> bool:
 
 
 def _interpreter(project: Path) -> str:
-    """Return this environment's interpreter for the script: relative to it where both are in one repository."""
+    """Return this environment's interpreter for the script: relative to it if both are in one repository."""
     project, environment = project.resolve(), Path(sys.prefix)
     root = _root(project)
     for place in (environment, environment.resolve(), project / ".venv", root / ".venv"):
@@ -94,7 +94,7 @@ def _interpreter(project: Path) -> str:
 
 
 def _write(script: Path, text: str) -> bool:
-    """Write *text* as a program; return whether that changed anything."""
+    """Write *text* as an executable; return whether that changed anything."""
     if script.is_file() and script.read_text(encoding="utf-8") == text and os.access(script, os.X_OK):
         return False
     script.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _status(arguments: command.Arguments) -> int:
 
 
 def _started(program: Path) -> int:
-    """Start the plugin as Pulumi does, until it says its port."""
+    """Start the plugin as Pulumi does, until it prints its port."""
     if not os.access(program, os.X_OK):
         print(f"no program {program}; type `nomad-csi plugin install`")
         return errors.EXIT_CHANGES
@@ -134,9 +134,9 @@ def _started(program: Path) -> int:
         line = child.stdout.readline() if child.stdout else ""
         deadline.cancel()
         child.terminate()
-        _, said = child.communicate()
+        _, stderr = child.communicate()
     if line.strip().isdigit():
         print("it starts")
         return 0
-    print(f"it does not start: {said.strip().splitlines()[-1] if said.strip() else 'it ended without output'}")
+    print(f"it does not start: {stderr.strip().splitlines()[-1] if stderr.strip() else 'it ended without output'}")
     return errors.EXIT_CHANGES

@@ -1,4 +1,4 @@
-"""The plugins that a ``Pulumi.yaml`` names: read, and one added without touching the rest of the file."""
+"""The plugins in a ``Pulumi.yaml``: read them, and add one without changing the rest of the file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,14 +10,16 @@ import yaml
 from nomad_csi import errors
 
 NAMES = ("Pulumi.yaml", "Pulumi.yml")
-"""Names that Pulumi looks for (pulumi/pulumi, ``sdk/go/common/workspace/paths.go``); its JSON form is left alone."""
+"""
+File names that Pulumi accepts (pulumi/pulumi, ``sdk/go/common/workspace/paths.go``); its JSON form is not changed.
+"""
 
 _SECTION, _LIST = "plugins", "providers"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedProvider:
-    """A provider plugin that the project names itself."""
+    """A provider plugin in the project file."""
 
     section: str
     """``plugins.providers`` or ``packages``."""
@@ -27,7 +29,7 @@ class NamedProvider:
 
 
 def find(folder: Path) -> Path:
-    """Return the project file in *folder*. Raises `errors.NomadCsiError` when there is none."""
+    """Return the project file in *folder*. Raises `errors.NomadCsiError` if there is none."""
     if found := existing(folder):
         return found
     raise errors.NomadCsiError(f"no Pulumi.yaml in {folder}; name the project's folder with --project")
@@ -39,12 +41,12 @@ def existing(folder: Path) -> Path | None:
 
 
 def read(path: Path) -> Mapping[str, Any]:
-    """Return the document. Raises `errors.RefusedError` when it is no YAML mapping."""
+    """Return the document. Raises `errors.RefusedError` if it is not a YAML mapping."""
     return _document(_text(path), path)
 
 
 def named(document: Mapping[str, Any], name: str) -> NamedProvider | None:
-    """Return what *document* says of the provider plugin *name*; ``None`` when it says nothing."""
+    """Return *document*'s entry of the provider plugin *name*; ``None`` without one."""
     section = document.get(_SECTION)
     listed = section.get(_LIST) if isinstance(section, Mapping) else None
     for item in listed if isinstance(listed, list) else ():
@@ -57,16 +59,16 @@ def named(document: Mapping[str, Any], name: str) -> NamedProvider | None:
 
 
 def by_hand(name: str, folder: str) -> str:
-    """Return the lines that name the plugin *name* in *folder*."""
+    """Return the lines to add by hand for the plugin *name* in *folder*."""
     return "\n".join([f"{_SECTION}:", f"  {_LIST}:", f"    - name: {name}", f"      path: {folder}"])
 
 
 def add(path: Path, name: str, folder: str) -> bool:
     """
-    Name the plugin *name* in *folder*; return whether the file changed. The other bytes of it stay as they are.
+    Add the plugin *name* in *folder*; return whether the file changed. Its other bytes stay unchanged.
 
-    Raises `errors.RefusedError`, and changes nothing, where the file names another place or is written in a way that
-    cannot be extended line by line.
+    Raises `errors.RefusedError`, and changes nothing, if the file names another path or cannot be extended line by
+    line.
     """
     before = _text(path)
     document = _document(before, path)
@@ -89,7 +91,7 @@ def add(path: Path, name: str, folder: str) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode()  # newlines as they are
+        return path.read_bytes().decode()  # newlines unchanged
     except UnicodeDecodeError:
         raise errors.RefusedError(f"{path} is not text in UTF-8") from None
 

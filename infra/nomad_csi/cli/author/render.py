@@ -49,7 +49,7 @@ def _check_as_json(folder: Path, rendered: Mapping[str, str]) -> int:
 
 
 def _print_json(folder: Path, rendered: Iterable[str], found: dict[str, tuple[str, str]], *, is_ok: bool) -> None:
-    """Print every file with its status and diff: those *found*, and the *rendered* others, which are unchanged."""
+    """Print every file with its status and diff: those *found*, and the unchanged others of *rendered*."""
     rows = dict.fromkeys(rendered, ("unchanged", "")) | found
     shown = [{"path": path, "status": status, "diff": diff} for path, (status, diff) in rows.items()]
     output.print_json({"ok": is_ok, "folder": str(folder), "files": shown})
@@ -63,13 +63,15 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
     if not reasons:
         print(f"{listing.counted(len(rendered), 'file')} up to date")
         return 0
-    gone = reasons.pop("left over", 0)
+    extra = reasons.pop("left over", 0)
     if reasons:
         shown = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         advice = "render again without --check"
         if "edited by hand" in reasons:
             advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
         print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({shown}); {advice}")
-    if gone:
-        print(f"{listing.counted(gone, 'file')} left over, named above: {GONE}; delete {'it' if gone == 1 else 'them'}")
+    if extra:
+        print(
+            f"{listing.counted(extra, 'file')} left over, named above: {GONE}; delete {'it' if extra == 1 else 'them'}"
+        )
     return errors.EXIT_CHANGES

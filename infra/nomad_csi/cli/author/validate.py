@@ -18,7 +18,7 @@ neither Nomad nor AWS is asked. Exits 2 where a spec has problems.
 """
 
 UNKNOWN_ID = "known-after-pulumi-up"
-"""Stands for the external id of storage that Pulumi is to make."""
+"""Placeholder for the external id of storage that Pulumi is to create."""
 
 _NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
 _NO_LINE = re.compile(r"|byte \d+")
@@ -29,7 +29,7 @@ _NO_LINE = re.compile(r"|byte \d+")
 @inputs.templates
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
-    """Print what each spec holds, or all that is wrong with it."""
+    """Print the content of each spec, or all problems of it."""
     found = [_validate(path, arguments.templates) for path in arguments.specs]
     is_ok = all(spec["ok"] for spec in found)
     if arguments.json:
@@ -50,7 +50,7 @@ def _print(spec: dict[str, Any]) -> None:
 
 
 def _validate(path: Path, templates: Path | None) -> dict[str, Any]:
-    """Return what is in the spec in *path*, or its problems, as JSON has it."""
+    """Return the content of the spec in *path*, or its problems, as JSON values."""
     counts: dict[str, int] = {}
     problems: list[dict[str, Any]] = []
     try:
@@ -59,11 +59,11 @@ def _validate(path: Path, templates: Path | None) -> dict[str, Any]:
         problems += map(_problem, _refused_files(plan, templates))
     except errors.SpecError as error:
         lines = _lines(path, [problem.path for problem in error.problems])
-        said = [
+        located = [
             _problem(_NAMES_LINE.sub(r"\2", text), item.path, lines[item.path])
             for text, item in zip(error.lines, error.problems, strict=True)
         ]
-        problems += sorted(said, key=lambda problem: problem["line"] or 0)
+        problems += sorted(located, key=lambda problem: problem["line"] or 0)
     except OSError as error:
         problems.append(_problem(usage.describe_file_error(error, {})))
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
@@ -74,7 +74,7 @@ def _problem(message: str, path: str = "", line: int | None = None) -> dict[str,
 
 
 def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[str]:
-    """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it is true of."""
+    """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it applies to."""
     made_by_pulumi = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
     rendered = files.render_plan(plan, {item.key: UNKNOWN_ID for item in made_by_pulumi}, templates=templates)
     reasons: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""What several commands share: options, inputs, questions, output and errors."""
+"""Options, inputs, confirmations, output and errors that several commands share."""

@@ -1,4 +1,4 @@
-"""Secrets that somebody gives as arguments: refused, and not repeated. Everybody on a machine can read arguments."""
+"""Secrets given as arguments: refused, and not repeated. All users of a machine can read arguments."""
 
 import os
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ FILE = "expected a FILE: secrets are not given as arguments, which everybody on 
 
 
 def objection(words: Iterable[str]) -> str:
-    """Return why a command line of *words* is not run: an option for a secret; empty where there is none."""
+    """Return why the arguments *words* are refused: an option for a secret; empty if there is none."""
     for word in words:
         option = word.partition("=")[0]
         name = option.lstrip("-")
@@ -35,9 +35,9 @@ def path(given: str, instead: str) -> Path:
 
 def options(text: str, instead: str = FILE, **settings: Any) -> command.Declare[Any]:
     """
-    Return the decorator that adds the option for a file with secrets, whose help is *text*, and one that is refused.
+    Return the decorator that adds the option for a secrets file, whose help is *text*, and one that is refused.
 
-    *instead* is what is said to somebody who gives secrets themselves; *settings* are of `command.option`.
+    *instead* is the message to a user who gives the secrets themselves; *settings* are those of `command.option`.
     """
 
     @command.Typed

@@ -1,8 +1,8 @@
 """
-What the commands are made of, over Click.
+The base classes of commands, over Click.
 
-Each option is declared once, with the section of help that shows it and the options that it needs or excludes. A
-command's function gets all values in one `Arguments`.
+Each option is declared once, with its section of help and the options that it requires or excludes. A command's
+function receives all values in one `Arguments`.
 """
 
 import functools
@@ -18,13 +18,13 @@ from nomad_csi import errors
 from nomad_csi.cli.common import usage
 
 OPTIONS, CONNECTION = "options", "connection to Nomad"
-"""Sections of help: the one of options that name none, and the one that is always last."""
+"""Sections of help: the default one, and the one that is always last."""
 
 PATH = click.Path(path_type=Path, readable=False)
-"""A file or folder; whether it is there is seen where it is read."""
+"""A file or folder; whether it exists is checked when it is read."""
 
 PATHS = frozenset({"DIR", "FILE", "FOLDER", "OUT.json", "SPEC", "SPEC|FILE"})
-"""What values are shown by that are a `PATH`."""
+"""Names of values of type `PATH`."""
 
 Declared = TypeVar("Declared", bound=Callable[..., Any] | click.Command)
 Declare = Callable[[Declared], Declared]
@@ -35,25 +35,25 @@ class Arguments(SimpleNamespace):
 
 
 class Option(click.Option):
-    """An option and what is known of it."""
+    """An option and its constraints."""
 
     def __init__(self, names: Sequence[str], **settings: Any) -> None:
         self.section: str = settings.pop("section", OPTIONS)
         self.needs: Sequence[str] = settings.pop("needs", ())
         """Names of other parameters, of which one must be given with it."""
         self.without: Mapping[str, str] = settings.pop("without", {})
-        """Names of others that exclude it, and why, as text that follows them."""
+        """Names of parameters that exclude it, and the reason, as text that follows them."""
         self.fix: str = settings.pop("fix", "")
-        """What is likely meant where it does not fit."""
+        """The likely fix if it does not fit."""
         self.job: str = settings.pop("job", "")
-        """How it gets into the job of ``verify --print-job``: see `cli.observe.verify_job`."""
+        """Its use in the job of ``verify --print-job``: see `cli.observe.verify_job`."""
         self.field: str = settings.pop("field", "")
-        """The field of a request of ``csi`` that it fills: see `cli.observe.csi_commands`."""
+        """The field of a request of ``csi`` that it sets: see `cli.observe.csi_commands`."""
         super().__init__(names, **settings)
 
 
 class Argument(click.Argument):
-    """An argument, shown in brackets where it may be left out."""
+    """An argument, shown in brackets if it is optional."""
 
     def make_metavar(self, ctx: click.Context) -> str:
         """Return it as the usage shows it."""
@@ -63,7 +63,7 @@ class Argument(click.Argument):
 
 
 class Typed(click.ParamType[Any]):
-    """What a function makes of the text that was typed; it raises `usage.wrong`. A decorator."""
+    """Type of a value that a function parses from text; the function raises `usage.wrong`. A decorator."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class Typed(click.ParamType[Any]):
     ) -> None:
         self.read = read
         self.suggest = suggest
-        """What may complete a text."""
+        """Returns completions of a text."""
         self.name = read.__name__
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """Return what completes *incomplete*."""
+        """Return the completions of *incomplete*."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
 
         del param
@@ -84,7 +84,7 @@ class Typed(click.ParamType[Any]):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
     def __call__(self, value: Any, param: click.Parameter | None = None, ctx: click.Context | None = None) -> Any:
-        """Return what it makes of *value*; a default stays as it is."""
+        """Return the parsed *value*; a default stays unchanged."""
         del param, ctx
         return self.read(value) if isinstance(value, str) else value
 
@@ -92,10 +92,10 @@ class Typed(click.ParamType[Any]):
 
 
 class OneOf(click.Choice[str]):
-    """One of some words."""
+    """One of several fixed values."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return what is allowed, and what was given."""
+        """Return the allowed values, and the given one."""
         del ctx
         return str(usage.wrong(f"one of {', '.join(self.choices)}", value, usage.nearest(value, self.choices)))
 
@@ -107,9 +107,8 @@ def option(declared: str, text: str, *names: str, **settings: Any) -> Declare[An
     Args:
         declared: ``--name VALUE``, or ``--name`` for one without a value.
         text: its help.
-        names: what its value is called, where that is not the name.
+        names: the name of its value, if it differs from the option's.
         settings: of `Option`.
-
     """
     name, _, metavar = declared.partition(" ")
     kind: dict[str, Any] = {"is_flag": True}
@@ -129,7 +128,7 @@ def argument(declared: str, text: str, **settings: Any) -> Declare[Any]:
 
 
 def _kind(metavar: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what *metavar* says of a value: a path, one of some words, or text."""
+    """Return the type settings of *metavar*: a path, one of fixed values, or text."""
     if metavar in PATHS:
         return {"metavar": metavar, "type": PATH}
     words = metavar.split("|")
@@ -138,7 +137,7 @@ def _kind(metavar: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def together(*declared: Declare[Any]) -> Declare[Any]:
-    """Return one decorator for several, which are shown in this order."""
+    """Return one decorator for several, which help shows in this order."""
     return lambda function: functools.reduce(lambda made, add: add(made), reversed(declared), function)
 
 
@@ -148,7 +147,7 @@ def as_json(more: str = "") -> Declare[Any]:
 
 
 class _Shown(click.Command):
-    """How commands and groups of them show themselves."""
+    """The help format of commands and of groups."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line. Raises `click.UsageError` with this command."""
@@ -163,7 +162,7 @@ class _Shown(click.Command):
         formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
 
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what is typed without dashes."""
+        """Write the arguments without dashes."""
         found = [each.get_help_record(ctx) for each in self.params if isinstance(each, click.Argument)]
         if found:
             with formatter.section("arguments"):
@@ -180,25 +179,25 @@ class _Shown(click.Command):
                 formatter.write_dl(sections[name])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what is said at the end, in its own lines."""
+        """Write the epilog with its own line breaks."""
         del ctx
         if self.epilog:
             formatter.write(f"\n{self.epilog.rstrip()}\n")
 
 
 class Command(_Shown):
-    """A command: its function gets `Arguments`, and returns the exit code."""
+    """A command: its function receives `Arguments`, and returns the exit code."""
 
     allow_extra_args = True
-    """Refused here, in our words."""
+    """Refused here, in our own message."""
 
     def __init__(self, name: str | None = None, *, either: Sequence[str] = (), **settings: Any) -> None:
         super().__init__(name, **settings)
         self.either = either
-        """Names of parameters of which exactly one is given; empty: there is no choice."""
+        """Names of parameters of which exactly one must be given; empty: no such constraint."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line. Raises `click.UsageError`, and `usage.UsageError` for what does not go together."""
+        """Read the command line. Raises `click.UsageError`, and `usage.UsageError` for values that conflict."""
         rest = super().parse_args(ctx, args)
         if ctx.resilient_parsing:
             return rest
@@ -209,7 +208,7 @@ class Command(_Shown):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the function. Raises `errors.NomadCsiError` for what the system says of a file, with its option."""
+        """Call the function. Raises `errors.NomadCsiError` for a file error of the system, with the file's option."""
         try:
             return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
         except BrokenPipeError:
@@ -225,7 +224,7 @@ class Command(_Shown):
             raise click.UsageError(f"expected one of {shown}, got {' and '.join(found) or 'none'}", ctx)
 
     def _lacking(self, ctx: click.Context, each: Option) -> Sequence[str]:
-        """Return the names of which one should have been given with *each*: what it needs, or what that needs."""
+        """Return the names of which one is required with *each*: what it needs, or what that needs."""
         met = [other for other in self.params if other.name in each.needs and ctx.params.get(other.name)]
         if not met:
             return each.needs
@@ -249,12 +248,12 @@ class Command(_Shown):
 
 
 class Group(_Shown, click.Group):
-    """Commands below one name; without one of them, help is shown."""
+    """Commands of one name; without a subcommand, help is shown."""
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return their names in the order of the code."""
+        """Return the subcommands in the order of the code."""
         del ctx
         return list(self.commands)
 
@@ -264,26 +263,26 @@ class Group(_Shown, click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands; click would cut what they do at the width of a line."""
+        """Write the commands; click would cut their descriptions at the width of a line."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str(limit=1000)) for name, each in self.commands.items()])
 
 
 def command(**settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
-    """Return the decorator that makes a `Command` of a function."""
+    """Return the decorator that turns a function into a `Command`."""
     return click.command(cls=Command, **settings)
 
 
 def given(context: click.Context | None = None) -> list[click.Parameter]:
-    """Return what was given on the command line of *context*, or else of the command that runs."""
+    """Return the parameters given on the command line of *context*, or of the current command."""
     ctx = context or click.get_current_context()
     sources = {ParameterSource.DEFAULT, ParameterSource.ENVIRONMENT, None}
     return [each for each in ctx.command.params if ctx.get_parameter_source(each.name or "") not in sources]
 
 
 def values(ctx: click.Context) -> dict[str, Any]:
-    """Return the values of *ctx*, and of the groups above it where it says nothing."""
+    """Return the values of *ctx*, and those of its parent groups that it does not set."""
     found = values(ctx.parent) if ctx.parent else {}
     own = {each.name for each in given(ctx)}
     for each in ctx.command.params:

@@ -19,13 +19,13 @@ SECRETS = "NOMAD_CSI_SECRETS"
 
 @dataclass
 class NamedDocuments:
-    """What paths name."""
+    """The content of the given paths."""
 
     documents: list[registration.VolumeRegistration] = field(default_factory=list)
     needed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     made_by_plugin: list[str] = field(default_factory=list)
     plugins: list[model.PluginPlan] = field(default_factory=list)
-    """Of the specs among them."""
+    """The plugins of the specs among them."""
 
 
 SECRETS_TEXT = f"YAML or JSON: secrets by namespace/volume_id; also read from the variable {SECRETS}"
@@ -35,10 +35,10 @@ secrets_options = functools.partial(argument_secrets.options, SECRETS_TEXT)
 
 def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> NamedDocuments:
     """
-    Return the registrations that *paths* name: specs, volume files, folders of volume files.
+    Return the registrations in *paths*: specs, volume files, folders of volume files.
 
-    *stack_output* names the external ids of storage that Pulumi made; *namespace* is that of a file that names none.
-    Raises `errors.SpecError` with the problems of all files together.
+    *stack_output* has the external ids of storage that Pulumi made; *namespace* applies to a file without one. Raises
+    `errors.SpecError` with the problems of all files together.
     """
     wanted = NamedDocuments()
     broken: list[errors.SpecError] = []
@@ -70,10 +70,10 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
 
 def _of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> tuple[registration.VolumeRegistration, ...]:
     """
-    Return the registrations of the volumes of *plan* whose storage no plugin makes.
+    Return the registrations of the volumes of *plan* whose storage no plugin creates.
 
-    *external_ids* are those of storage that Pulumi makes, by ``namespace/volume_id``. Raises `errors.SpecError` naming
-    every volume whose external id is not known.
+    *external_ids* are those of storage that Pulumi creates, by ``namespace/volume_id``. Raises `errors.SpecError`
+    naming every volume whose external id is unknown.
     """
     documents = tuple(volumes.desired_document(item, external_ids) for item in plan.volumes if not item.made_by_plugin)
     problems = tuple(
@@ -92,7 +92,7 @@ def _of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> tuple[
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield *paths*, and for a folder the volume files below it."""
+    """Yield *paths*; for a folder, the volume files below it."""
     for path in paths:
         if path.is_dir():
             yield from sorted(path.rglob("*.volume.hcl"))
@@ -101,7 +101,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def secrets(path: Path | None) -> given_secrets.Given:
-    """Return the secrets of the environment, and of the file at *path*, which goes before it."""
+    """Return the secrets of the environment, and of the file at *path*, which takes precedence."""
     given: dict[str, dict[str, str]] = {}
     sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
     for text, source in sources:

@@ -1,4 +1,4 @@
-"""What several commands read: the spec, the stack's outputs, the options of a Nomad connection."""
+"""Inputs that several commands share: the spec, the stack's outputs, the options of a Nomad connection."""
 
 import contextlib
 import functools
@@ -19,15 +19,15 @@ from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import draft, encrypted, names, yaml_text
 
-# Volumes of a spec that the words of a command name.
+# Volumes of a spec that the arguments of a command name.
 
 
 _INDEX = re.compile(r"\[\d+\]$")
-"""Behind the id of each volume of a set."""
+"""Suffix of the id of each volume of a set."""
 
 
 def set_of(key: str) -> str:
-    """Return the set that the volume *key* is of: ``default/data`` for ``default/data[0]``; itself where of none."""
+    """Return the set of the volume *key*: ``default/data`` for ``default/data[0]``; *key* itself if it is in none."""
     return _INDEX.sub("", key)
 
 
@@ -35,7 +35,7 @@ def chosen_volumes(
     planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]]
 ) -> tuple[model.VolumePlan, ...]:
     """
-    Return those of *planned* that *keys* name, each by its own key or by that of its set, in the order of the spec.
+    Return the volumes of *planned* that *keys* name, by their own key or by that of their set, in the spec's order.
 
     A key without a namespace names the one volume of that id. Raises `usage.UsageError` for a key that names none.
     """
@@ -70,11 +70,10 @@ def _allowed(keys: Iterable[str]) -> str:
 
 
 YAML = frozenset({".yaml", ".yml"})
-"""How files end that may hold a spec."""
+"""Extensions of files that may hold a spec."""
 
 STACK_SETTINGS = {"address": "address", "namespace": "namespace", "region": "region", "insecure_http": "insecureHttp"}
-"""Settings of the connection that are read from a stack config, and their names beside the spec. Its token is
-encrypted."""
+"""Connection settings that are read from a stack config, and their names beside the spec. Its token is encrypted."""
 
 CONNECTION = {
     "address": "URL of Nomad's HTTP API, such as https://nomad.example.com:4646",
@@ -86,7 +85,7 @@ CONNECTION = {
     "client_key": "PEM file with its key",
     "tls_server_name": "server name (SNI) to verify the certificate of the API for",
 }
-"""Settings of the connection that have an option with a value, and what it is."""
+"""Connection settings with an option, and their description."""
 
 _INSECURE = "insecure_http"
 
@@ -95,7 +94,7 @@ spec = command.argument("spec SPEC", "a spec, or a Pulumi stack config that hold
 
 
 def optional_spec(more: str = "") -> command.Declare[Any]:
-    """Return the decorator that adds a spec that may be left out; *more* is how its help goes on."""
+    """Return the decorator that adds an optional spec; *more* continues its help."""
     text = f"a spec, or a Pulumi stack config that holds one{more}"
     return command.argument("spec [SPEC]", text)
 
@@ -109,7 +108,7 @@ templates = command.option("--templates DIR", "folder with templates of your own
 
 
 aws_region = functools.partial(command.option, "--aws-region REGION")
-"""Returns the decorator that adds the region of AWS, with a text that says what for."""
+"""Returns the decorator that adds the AWS region, with a text on its purpose."""
 
 asked_aws_region = aws_region(
     "ask EC2 in this region where EBS volumes are attached, with the AWS SDK's usual credentials (default: not)"
@@ -131,13 +130,13 @@ def _connection_option(name: str) -> command.Declare[Any]:
             "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
             "in a stack config only"
         )
-    # The namespace is read first: it says where a volume is that is named by its id alone.
+    # The namespace is read first: it is the default of a volume that is named by its id alone.
     settings = {"section": command.CONNECTION, "job": "held", "is_eager": name == "namespace"}
     return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
 
 
 nomad_connection = command.together(*map(_connection_option, CONNECTION), insecure)
-"""The options of a Nomad connection; what is not given comes from a stack's config, or NOMAD_* variables."""
+"""The options of a Nomad connection; the defaults are a stack's config, or NOMAD_* variables."""
 
 
 def is_insecure(arguments: command.Arguments) -> bool:
@@ -148,27 +147,27 @@ def is_insecure(arguments: command.Arguments) -> bool:
 
 def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
     """
-    Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: arguments are seen by all.
+    Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: all users can read arguments.
 
-    An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. Where the
-    last two differ, standard error says which is used; but neither the token of the environment nor *secrets*, such as
-    ``CSI secrets``, are sent to an address that a file alone names. Raises `errors.SpecError`.
+    An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. If the last
+    two differ, standard error names the one in use; but neither the token of the environment nor *secrets*, such as
+    ``CSI secrets``, are sent to an address that only a file contains. Raises `errors.SpecError`.
     """
     return nomad.Nomad(connection(arguments, specs, secrets=secrets))
 
 
 @contextlib.contextmanager
 def reading(
-    arguments: command.Arguments, specs: Iterable[Path] = (), *, told: str = "asking Nomad and the plugins"
+    arguments: command.Arguments, specs: Iterable[Path] = (), *, waiting_for: str = "asking Nomad and the plugins"
 ) -> Iterator[Any]:
-    """Yield the client of `connect`, after the warning of commands that read volumes; *told* is what is waited for."""
-    with connect(arguments, specs) as client, output.waiting(told):
+    """Yield the client of `connect`, after the warning of commands that read volumes; *waiting_for* is shown."""
+    with connect(arguments, specs) as client, output.waiting(waiting_for):
         warn_of_erasing(client)
         yield client
 
 
 def warn_of_erasing(client: nomad.Nomad) -> None:
-    """Say on standard error that reading volumes can erase their secrets, where a server is old enough for that."""
+    """Warn on standard error that reading volumes can erase their secrets, if a server is old enough for that."""
     from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
@@ -183,9 +182,9 @@ def connection(
     environment: Mapping[str, str] = os.environ,
 ) -> Any:
     """
-    Return the `nomad.Connection` that `connect` uses, without sending anything.
+    Return the `nomad.Connection` that `connect` uses, without sending a request.
 
-    Raises `errors.SpecError`, and `usage.UsageError` where options alone are wrong.
+    Raises `errors.SpecError`, and `usage.UsageError` if options alone are wrong.
     """
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
@@ -199,16 +198,16 @@ def connection(
     for name, (value, key, path) in of_stacks.items():
         own = VARIABLES[name]
         if name != _INSECURE and environment.get(own, value) not in {"", value}:
-            told = f"{name} {value} is used, as {key} in {path} says; {own} says another (--{name})"
-            print(told, file=sys.stderr)
+            message = f"{name} {value} is used, as {key} in {path} says; {own} says another (--{name})"
+            print(message, file=sys.stderr)
     return found
 
 
 def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
     """
-    Return the `nomad.Connection` that a job on the cluster has: that of `connection` without credentials.
+    Return the `nomad.Connection` of a job on the cluster: that of `connection` without credentials.
 
-    For a job that is only printed: nothing is sent. Raises what `connection` raises.
+    For a job that is only printed: no request is sent. Raises what `connection` raises.
     """
     credentials = {VARIABLES[name] for name in CREDENTIALS}
     without = {name: value for name, value in os.environ.items() if name not in credentials}
@@ -216,7 +215,7 @@ def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
 
 
 def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, str, Path]]:
-    """Return what stack configs say of the connection, by which key of which file, apart from what is *given*."""
+    """Return the connection settings of stack configs, with key and file, except those *given*."""
     found: dict[str, tuple[Any, str, Path]] = {}
     problems = []
     for path in paths:
@@ -238,7 +237,7 @@ def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> di
 
 
 def _connection_of(path: Path) -> dict[str, tuple[Any, str]]:
-    """Return what *path* says of the connection where it is a stack config, and by which key; else nothing."""
+    """Return the connection settings of *path* with their keys if it is a stack config; else nothing."""
     config = _stack_config(path) if path.suffix in YAML and path.is_file() else None
     if config is None:
         return {}
@@ -248,22 +247,22 @@ def _connection_of(path: Path) -> dict[str, tuple[Any, str]]:
         value = config.values.get(key)
         if value in (None, ""):
             continue
-        if name == _INSECURE and isinstance(value, str):  # Pulumi writes booleans as text
+        if name == _INSECURE and isinstance(value, str):  # Pulumi writes booleans as strings
             value = {"true": True, "false": False}.get(value.lower(), value)
         found[name] = (value, key)
     return found
 
 
 def _stack_config(path: Path) -> stack_config.StackConfig | None:
-    """Return the stack config in the file at *path*; ``None`` where it is none."""
-    given = text(path)  # parsed only where it may be one: a large spec takes seconds
+    """Return the stack config in the file at *path*; ``None`` if it is none."""
+    given = text(path)  # parsed only if it may be one: a large spec takes seconds
     if not ("config" in given and "storage" in given):
         return None
     return stack_config.held(draft.read_yaml(given, str(path)), path)
 
 
 def address_of_stack(spec: Path) -> str:
-    """Return Nomad's address by *spec* where that is a stack config that names one in clear; else nothing."""
+    """Return Nomad's address from *spec* if that is a stack config with an unencrypted address; else nothing."""
     found, _ = _connection_of(spec).get("address", ("", ""))
     return found if isinstance(found, str) else ""
 
@@ -281,7 +280,7 @@ def read_plan(path: Path) -> model.StoragePlan:
 
 
 def _fitted(path: Path) -> str:
-    """Return the stack config that a sandbox wrote from the one at *path*; empty where there is none."""
+    """Return the stack config that a sandbox derived from the one at *path*; empty if there is none."""
     from nomad_csi.ownership import sandbox_mark  # noqa: PLC0415  # only a spec with problems pays for these
     from nomad_csi.provider import configuration  # noqa: PLC0415  # as above
 
@@ -293,7 +292,7 @@ def _fitted(path: Path) -> str:
 
 
 def read_document(path: Path) -> Any:
-    """Return the spec in *path* as it is written, of a stack config that part. Raises `errors.SpecError`."""
+    """Return the unparsed spec in *path*; of a stack config, that part. Raises `errors.SpecError`."""
     document = draft.read_yaml(text(path), str(path))
     config = stack_config.held(document, path)
     if config is None:
@@ -317,7 +316,7 @@ def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
 
 
 def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
-    """Return a block in which advice is for those of *spec*: without Pulumi where that is no stack's config."""
+    """Return a context manager in which advice fits *spec*: without Pulumi unless that is a stack's config."""
     from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
 
     return contextlib.nullcontext() if _stack_config(spec) else printing.for_files()
@@ -338,7 +337,7 @@ def read_external_ids(path: Path | None) -> dict[str, str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of the file at *path*. Raises `errors.SpecError` where it is none."""
+    """Return the text of the file at *path*. Raises `errors.SpecError` if it is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -348,16 +347,16 @@ def text(path: Path) -> str:
 
 
 def namespace(given: str | None, otherwise: str) -> str:
-    """Return the namespace *given*, else that of the environment, else the last one."""
+    """Return the namespace *given*, else that of the environment, else *otherwise*."""
     return given or os.environ.get(VARIABLES["namespace"]) or otherwise
 
 
 def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
-    """Yield how volumes may be named: those of the spec in the command line, or else of the specs in this folder."""
+    """Yield completions of volumes: those of the spec in the command line, or else of the specs in this folder."""
     spec = ctx.params.get("spec")
     given = spec or ctx.params.get("source")
     for path in [given] if given else sorted([*Path().glob("storage.y*ml"), *Path().glob("Pulumi.*.y*ml")]):
-        with contextlib.suppress(errors.SpecError, OSError):  # a shell shows what there is, and no problems
+        with contextlib.suppress(errors.SpecError, OSError):  # completion shows what exists, and no problems
             for namespace, volume_id in draft.volume_keys(read_document(path)):
                 is_short = "/" not in incomplete and (spec or namespace == _own_namespace(ctx))
                 where = "" if is_short else f"{namespace}/"
@@ -365,7 +364,7 @@ def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
 
 
 def _own_namespace(ctx: click.Context) -> str:
-    """Return the namespace of a volume that is named without one."""
+    """Return the default namespace of a volume."""
     option = ctx.params.get("namespace")
     return namespace(option if isinstance(option, str) else "", "default")
 
@@ -376,7 +375,7 @@ _volume = functools.partial(command.Typed, suggest=_suggested_volumes)
 @_volume
 def volume_key(given: str) -> tuple[str, str]:
     """
-    Return namespace and id of ``volume`` or ``namespace/volume``; without a namespace it is that of the connection.
+    Return namespace and id of ``volume`` or ``namespace/volume``; the default namespace is that of the connection.
 
     Raises `click.BadParameter`.
     """
@@ -391,7 +390,7 @@ def volume_key(given: str) -> tuple[str, str]:
 
 @_volume
 def spec_volume_key(given: str) -> tuple[str, str]:
-    """Return namespace and id, the first empty where *given* names none. Raises `click.BadParameter`."""
+    """Return namespace and id, the first empty if *given* has none. Raises `click.BadParameter`."""
     namespace, slash, volume_id = given.rpartition("/")
     if not volume_id or "/" in namespace or volume_id in {".", ".."} or bool(slash) != bool(namespace):
         raise usage.wrong("volume or namespace/volume, such as mysql or default/mysql", given)

@@ -1,4 +1,4 @@
-"""Options and questions that several commands share, each in one place."""
+"""Options and confirmations that several commands share."""
 
 import difflib
 import sys
@@ -11,7 +11,7 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, output, usage
 from nomad_csi.findings import registry
 
-# The options of commands that report findings: explain a code, and print what all codes of the command mean.
+# The options of commands that report findings: explain a code, and print the page of all codes of the command.
 
 
 WITH_PAGES = ("claims", "doctor", "lint", "probe", "verify")
@@ -19,7 +19,7 @@ WITH_PAGES = ("claims", "doctor", "lint", "probe", "verify")
 
 
 def code_options(page: str) -> command.Declare[Any]:
-    """Return the decorator that adds both; *page* is what ``--docs`` prints."""
+    """Return the decorator that adds both; *page* is the output of ``--docs``."""
     text = "explain one finding, also of another command"
     return command.together(command.option("--explain CODE", text, type=_code), docs(page))
 
@@ -30,7 +30,7 @@ def docs(page: str) -> command.Declare[Any]:
 
 
 def explain(arguments: command.Arguments, name: str) -> bool:
-    """Print what was asked about the codes of the command *name*; return whether anything was."""
+    """Print the requested explanation of codes of the command *name*; return whether one was requested."""
     if arguments.docs:
         print(registry.page(name), end="")
     elif arguments.explain:
@@ -41,7 +41,7 @@ def explain(arguments: command.Arguments, name: str) -> bool:
 
 @command.Typed
 def _code(given: str) -> str:
-    """Return a code of the registry; an unknown one is answered by the nearest, of the command that runs first."""
+    """Return a code of the registry; for an unknown code, suggest the nearest of the current command."""
     known = registry.codes()
     if given in known:
         return given
@@ -64,20 +64,21 @@ def pair(given: str) -> tuple[str, str]:
     return key, value
 
 
-# When findings are a reason to fail, by one rule in all commands that report some.
+# The exit code for findings, by one rule in all commands that report some.
 #
-# 1: an error was found; with ``--strict`` a warning, too. 2: none was, and something could not be found out. Else 0.
+# 1: a finding has severity error; with ``--strict`` also severity warning. 2: no such finding, and something could not
+# be determined. Else 0.
 
 
 strict = command.option("--strict", "exit 1 for warnings, too (default: for errors alone)", job="passed")
 
 
 def exit_code(arguments: command.Arguments, code: int, findings: Collection[object]) -> int:
-    """Return *code*, which warnings have no part in; with ``--strict`` 1 where there are *findings* of any kind."""
+    """Return *code*, which ignores warnings; with ``--strict`` 1 if there are *findings* of any severity."""
     return errors.EXIT_CHANGES if arguments.strict and findings else code
 
 
-# Options that say how long something may take: in seconds, and one word for each meaning in all commands.
+# Options for timeouts and intervals: in seconds, and one name for each meaning in all commands.
 
 
 MEANINGS = {
@@ -88,24 +89,23 @@ MEANINGS = {
     "stable": "an instance must stay unchanged to count as stable",
     "every": "lie between two verification runs",
 }
-"""Names of options, without ``-s``, and what they say of so many seconds."""
+"""Names of options, without ``-s``, and the meaning of their seconds."""
 
 
 def seconds(
-    name: str, more: str = "", *, default: float | None = None, told: str = "", **settings: Any
+    name: str, more: str = "", *, default: float | None = None, default_text: str = "", **settings: Any
 ) -> command.Declare[Any]:
     """
     Return the decorator that adds the option ``--NAME-s`` with one of `MEANINGS`.
 
     Args:
         name: which of them.
-        more: how the sentence goes on, such as `` for all clients``.
-        default: seconds where it is not given; ``None``: its absence is seen.
-        told: the default in words, where its number says too little.
+        more: continues the sentence, such as `` for all clients``.
+        default: seconds if it is not given; ``None``: its absence is visible.
+        default_text: the default in words, if its number is not clear enough.
         settings: of a `command.Option`.
-
     """
-    usual = told or (f"{default:g}" if default else "0, it does not wait")
+    usual = default_text or (f"{default:g}" if default else "0, it does not wait")
     text = f"seconds that {MEANINGS[name]}{more} (default: {usual})"
     return command.option(f"--{name}-s S", text, type=positive, default=default, **settings)
 
@@ -122,7 +122,7 @@ def positive(given: str) -> float:
     return value
 
 
-# Ask a person before something that can hurt.
+# Ask for confirmation before a step that can do harm.
 
 
 yes = command.option("--yes", "do not ask")
@@ -130,9 +130,9 @@ yes = command.option("--yes", "do not ask")
 
 def agreed(question: str, *, is_agreed: bool) -> bool:
     """
-    Return whether somebody at the terminal says yes to *question*; *is_agreed*: said so already, with ``--yes``.
+    Return whether the user confirms *question* on the terminal; *is_agreed*: confirmed already, with ``--yes``.
 
-    Raises `errors.RefusedError` where nobody is there to be asked.
+    Raises `errors.RefusedError` without a terminal.
     """
     print(question, file=sys.stderr)
     if is_agreed:
@@ -145,9 +145,9 @@ def agreed(question: str, *, is_agreed: bool) -> bool:
 
 def typed(question: str, prompt: str) -> str:
     """
-    Return what somebody at the terminal types after *question*, for words that must be given letter by letter.
+    Return what the user types on the terminal after *question*, for confirmations that must match exactly.
 
-    Empty where nobody is there to be asked.
+    Empty without a terminal.
     """
     if not sys.stdin.isatty():
         return ""

@@ -1,8 +1,8 @@
 """
-Standard output and standard error as Unix programs have them: any encoding, and a reader that goes away.
+Standard output and standard error: any encoding, and closed pipes.
 
-A character that the encoding of the output does not have is written as a Unicode escape. Where the reader of a pipe is
-gone, as ``head`` is, the command ends quietly.
+A character that the encoding of the output lacks is written as a Unicode escape. If the reader of a pipe has exited, as
+``head`` does, the command ends quietly.
 """
 
 import codecs
@@ -20,17 +20,17 @@ from typing import Any, ClassVar, TextIO, cast
 
 from nomad_csi.text import foreign
 
-# What a command prints, fit for a terminal: nothing that came from a plugin, a server or a file controls it.
+# Safe output on a terminal: no text from a plugin, a server or a file controls it.
 
 
 PATIENCE_S = 2.0
-"""What takes longer is said to be waited for."""
+"""A longer wait is shown."""
 
 _CLEARED = "\r\x1b[K"
 
 
 class _WaitingLine:
-    """A line on a terminal that says for how long something is waited for, until anything else is printed."""
+    """A line on a terminal that shows how long the command has waited, until other output."""
 
     shown: ClassVar["_WaitingLine | None"] = None
 
@@ -54,7 +54,7 @@ class _WaitingLine:
                 self._is_shown = True
 
     def clear(self) -> None:
-        """Take it away; it comes again a second later."""
+        """Remove the line; it is shown again a second later."""
         with self._lock:
             if self._is_shown:
                 self._out.write(_CLEARED)
@@ -62,7 +62,7 @@ class _WaitingLine:
                 self._is_shown = False
 
     def end(self) -> None:
-        """Take it away for good."""
+        """Remove the line for good."""
         self._ended.set()
         self._thread.join()
         self.clear()
@@ -70,7 +70,7 @@ class _WaitingLine:
 
 @contextlib.contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say after `PATIENCE_S` that *what* is waited for, where standard error is a terminal; nothing stays of it."""
+    """Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal."""
     out = terminal(sys.stderr) if sys.stderr else None
     if out is None or not is_drawable(out):
         yield
@@ -84,26 +84,26 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def is_drawable(stream: TextIO) -> bool:
-    """Return whether *stream* is a terminal that can be drawn on."""
+    """Return whether *stream* is a terminal that supports cursor control."""
     return stream.isatty() and os.environ.get("TERM", "dumb") not in {"", "dumb"}
 
 
 class Guard:
-    """A text stream that spells control characters out; the colours of our own tables stay on a terminal."""
+    """A text stream that escapes control characters; the colours of our own tables are kept on a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self._keeps_colours = stream.isatty()
 
     def write(self, text: str) -> int:
-        """Write *text*, fit to be shown."""
+        """Write *text*, made safe to show."""
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
         self.stream.write(foreign.visible(text, keep_colours=self._keeps_colours))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write *lines*, fit to be shown."""
+        """Write *lines*, made safe to show."""
         for line in lines:
             self.write(line)
 
@@ -113,7 +113,7 @@ class Guard:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Have all that is printed in the block pass a `Guard`."""
+    """Make all output of the block pass a `Guard`."""
     before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr  # None: closed from the start
     sys.stdout, sys.stderr = (cast("TextIO", Guard(stream) if stream else None) for stream in before)
     try:
@@ -123,7 +123,7 @@ def guarded() -> Iterator[None]:
 
 
 def terminal(stream: TextIO) -> TextIO:
-    """Return what is behind *stream*, for a command that draws on the terminal itself."""
+    """Return the stream behind *stream*, for a command that draws on the terminal itself."""
     return stream.stream if isinstance(stream, Guard) else stream
 
 
@@ -131,17 +131,17 @@ def terminal(stream: TextIO) -> TextIO:
 
 
 EXIT_CLOSED = 141
-"""128 and the number of SIGPIPE, as shells have it for a command whose reader is gone."""
+"""128 and the number of SIGPIPE, as in shells for a command whose output was closed."""
 
 _BOTH = ("stdout", "stderr")
 
 
 _ESCAPES = "nomad-csi.json-escapes"
-"""How a stream writes what its encoding lacks: as JSON has it, since JSON is printed, too."""
+"""Error handler for characters that the encoding lacks: JSON escapes, since JSON is printed, too."""
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Return the escapes of what could not be encoded, and where the text goes on."""
+    """Return the escapes of the characters that could not be encoded, and where the text continues."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
@@ -151,15 +151,15 @@ codecs.register_error(_ESCAPES, _escaped)
 
 
 class ClosedError(Exception):
-    """Nobody reads the output any more."""
+    """The output is closed."""
 
 
 @contextlib.contextmanager
 def prepared() -> Iterator[None]:
     """
-    Write what the encoding lacks as escapes, and all of it before the block ends.
+    Write characters that the encoding lacks as escapes, and flush the output before the block ends.
 
-    Raises `ClosedError` where the reader of a pipe is gone; what is written then goes nowhere.
+    Raises `ClosedError` if the reader of a pipe has exited; further output is discarded.
     """
     for name in _BOTH:
         stream = getattr(sys, name)
@@ -171,15 +171,15 @@ def prepared() -> Iterator[None]:
         finally:
             _flush()
     except BrokenPipeError:
-        gone = [name for name in _BOTH if _is_closed(name)]
-        if not gone:
+        closed = [name for name in _BOTH if _is_closed(name)]
+        if not closed:
             raise
-        _discard(gone)
+        _discard(closed)
         raise ClosedError from None
 
 
 def as_json(value: Any) -> str:
-    """Return *value* as the commands write JSON: with indents, and characters of all scripts as they are."""
+    """Return *value* as JSON in the format of all commands: indented, characters outside ASCII unescaped."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -189,17 +189,17 @@ def print_json(value: Any) -> None:
 
 
 def show(arguments: SimpleNamespace, data: Any, text: str) -> None:
-    """Print *data* as JSON where *arguments* have ``--json``, else *text*."""
+    """Print *data* as JSON with ``--json`` in *arguments*, else *text*."""
     print(as_json(data) if arguments.json else text.rstrip("\n"))
 
 
 def tell(line: str) -> None:
-    """Print *line* on standard error: what is done, and what it waits for."""
+    """Print *line* on standard error: progress, and what the command waits for."""
     print(line, file=sys.stderr)
 
 
 def has_colours() -> bool:
-    """Return whether standard output is a terminal that shows colours, and nobody asked for none (no-color.org)."""
+    """Return whether standard output is a terminal with colours, and colours are not disabled (no-color.org)."""
     return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
 
 
@@ -219,12 +219,12 @@ def _flush() -> None:
 def _descriptor(name: str) -> int | None:
     try:
         return int(getattr(sys, name).fileno())
-    except (AttributeError, OSError, ValueError):  # closed from the start, or none of the system's
+    except (AttributeError, OSError, ValueError):  # closed from the start, or not a system stream
         return None
 
 
 def _is_closed(name: str) -> bool:
-    """Return whether the stream is a pipe or socket that nobody reads."""
+    """Return whether the stream is a pipe or socket without a reader."""
     descriptor = _descriptor(name)
     if descriptor is None:
         return False
@@ -234,7 +234,7 @@ def _is_closed(name: str) -> bool:
 
 
 def _discard(names: Iterable[str]) -> None:
-    """Let what is still to be written to the streams go nowhere: Python writes it when the process ends."""
+    """Discard pending output of the streams: Python writes it when the process ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for name in names:
         if (descriptor := _descriptor(name)) is not None:

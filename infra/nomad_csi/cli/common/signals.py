@@ -1,4 +1,4 @@
-"""SIGTERM ends a command as Ctrl-C does: what it holds in the cluster is removed before the process ends."""
+"""SIGTERM ends a command as Ctrl-C does: it removes its temporary objects from the cluster before the process ends."""
 
 import contextlib
 import signal
@@ -9,15 +9,16 @@ from typing import Any
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: from a service manager, a CI runner, or ``kill``."""
+    """The process received SIGTERM: from a service manager, a CI runner, or ``kill``."""
 
 
 @contextlib.contextmanager
 def terminated() -> Iterator[None]:
     """
-    Raise `Terminated` in the block when SIGTERM comes.
+    Raise `Terminated` in the block on SIGTERM.
 
-    Where it is ignored or handled already, and outside of the main thread, which alone is told, that stays as it is.
+    An existing handler, or an ignored signal, is kept; so it is outside of the main thread, the only one that gets
+    signals.
     """
     is_ours = threading.current_thread() is threading.main_thread()
     if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -31,7 +32,7 @@ def terminated() -> Iterator[None]:
 
 
 def _terminate(_number: int, _frame: Any) -> None:
-    """Interrupt, once: a CI runner sends SIGINT first and SIGTERM a little later, which must not end the removal."""
+    """Interrupt once: a CI runner sends SIGINT first and SIGTERM a little later, which must not end the removal."""
     error = sys.exc_info()[1]
     while error is not None:
         if isinstance(error, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""Usage errors in the form of all errors: where, what is allowed, what was given, the likely fix."""
+"""Usage errors in the form of all errors: where, the values allowed, the value given, the likely fix."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ import click
 
 from nomad_csi import errors
 
-# What the system says of a file that was named on the command line, as a sentence that names the argument.
+# System errors of a file on the command line, as a sentence that names the argument.
 
 
 FILE_SENTENCES: dict[type[OSError], str] = {
@@ -17,13 +17,13 @@ FILE_SENTENCES: dict[type[OSError], str] = {
     NotADirectoryError: "a part of {name!r} is a file, and a folder is wanted",
     PermissionError: "{name!r} may not be read or written by this user",
 }
-"""What people meet every day; anything else is told in the system's words."""
+"""Common errors; other errors have the system's own text."""
 
 
 def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
-    """Return *error* in a sentence, behind the option or argument of *given* that names its file."""
+    """Return *error* as a sentence, after the option or argument of *given* that names its file."""
     sentence = FILE_SENTENCES.get(type(error))
-    name = error.filename2 or error.filename  # of a renaming, the place: the first is a draft beside it
+    name = error.filename2 or error.filename  # of a rename, the destination: the first is a draft next to it
     if sentence is None or not isinstance(name, str):
         return str(error)
     argument = _argument(name, given)
@@ -33,7 +33,7 @@ def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
 
 
 def _nearest(path: Path) -> str:
-    """Return the file beside *path* that was likely meant; empty where none of its kind is alone there, or near."""
+    """Return the file next to *path* that was likely meant; empty if none of its kind is alone there, or similar."""
     try:
         there = {each.stem: each for each in path.parent.iterdir() if each.suffix == path.suffix and each.is_file()}
     except OSError:
@@ -54,26 +54,26 @@ def _argument(name: str, given: Mapping[str, object]) -> str:
 
 
 NEAR = 0.66
-"""How alike, of 1, a word is to one that was likely meant."""
+"""Minimum similarity, of 1, of a suggestion."""
 
 
 class UsageError(errors.SpecError):
-    """Arguments that are each well-formed and do not go together; the exit code is that of ``sysexits.h``."""
+    """Valid arguments that conflict; the exit code is that of ``sysexits.h``."""
 
 
 def refuse(problems: Iterable[errors.Problem]) -> None:
-    """Raise `UsageError` where there are *problems* with the options of the command that runs."""
+    """Raise `UsageError` if there are *problems* with the options of the current command."""
     if found := tuple(problems):
         raise UsageError(found, click.get_current_context().command_path)
 
 
 def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
-    """Return what is raised for a value that cannot be; Click says which parameter it was for."""
+    """Return the error for an invalid value; Click adds its parameter."""
     return click.BadParameter(str(errors.Problem(path="", got=repr(got), allowed=allowed, fix=fix)))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return which of *known* was likely meant, as a question; empty where none is near."""
+    """Return the likely one of *known*, as a question; empty if none is similar."""
     names = list(known)
     swapped = [name for name in names if sorted(name) == sorted(word)]
     found = swapped or difflib.get_close_matches(word, names, n=1, cutoff=NEAR)
@@ -81,12 +81,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shown(parameter: click.Parameter) -> str:
-    """Return what people know *parameter* by."""
+    """Return the name of *parameter* on the command line."""
     return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
 def sentence(error: click.UsageError) -> str:
-    """Return what *error* says."""
+    """Return the message of *error*."""
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         return f"{shown(error.param)}: {error.message}" if error.param else error.message
     problem = _problem(error)
@@ -117,7 +117,7 @@ def _problem(error: click.UsageError) -> errors.Problem | None:
 
 
 def _with_value(ctx: click.Context, group: click.Group, word: str) -> str:
-    """Return the command of *group* that takes *word* as a value, as a question; empty where none does."""
+    """Return the command of *group* that takes *word* as a value, as a question; empty if there is none."""
     takers = [
         name
         for name, each in (group.commands.items() if ctx.parent else ())

@@ -20,19 +20,19 @@ from nomad_csi.spec import draft
 from nomad_csi.text import redaction
 
 ENDPOINT = "CSI_ENDPOINT"
-"""Environment variable with the endpoint: the one that CSI itself names, and that Nomad gives to plugins."""
+"""Environment variable with the endpoint: the one that CSI names, and that Nomad sets for plugins."""
 
 TIMEOUT_S = 60.0
 
 LEAST_S = 0.05
-"""For a call that begins when hardly any time is left."""
+"""Minimum timeout of a call that begins near the deadline."""
 
 
-# The secrets of one request: from a file or the environment, never from arguments, which everybody can read.
+# The secrets of one request: from a file or the environment, never from arguments, which all users can read.
 
 
 SECRETS = "X_CSI_SECRETS"
-"""As csc has it: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
+"""As in csc: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
 
 INSTEAD = (
     f"secrets are not taken as arguments, which every user of this machine can read: write them to a file "
@@ -46,7 +46,7 @@ secrets_options = argument_secrets.options(
 
 
 def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
-    """Return the secrets of the environment, and of the file, which goes before it. Raises `errors.SpecError`."""
+    """Return the secrets of the environment, and of the file, which takes precedence. Raises `errors.SpecError`."""
     found = _of_variable(os.environ.get(SECRETS, ""))
     if arguments.secrets is not None:
         source = str(arguments.secrets)
@@ -73,7 +73,7 @@ def _checked(document: Any, source: str) -> dict[str, str]:
     return dict(document)
 
 
-# How answers print: as YAML for people or JSON for programs, and never a secret of the request.
+# Output of responses: YAML for people or JSON for programs, and never a secret of the request.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class _Output:
 
     as_json: bool
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Values that a plugin may repeat, in an answer or in an error; short ones are hidden where they are words."""
+    """Values that a plugin may repeat, in a response or in an error; short ones are hidden only as whole words."""
 
     def show(self, document: Mapping[str, Any], stream: TextIO) -> None:
         """Print *document*."""
@@ -95,7 +95,7 @@ class _Output:
             print(yaml.safe_dump(hidden, sort_keys=False, allow_unicode=True, width=120).rstrip(), file=stream)
 
     def fail(self, error: errors.CsiError) -> None:
-        """Print *error* to standard error; as JSON besides, where a program reads."""
+        """Print *error* to standard error; with ``--json`` also as JSON."""
         text = redaction.mask(str(error), self.secrets, short_words=True)
         if self.as_json:
             message = redaction.mask(error.message, self.secrets, short_words=True)
@@ -104,7 +104,7 @@ class _Output:
         print(f"error: {text}", file=sys.stderr)
 
     def _hidden(self, value: Any) -> Any:
-        """Return *value* with no secret in any of its texts."""
+        """Return *value* with the secrets in its strings hidden."""
         if isinstance(value, str):
             return redaction.mask(value, self.secrets, short_words=True)
         if isinstance(value, Mapping):
@@ -146,7 +146,7 @@ def _service(name: str) -> command.Group:
 
 
 def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
-    """Call the RPC, print the answer, and return 0, 2 where no plugin answered, or 100 and the gRPC code of a no."""
+    """Call the RPC, print the response, and return 0, 2 if no plugin answered, or 100 and the gRPC code of an error."""
     if of.instead:
         raise errors.RefusedError(f"{of.called.name} is not called: {of.instead}")
     given = _read_secrets(arguments) if of.called.takes_secrets else {}
@@ -171,11 +171,11 @@ def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
 
 
 def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:
-    """Raise `errors.RefusedError` where secrets could be read on the way; return whether the operator accepts that."""
+    """Raise `errors.RefusedError` if secrets could be read in transit; return whether the operator accepts that."""
     if not document.get(channel.SECRETS):
         return False
     is_insecure = inputs.is_insecure(arguments)
-    with contextlib.suppress(errors.CsiError):  # what is wrong with the endpoint is reported by the call
+    with contextlib.suppress(errors.CsiError):  # a problem of the endpoint is reported by the call
         endpoint.refuse_secrets(endpoint.parse(arguments.endpoint), insecure=is_insecure)
     return is_insecure
 
@@ -183,7 +183,7 @@ def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str
 def _answer(
     arguments: command.Arguments, of: csi_commands.RpcCommand, request: Any, *, is_insecure: bool
 ) -> rpc.Document:
-    """Return the reply as a document; of a list, all its pages as one."""
+    """Return the response as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
         deadline = time.monotonic() + arguments.timeout_s

@@ -1,9 +1,9 @@
 """
-The commands of ``nomad-csi csi``: which RPC each calls, what it takes, and how that becomes a request.
+The commands of ``nomad-csi csi``: the RPC of each, its options, and how they form a request.
 
-Not here, on purpose: staging and publishing on a node. They mount, and what Nomad did not mount it does not unmount;
-undoing them takes the file system from under a task. What mounts really do, a job that claims the volume verifies.
-Deleting volumes and snapshots has guards that a bare RPC has not: the commands of that name say which to use.
+Intentionally missing: staging and publishing on a node. They mount, and Nomad does not unmount what it did not mount;
+undoing them removes the file system from under a task. A job that claims the volume verifies real mounts. Deleting
+volumes and snapshots has guards that a bare RPC lacks: the commands of that name print which command to use.
 """
 
 import functools
@@ -48,14 +48,14 @@ class RpcCommand:
     """One command."""
 
     name: str
-    """Of the RPC."""
+    """Name of the RPC."""
 
     summary: str
     instead: str = ""
-    """Why the RPC is not called like this, and what to use; empty: it is called."""
+    """Why the RPC is not called this way, and what to use; empty: it is called."""
 
     question: str = ""
-    """What is asked before the call; empty: nothing is."""
+    """Confirmation before the call; empty: none."""
 
     @property
     def called(self) -> rpc.Rpc:
@@ -64,12 +64,12 @@ class RpcCommand:
 
     @property
     def is_list(self) -> bool:
-        """Whether the answer comes in pages."""
+        """Whether the response is paged."""
         return "starting_token" in self.called.fields
 
     def judged(self, reply: rpc.Document) -> tuple[rpc.Document, bool]:
-        """Return the answer as it is printed, and whether it is a yes; a no is exit code 1."""
-        if self.name == "Probe":  # an absent `ready` means that it is; `stated` tells whether the plugin said so itself
+        """Return the response as it is printed, and whether it is positive; a negative one is exit code 1."""
+        if self.name == "Probe":  # an absent `ready` means ready; `stated` records whether the plugin sent the field
             is_ready = reply.get("ready", True)
             return {"ready": is_ready, "stated": "ready" in reply}, is_ready
         return reply, self.name != "ValidateVolumeCapabilities" or "confirmed" in reply
@@ -143,7 +143,7 @@ SERVICES: Mapping[str, Mapping[str, RpcCommand]] = {
         ),
     },
 }
-"""The commands below each name."""
+"""The subcommands of each command."""
 
 SUMMARIES: Mapping[str, str] = {
     "identity": "who the plugin is and whether it is ready",
@@ -153,13 +153,13 @@ SUMMARIES: Mapping[str, str] = {
 }
 
 
-# What the options of ``nomad-csi csi`` say, as fields of CSI's requests.
+# The options of ``nomad-csi csi`` as fields of CSI's requests.
 
 
 MODES: Mapping[str, str] = capability.MODES | {
     name.lower().replace("_", "-"): name for name in csi_pb2.VolumeCapability.AccessMode.Mode.keys()[1:]
 }
-"""CSI's name of an access mode by Nomad's; the modes that only CSI has, written alike."""
+"""CSI's name of an access mode by Nomad's; modes that only CSI has keep their name."""
 
 ATTACHMENTS: Mapping[str, str] = {
     "file-system": "mount",
@@ -195,7 +195,7 @@ def topology(given: str) -> dict[str, Any]:
 
 @command.Typed
 def size(given: str) -> int:
-    """Return the bytes of ``1073741824`` or ``10GiB``; decimal units are refused, as few storage makes such sizes."""
+    """Return the bytes of ``1073741824`` or ``10GiB``; decimal units are refused, as few storage has such sizes."""
     found = _SIZE.fullmatch(given.strip())
     if found is None or found[2] not in UNITS or not 0 < int(found[1]) * UNITS[found[2]] <= _LARGEST:
         units = ", ".join(filter(None, UNITS))
@@ -205,7 +205,7 @@ def size(given: str) -> int:
 
 @command.Typed
 def whole(given: str) -> int:
-    """Return a whole number above 0."""
+    """Return an integer above 0."""
     if not given.isascii() or not given.isdigit() or not 0 < int(given) < 2**31:
         raise usage.wrong("a whole number above 0", given)
     return int(given)
@@ -213,9 +213,9 @@ def whole(given: str) -> int:
 
 def document(arguments: command.Arguments, fields: Mapping[str, Any], secrets: Mapping[str, str]) -> rpc.Document:
     """
-    Return the request: the file of ``--request``, with *fields* and *secrets* over it where they are given.
+    Return the request: the file of ``--request``, overridden by *fields* and *secrets* if they are given.
 
-    Raises `errors.SpecError` for a file that is no mapping.
+    Raises `errors.SpecError` for a file that is not a mapping.
     """
     base = {} if arguments.request is None else _read(arguments.request)
     made = {**base, **fields}
@@ -241,7 +241,7 @@ Add = command.Declare[Any]
 
 
 def _field(path: str, declared: str, text: str, **settings: Any) -> tuple[str, Add]:
-    """Return the field of requests at *path*, with dots, and what adds an option for it."""
+    """Return the field of requests at the dotted *path*, and a function that adds an option for it."""
     return path, command.option(declared, text, field=path, **settings)
 
 
@@ -284,16 +284,16 @@ FIELDS: tuple[tuple[str, Add], ...] = (
     _field("volume_path", "--volume-path PATH", "where it is mounted, as the plugin sees it"),
     _field("staging_target_path", "--staging-target-path PATH", "where it is staged"),
 )
-"""Fields of requests and their options, in the order of the help; each RPC has those that its request has."""
+"""Fields of requests and their options, in the order of the help; each RPC has those of its request."""
 
 
 def options_of(names: Container[str]) -> Add:
-    """Return what adds the options for the fields with *names*."""
+    """Return a function that adds the options for the fields with *names*."""
     return command.together(*(add for path, add in FIELDS if path.partition(".")[0] in names))
 
 
 def fields(arguments: command.Arguments) -> dict[str, Any]:
-    """Return the fields of the request that the options of the command that runs say; what is empty is not sent."""
+    """Return the request fields from the options of the current command; empty ones are not sent."""
     found: dict[str, Any] = {}
     for each in click.get_current_context().command.params:
         value = getattr(arguments, each.name or "", None)

@@ -49,7 +49,7 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
 
 
 def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:
-    """Set the tag after asking; return whether it was done."""
+    """Set the tag after confirmation; return whether it was set."""
     question = (
         f"give {listing.counted(len(found.untagged), 'EBS volume')} in {found.aws_region} the tag "
         f"{iam.CLUSTER_TAG}=true: {', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may "

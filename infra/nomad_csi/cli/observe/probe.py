@@ -10,7 +10,7 @@ from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
 
 TIMEOUT_S = 5.0
-"""For all questions to one plugin, where nobody says otherwise."""
+"""Default timeout for all requests to one plugin."""
 
 
 @command.command(either=("endpoint", "folder", "on_nodes", "explain", "docs"))
@@ -41,7 +41,7 @@ TIMEOUT_S = 5.0
 @probe_on_nodes.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Ask, and print the answers; or explain a finding."""
+    """Probe, and print the responses; or explain a finding."""
     if options.explain(arguments, "probe"):
         return 0
     if arguments.on_nodes:
@@ -63,15 +63,15 @@ def _one(arguments: command.Arguments) -> int:
         found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
         compared = _compared(arguments, found, reached.local) if arguments.plugin else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
-    told = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
-    output.show(arguments, document, f"{found.as_line()}{told}")
+    findings_text = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
+    output.show(arguments, document, f"{found.as_line()}{findings_text}")
     findings = compared.findings if compared else ()
     is_good = found.ready and not errors_of(findings)
     return options.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
 
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
-    """Return a `probing.probed.ProbedPlugin` of the answer and what Nomad has registered."""
+    """Return a `probing.probed.ProbedPlugin` of the response and the registrations in Nomad."""
     from nomad_csi.cli.common import documents  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.probing import probe_deep  # noqa: PLC0415
 

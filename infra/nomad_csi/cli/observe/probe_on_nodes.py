@@ -1,4 +1,4 @@
-"""``nomad-csi probe --on-nodes``: ask a plugin on all its clients."""
+"""``nomad-csi probe --on-nodes``: probe a plugin on all its clients."""
 
 import functools
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ IMAGE = "run it in this image with Docker; default: raw_exec, which needs it ins
 
 
 def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
-    """Return the decorator that adds how nomad-csi runs on the clients."""
+    """Return the decorator that adds the options to run nomad-csi on the clients."""
     of_job = functools.partial(command.option, section=section, needs=needs, job="held")
     return command.together(
         of_job("--command PATH", COMMAND + more, default="nomad-csi"),
@@ -24,13 +24,13 @@ def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = 
     )
 
 
-def client_options(section: str, told: str, fix: str = "") -> command.Declare[Any]:
-    """Return the decorator that adds where sockets are, and how long all clients may take; *told* says for what."""
+def client_options(section: str, purpose: str, fix: str = "") -> command.Declare[Any]:
+    """Return the decorator that adds socket path and timeout for all clients; *purpose* continues its help."""
     of_nodes: Any = {"section": section, "needs": ("on_nodes",)}
     text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
     return command.together(
         command.option("--state-dir PATH", text, **of_nodes),
-        shared_options.seconds("timeout", told, default=probe_job.WAIT_S, fix=fix, **of_nodes),
+        shared_options.seconds("timeout", purpose, default=probe_job.WAIT_S, fix=fix, **of_nodes),
     )
 
 
@@ -44,7 +44,7 @@ options = command.together(
 
 
 def run(arguments: command.Arguments) -> int:
-    """Run the job, and print what every instance answered, and what that has against the registered volumes."""
+    """Run the job, and print the response of every instance, and its differences from the registered volumes."""
     from nomad_csi.probing import probe_deep, probe_job_plugins  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
@@ -63,7 +63,7 @@ def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> pro
     """
     Return the job that *arguments* describe, in namespace and region of the connection *place*.
 
-    *timeout_s* is for all questions to one plugin. Raises `usage.UsageError` where sockets could not be found.
+    *timeout_s* is for all requests to one plugin. Raises `usage.UsageError` if sockets could not be found.
     """
     if arguments.image and not arguments.state_dir:
         problem = errors.Problem(

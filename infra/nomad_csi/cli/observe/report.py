@@ -37,7 +37,7 @@ def _count(given: str) -> int:
 )
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Look, and write the report."""
+    """Read the cluster, and write the report."""
     question = cluster_report.ReportOptions(
         plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
         spec=str(arguments.spec or ""),

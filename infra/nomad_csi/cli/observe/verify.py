@@ -11,11 +11,11 @@ from nomad_csi.health import gather
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.verification import prometheus, rounds, verification
 
-# ``nomad-csi verify --on-nodes``: plugins asked on their own clients, by the probe job.
+# ``nomad-csi verify --on-nodes``: the probe job probes plugins on their own clients.
 
 
 EVERY_MIN_S = 60.0
-"""Between rounds of --watch at least: each one places and ends a task on every client."""
+"""Minimum interval of --watch: each round places and ends a task on every client."""
 
 SECTION = "on all clients at once"
 
@@ -32,7 +32,7 @@ on_nodes_options = command.together(
 
 
 def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
-    """Return options whose values do not go together, and how they do."""
+    """Return the options whose values conflict, and how to fix them."""
     found = {}
     if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
         found["--watch"] = f"--every-s of {EVERY_MIN_S:g} or more with --on-nodes: a round runs a job on every client"
@@ -40,11 +40,11 @@ def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
 
 
 def _silent(_line: str) -> None:
-    """Say nothing: a watch says itself since when it asks, and may draw on the terminal."""
+    """Print nothing: a watch itself shows how long it waits, and may draw on the terminal."""
 
 
 def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes | None:
-    """Return how instances are asked, in namespace and region of the connection *place*; ``None``: not by a job."""
+    """Return how instances are probed, in namespace and region of the connection *place*; ``None``: not by a job."""
     if not arguments.on_nodes:
         return None
     return probe_job_plugins.OnNodes(
@@ -59,7 +59,7 @@ def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes |
 
 @command.Typed
 def _metrics_file(given: str) -> Path:
-    """Return the path *given*. Raises `click.BadParameter`: a spec in its place would be written over."""
+    """Return the path *given*. Raises `click.BadParameter`: a spec at that path would be overwritten."""
     if given == str(verify_watch.STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
         return Path(given)
     raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
@@ -72,7 +72,7 @@ def _metrics_file(given: str) -> Path:
 @options.strict
 @options.seconds(
     "stable",
-    told="0, one run",
+    default_text="0, one run",
     default=0.0,
     job="passed",
     without={"watch": ", whose rounds see what restarts between them"},
@@ -93,7 +93,7 @@ def _metrics_file(given: str) -> Path:
 @verify_job.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Compare, and print the report, once or round after round; or print the job, or explain a finding."""
+    """Compare, and print the report, once or at intervals; or print the job, or explain a finding."""
     if options.explain(arguments, "verify"):
         return 0
     _check(arguments)
@@ -126,7 +126,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
         prometheus.write_file(file, done.metrics)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
-    if arguments.json:  # which no metrics on standard output go with
+    if arguments.json:  # which conflict with metrics on standard output
         output.print_json(done.outcome.as_json())
     elif file != verify_watch.STDOUT:
         print(done.outcome.as_table(colour=output.has_colours()), end="")
@@ -134,7 +134,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
 
 
 def _check(arguments: command.Arguments) -> None:
-    """Raise `usage.UsageError` for values that do not go together."""
+    """Raise `usage.UsageError` for values that conflict."""
     is_printed = arguments.prometheus == verify_watch.STDOUT
     wrong: dict[str, str] = {}
     if is_printed and (arguments.watch or arguments.print_job):

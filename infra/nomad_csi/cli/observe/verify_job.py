@@ -15,7 +15,7 @@ from nomad_csi.render import documents
 
 SECTION = "a periodic job"
 PASSED, HELD = "passed", "held"
-"""What an option's ``job`` says: the command of the job is given it, or the job holds it. All others are refused."""
+"""Values of an option's ``job``: the job's command receives it, or the job contains it. Other options are refused."""
 
 _ADDRESS = "http://127.0.0.1:4646"
 
@@ -40,7 +40,7 @@ options = command.together(
 
 
 def wrong(arguments: command.Arguments) -> Mapping[str, str]:
-    """Return options that the job cannot have, and how it could."""
+    """Return the options that the job cannot have, and the alternative."""
     if not arguments.print_job:
         return {}
     found = {usage.shown(each): "it without --print-job" for each in _given() if not (each.job or each.without)}
@@ -79,16 +79,16 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, str]:
-    """Return where the job finds Nomad. Raises `errors.SpecError` where its token would go there unencrypted."""
+    """Return the job's environment for Nomad. Raises `errors.SpecError` if its token would be sent unencrypted."""
     address = arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS
     nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses the address
     found = {VARIABLES["address"]: address} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
-    held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or named above
+    held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or in the list above
     return found | {VARIABLES[name]: value for name in sorted(held) if (value := getattr(arguments, name))}
 
 
 def _passed_on() -> Iterator[str]:
-    """Yield what the job's own command gets of the options of this one."""
+    """Yield the options that are passed to the job's own command."""
     values = click.get_current_context().params
     for each in _given():
         if each.job == PASSED:

@@ -1,4 +1,4 @@
-"""``nomad-csi verify --watch``: round after round until somebody ends it."""
+"""``nomad-csi verify --watch``: verification at intervals until interrupted."""
 
 import collections
 import json
@@ -16,18 +16,18 @@ from nomad_csi.nomad import changes
 from nomad_csi.text import foreign, table
 from nomad_csi.verification import prometheus, rounds, verification
 
-# The rounds of ``nomad-csi verify --watch`` in a terminal: one picture, drawn over the last.
+# The rounds of ``nomad-csi verify --watch`` in a terminal: each screen overwrites the last.
 #
-# Each picture goes out in one write, over the old one and without erasing it first, so that nothing flickers; the
-# terminal itself cuts what is too wide. The screen from before comes back at the end.
-# Source: https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (DECSET 7, 25, 1049; CUP, EL, ED), 2026-11-21.
+# Each screen is one write, over the old one and without erasing it first, so that nothing flickers; the terminal itself
+# cuts what is too wide. The previous screen is restored at the end. Source:
+# https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (DECSET 7, 25, 1049; CUP, EL, ED), 2026-11-21.
 
 
 CHANGES_MAX = 8
-"""So many of the last changes are shown."""
+"""Number of recent changes that are shown."""
 
 RESIZE_POLL_S = 0.1
-"""How late a change of the terminal's size may be noticed."""
+"""Interval between checks of the terminal's size."""
 
 _OPEN = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 _CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -50,7 +50,7 @@ class Screen:
         self._write(_OPEN)
 
     def begin(self, every_s: float) -> None:
-        """Show that a round begins, and since when it waits for answers."""
+        """Show that a round begins, and how long it has waited for responses."""
         self._status = f"asking since {rounds.when(time.time())}, every {every_s:g} s; Ctrl-C ends"
         self._draw()
 
@@ -63,14 +63,14 @@ class Screen:
         self._draw()
 
     def wait(self, seconds: float, events: changes.Events) -> None:
-        """Wait for the next round, or for *events*; draw again where the terminal changes its size."""
+        """Wait for the next round, or for *events*; redraw when the terminal changes its size."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and not events.wait(min(left, RESIZE_POLL_S)):
             if self._terminal_size() != self._size:
                 self._draw()
 
     def close(self) -> None:
-        """Give the terminal back, and leave the last round on it."""
+        """Restore the terminal, and leave the last round on it."""
         self._write(_CLOSE)
         if self._last is not None:
             found = self._last.found.as_table(only_wrong=True) if self._last.found else ""
@@ -107,7 +107,7 @@ class Screen:
 
 
 def _fit(text: str) -> str:
-    """Return *text* with no control character but those of our colours: the rest of the picture is drawn here."""
+    """Return *text* with no control character except those of our colours: the rest of the screen is drawn here."""
     return foreign.visible(text, keep_colours=True)
 
 
@@ -115,13 +115,15 @@ def _fit(text: str) -> str:
 
 
 STDOUT = Path("-")
-"""In place of a file of metrics."""
+"""Replaces a metrics file."""
 
 EVERY_S = 10.0
-"""From round to round. Nomad asks a plugin every 30 s, and tells of an ended task at once."""
+"""Interval between rounds. Nomad probes a plugin every 30 s, and reports an ended task at once."""
 
 PAUSE_MIN_S = 1.0
-"""Between two rounds, whatever Nomad tells; as long as the last one took, where that was more."""
+"""
+Minimum interval between two rounds, whatever events Nomad sends; the duration of the last round, if that was longer.
+"""
 
 
 options = command.together(
@@ -132,12 +134,12 @@ options = command.together(
         section="round after round",
         without={"print_job": ", whose job runs one round at a time"},
     ),
-    shared_options.seconds("every", told=f"{EVERY_S:g}", section="round after round", needs=("watch",)),
+    shared_options.seconds("every", default_text=f"{EVERY_S:g}", section="round after round", needs=("watch",)),
 )
 
 
 def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
-    """Run rounds until the process is interrupted; return the exit code of the last whole one."""
+    """Run rounds until interrupted; return the exit code of the last complete one."""
     every_s = arguments.every_s or EVERY_S
     file: Path | None = arguments.prometheus
     going = rounds.Rounds(verifier, last_answer_s=last_answer_s(file) if file else 0.0)
@@ -151,13 +153,13 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
                 shown.begin(every_s)
                 done = going.run()
                 if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
-                    raise done.error  # no waiting heals a wrong token; once it answered, it may again
+                    raise done.error  # waiting does not fix a wrong token; after one success, it may
                 code = shared_options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
                 if file:
                     prometheus.write_file(file, done.metrics)
                 shown.show(done)
                 took_s = time.monotonic() - began
-                # A round on all clients is no answer to one event of many.
+                # A round on all clients is too much for one event of many.
                 pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
                 time.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
                 shown.wait(max(every_s - took_s - pause_s, 0.0), events)
@@ -168,7 +170,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
 
 
 def last_answer_s(file: Path) -> float:
-    """Return when Nomad last answered, by the metrics in *file*; 0 where it does not say."""
+    """Return the time of Nomad's last response from the metrics in *file*; 0 if it has none."""
     return prometheus.last_answer_s(prometheus.read_file(file))
 
 
@@ -181,20 +183,20 @@ def _shown(arguments: command.Arguments) -> "Screen | _JsonLines | _Lines":
 
 
 class _Stream:
-    """Text that goes on, for files, pipes and logs."""
+    """Continuous text, for files, pipes and logs."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def begin(self, every_s: float) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def wait(self, seconds: float, events: changes.Events) -> None:
         """Wait."""
         events.wait(seconds)
 
     def close(self) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 class _JsonLines(_Stream):
@@ -211,17 +213,17 @@ class _Lines(_Stream):
     def __init__(self, out: TextIO) -> None:
         super().__init__(out)
         self._is_first = True
-        self._said = ""
+        self._summary = ""
 
     def show(self, done: rounds.VerificationRound) -> None:
-        """Print what changed, with its time, and the answer where it is another than before."""
+        """Print what changed, with its time, and the exit status if it changed."""
         if done.found is not None and self._is_first:
             self._is_first = False
             print(done.found.as_table(), file=self._out)
         at = rounds.when(done.at_s)
         for change in done.changed:
             print(f"{at}  {change}", file=self._out)
-        if done.in_words != self._said:
-            self._said = done.in_words
+        if done.in_words != self._summary:
+            self._summary = done.in_words
             print(f"{at}  {done.in_words}", file=self._out)
         self._out.flush()

@@ -1,1 +1,1 @@
-"""Commands that change what a cluster or a stack has, and `plan`, which shows it first."""
+"""Commands that change a cluster or a stack, and `plan`, which previews the changes."""

@@ -30,12 +30,12 @@ repair = functools.partial(command.option, section="repair", needs=("repair",))
 @documents.secrets_options(section="repair", needs=("source",))
 @inputs.stack_output_of(section="repair", needs=("source",))
 @options.seconds(
-    "step-timeout", " until it shows", told=f"{repair_steps.WAIT_S:g}", section="repair", needs=("repair",)
+    "step-timeout", " until it shows", default_text=f"{repair_steps.WAIT_S:g}", section="repair", needs=("repair",)
 )
 @repair("--yes", "do not ask before a step that can hurt")
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Look, and print who holds what; or repair one volume, or explain a finding."""
+    """Print which allocations claim each volume; or repair one volume, or explain a finding."""
     if options.explain(arguments, "claims"):
         return 0
     if arguments.repair:
@@ -71,7 +71,7 @@ def _repair(arguments: command.Arguments) -> int:
 
 
 def _repeated(arguments: command.Arguments) -> Iterator[str]:
-    """Yield the options that a command must have, too, which goes on with a repair."""
+    """Yield the options that a command must repeat to resume a repair."""
     repeated = ("secrets", "stack_output", *inputs.CONNECTION)
     for name, value in ((name, getattr(arguments, name, None)) for name in repeated):
         if value is not None:
@@ -81,7 +81,7 @@ def _repeated(arguments: command.Arguments) -> Iterator[str]:
 
 
 def _document(arguments: command.Arguments) -> registration.VolumeRegistration | None:
-    """Return the registration of the volume, with its secrets; ``None`` where none is named."""
+    """Return the registration of the volume, with its secrets; ``None`` if none is given."""
     if arguments.source is None:
         return None
     namespace, volume_id = arguments.repair

@@ -33,12 +33,12 @@ always an owner: a stack that declares the volume later, or any other name in th
 @options.seconds(
     "step-timeout",
     ": making or growing a volume",
-    told=f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}",
+    default_text=f"{volume_creation.CREATE_TIMEOUT_S:g}, to grow {volume_creation.CHANGE_TIMEOUT_S:g}",
 )
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Have the volumes made, and print what became of each."""
+    """Create the volumes, and print the outcome of each."""
     given = documents.secrets(arguments.secrets)
     plan = inputs.read_plan(arguments.spec)
     created = [item for item in plan.volumes if item.made_by_plugin]

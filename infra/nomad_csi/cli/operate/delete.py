@@ -60,14 +60,14 @@ NEXT = (
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Ask for the word, delete, and print what became of each volume."""
+    """Confirm, delete, and print the outcome of each volume."""
     _check(arguments)
     options = _options(arguments)
     keys = tuple(dict.fromkeys(arguments.volumes))
     with inputs.connect(arguments) as client:
         with output.waiting("waiting for Nomad"):
             for key in keys:
-                if key not in arguments.yes_delete_data:  # a name that would be asked for
+                if key not in arguments.yes_delete_data:  # a name that would need a confirmation
                     deletion.refuse_set(client, *key)
         orders = [
             deletion.DeletionRequest(
@@ -89,7 +89,7 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _check(arguments: command.Arguments) -> None:
-    """Raise `usage.UsageError` for arguments that do not go together."""
+    """Raise `usage.UsageError` for arguments that conflict."""
     keys = {"/".join(key) for key in arguments.volumes}
     problems = [
         errors.Problem(path="--yes-delete-data", got="/".join(key), allowed="one of the volumes named")
@@ -126,5 +126,5 @@ def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
 
 
 def _word(key: str, given: Iterable[str]) -> str:
-    """Return the user's word for *key*: given beforehand, or typed."""
+    """Return the user's confirmation of *key*: given as an option, or typed."""
     return key if key in given else options.typed(QUESTION.format(key=key), f"type {key} to delete its data")

@@ -34,7 +34,7 @@ _DIGITS = re.compile(r"[0-9]+")
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Deregister, and print what became of each volume."""
+    """Deregister, and print the outcome of each volume."""
     if arguments.force and not shared_options.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
     options = deregistration.DeregistrationOptions(
@@ -61,7 +61,7 @@ def run(arguments: command.Arguments) -> int:
 def _explained(
     client: nomad.Nomad, item: registration_outcomes.DeregistrationOutcome
 ) -> registration_outcomes.DeregistrationOutcome:
-    """Return *item*; where it is gone, refused if it is the id of a set, or with a registered id that is near."""
+    """Return *item*; if it does not exist, refused for the id of a set, or with a similar registered id."""
     if item.status != "gone":
         return item
     try:
@@ -75,5 +75,5 @@ def _explained(
 
 
 def _near(volume_id: str, there: Iterable[str]) -> str:
-    """Return which volume of *there* was likely meant. One that differs by its number alone is another of a series."""
+    """Return the likely volume of *there*. An id that differs only by its number is another of a series."""
     return usage.nearest(volume_id, (item for item in there if _DIGITS.sub("", item) != _DIGITS.sub("", volume_id)))

@@ -27,7 +27,7 @@ stack forgets is brought back with `pulumi stack import` of the backup.
 @options.yes
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
-    """Show, ask, eject."""
+    """Show the changes, confirm, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
     found = eject.look(stack, arguments.stack or "the selected stack")
     output.show(arguments, found.as_json(), "\n".join(_shown(found, arguments.out)))

@@ -14,7 +14,7 @@ from nomad_csi.verification import planned_changes
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Compare, and print what would change."""
+    """Compare, and print the changes."""
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.reading(arguments, [arguments.spec]) as nomad:

@@ -13,7 +13,7 @@ from nomad_csi.resources.created import creation
 from nomad_csi.text import listing
 
 ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or `pulumi up`"
-"""What is to be done about a volume that is neither registered nor created."""
+"""Next step for a volume that is neither registered nor created."""
 
 
 @command.command()
@@ -31,7 +31,7 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Register, and print what became of each volume."""
+    """Register, and print the outcome of each volume."""
     given = documents.secrets(arguments.secrets)
     with (
         inputs.connect(arguments, arguments.paths, secrets="CSI secrets" if given else "") as nomad,
@@ -68,7 +68,7 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _left_out(made_by_plugin: Sequence[str], absent: Sequence[str]) -> str:
-    """Return how many volumes of the specs plugins make, and with which command; empty where there are none."""
+    """Return how many volumes of the specs are created by plugins, and with which command; empty without any."""
     if not made_by_plugin:
         return ""
     verb = "is" if len(made_by_plugin) == 1 else "are"

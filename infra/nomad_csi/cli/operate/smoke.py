@@ -23,8 +23,8 @@ from nomad_csi.text import table
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Try the volume, and print what was verified."""
-    with inputs.reading(arguments, told="trying the volume") as nomad:
+    """Test the volume, and print what was verified."""
+    with inputs.reading(arguments, waiting_for="trying the volume") as nomad:
         outcome = smoke.try_out(
             nomad,
             arguments.volume,

@@ -26,7 +26,7 @@ REGISTERED = "a registered volume, or namespace/volume"
 @command.as_json()
 @inputs.nomad_connection
 def create(arguments: command.Arguments) -> int:
-    """Make a snapshot. Exit code 1: it is not ready yet."""
+    """Create a snapshot. Exit code 1: it is not ready yet."""
     namespace, volume_id = arguments.volume
     wanted = snapshots.NewSnapshot(
         namespace=namespace,
@@ -47,7 +47,7 @@ def create(arguments: command.Arguments) -> int:
 @command.as_json()
 @inputs.nomad_connection
 def show(arguments: command.Arguments) -> int:
-    """List."""
+    """List the snapshots."""
     with inputs.connect(arguments) as nomad:
         if arguments.volume:
             found = volume_snapshots.of_volume(nomad, *arguments.volume)
@@ -68,7 +68,7 @@ def show(arguments: command.Arguments) -> int:
 @command.as_json()
 @inputs.nomad_connection
 def delete(arguments: command.Arguments) -> int:
-    """Ask for the word for each, and only then delete."""
+    """Confirm each snapshot, and then delete all."""
     words = {item: _word(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
     for item, word in words.items():
         deletion.refuse_without_word(item, word)
