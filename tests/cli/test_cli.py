@@ -196,7 +196,7 @@ def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):
 
     assert cli.main(["schema"]) == 130
 
-    assert capsys.readouterr().err == "interrupted; run it again and it goes on\n"
+    assert capsys.readouterr().err == "interrupted; safe to re-run\n"
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     for owner in ("", "shop/test"):
         assert run(owner=owner, **proof) == (
             "refused",
-            "default/mysql belongs to stack shop/prod by its mark: delete it there, or act for that stack with --owner "
+            "default/mysql belongs to stack shop/prod by its owner record: delete it there, or act for that stack with --owner "
             "shop/prod; nothing was changed",
         )
     assert (marks.labels([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
@@ -353,7 +353,7 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
 
     assert (status, exists(ec2, external_id)) == ("refused", True)
     assert reason.startswith(
-        f"default/mysql belongs to stack bank/prod by its mark, and {external_id} to stack shop/prod by its tag"
+        f"default/mysql belongs to stack bank/prod by its owner record, and {external_id} to stack shop/prod by its tag"
     )
 
 
@@ -418,7 +418,7 @@ def test_storage_without_a_cluster_tag_that_is_not_held_here_wants_two_words(run
     elsewhere.register("mysql", external_id)
     refusal = (
         f"{external_id} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is, and this cluster "
-        "holds neither a registration of default/mysql nor its mark; see that no other has it registered, and say so: "
+        "holds neither a registration of default/mysql nor its owner record; see that no other has it registered, and say so: "
     )
 
     seen = [run(with_snapshot=False), run(external_id=external_id), run(accepts_unregistered=True)]
@@ -745,7 +745,7 @@ def test_another_storage_than_the_registered_one_is_refused(run, running, made):
 
     assert run(external_id="vol-0123456789abcdef0") == (
         "refused",
-        f"{KEY} stands for {external_id}, not for vol-0123456789abcdef0; nothing was changed",
+        f"{KEY} is registered with {external_id}, not vol-0123456789abcdef0; nothing was changed",
     )
 
 

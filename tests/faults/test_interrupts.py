@@ -50,6 +50,6 @@ def test_interrupt_waits_for_no_answer(agent, proxy, register, tmp_path, held, n
             may_go.set()
             running.kill()
 
-    assert (running.returncode, *said) == (130, "", "interrupted; run it again and it goes on\n")
+    assert (running.returncode, *said) == (130, "", "interrupted; safe to re-run\n")
     assert held() == {}
     assert register(agent.url, str(tmp_path)).statuses == {"registered"}

@@ -14,8 +14,8 @@ from tests import live
 
 CLI = (sys.executable, "-m", "nomad_csi")
 SAID = {
-    signal.SIGTERM: (143, "ended by SIGTERM; run it again and it goes on"),
-    signal.SIGINT: (130, "interrupted; run it again and it goes on"),
+    signal.SIGTERM: (143, "ended by SIGTERM; safe to re-run"),
+    signal.SIGINT: (130, "interrupted; safe to re-run"),
 }
 
 

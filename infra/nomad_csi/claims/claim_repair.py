@@ -144,7 +144,7 @@ class _Ladder:
             if not is_able:
                 self._tell("this version of Nomad cannot detach by hand: it looks for an allocation that is not named")
                 return
-            self._wait("detach", f"waiting for {name} to let go")
+            self._wait("detach", f"waiting for {name} to release its claims")
 
     def _replace(self) -> NoReturn:
         """Deregister the volume and register it again, unless two writers could result."""

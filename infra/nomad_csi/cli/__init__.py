@@ -172,10 +172,10 @@ def _run(words: list[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return errors.EXIT_ERROR
     except signals.Terminated:
-        print("ended by SIGTERM; run it again and it goes on", file=sys.stderr)
+        print("ended by SIGTERM; safe to re-run", file=sys.stderr)
         return EXIT_TERMINATED
     except KeyboardInterrupt:
-        print("interrupted; run it again and it goes on", file=sys.stderr)
+        print("interrupted; safe to re-run", file=sys.stderr)
         return EXIT_INTERRUPTED
 
 

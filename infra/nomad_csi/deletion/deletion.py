@@ -316,7 +316,7 @@ def _find(deletion: _Deletion) -> Storage:
         return Storage(external_id=named or _find_tagged(deletion), plugin_id=request.plugin_id)
     if request.external_id not in {"", volume.external_id}:
         raise errors.RefusedError(
-            f"{request.key} stands for {volume.external_id}, not for {request.external_id}; nothing was changed"
+            f"{request.key} is registered with {volume.external_id}, not {request.external_id}; nothing was changed"
         )
     return Storage(external_id=volume.external_id, plugin_id=volume.plugin_id, is_registered=True)
 
@@ -460,10 +460,10 @@ def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, sto
     tagged = storage.tags.get(planned.OWNER_TAG, "")
     if mark and tagged and mark != tagged:
         yield (
-            f"{key} belongs to stack {mark} by its mark, and {external_id} to stack {tagged} by its tag "
-            f"{planned.OWNER_TAG}: find out whose it is, and set the other right"
+            f"{key} belongs to stack {mark} by its owner record, and {external_id} to stack {tagged} by its tag "
+            f"{planned.OWNER_TAG}: find the owner, and correct the other"
         )
-    for owner, by in ((mark, "its mark"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
+    for owner, by in ((mark, "its owner record"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
         if owner and owner != options.owner:
             yield f"{key} belongs to stack {owner} by {by}: delete it there, or act for that stack with --owner {owner}"
 
@@ -491,7 +491,7 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
     if named and is_held:
         return
     lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
-    lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its mark"]
+    lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its owner record"]
     is_named = request.external_id == external_id or _is_made(request, options, storage)
     arguments = [] if is_named else [f"--external-id {external_id}"]
     arguments += [] if named or is_held or options.accepts_unregistered else ["--accept-unregistered"]

@@ -34,7 +34,7 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 @command.command(epilog=ABOUT)
 @command.argument(
     "files [FILE...]",
-    "a job file or a volume file, HCL or JSON, or a Terraform state; a folder stands for all *.hcl below it",
+    "a job file or a volume file, HCL or JSON, or a Terraform state; a folder includes all *.hcl below it",
 )
 @command.option(
     "--with-storage",

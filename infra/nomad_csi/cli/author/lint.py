@@ -19,7 +19,7 @@ _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 @command.command(either=("files", "explain", "docs"))
 @command.argument(
     "files [FILE...]",
-    "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder stands for all *.hcl, and "
+    "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder includes all *.hcl, and "
     "the IAM policies among *.json, below it",
 )
 @options.code_options("docs/lint.md")

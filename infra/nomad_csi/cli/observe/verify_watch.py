@@ -130,7 +130,7 @@ options = command.together(
     command.option(
         "--watch",
         "verify again and again, and at once when Nomad reports a change, until Ctrl-C or SIGTERM; the exit code is "
-        "the last round's. It goes on while Nomad does not answer",
+        "the last round's. It continues while Nomad does not answer",
         section="round after round",
         without={"print_job": ", whose job runs one round at a time"},
     ),

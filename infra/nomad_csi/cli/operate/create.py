@@ -12,7 +12,7 @@ from nomad_csi.resources.created import creation
 
 ABOUT = """\
 The plugin makes the storage, through Nomad, as `pulumi up` has it made. A volume that is there and as
-wanted is left alone: interrupted, the same command goes on, and no second storage is made. Nothing is
+wanted is left alone: interrupted, it is safe to re-run, and no second storage is made. Nothing is
 deleted, and nothing shrinks. The owner record keeps the name that the storage is made by, so there is
 always an owner: a stack that declares the volume later, or any other name in that form.
 """

@@ -45,7 +45,9 @@ NEXT = (
     "output of `pulumi stack export`: proof of what a stack had plugins make. May be repeated",
     multiple=True,
 )
-@command.option("--owner PROJECT/STACK", "the stack that the volume belongs to, where its tags or its mark name one")
+@command.option(
+    "--owner PROJECT/STACK", "the stack that the volume belongs to, where its tags or its owner record name one"
+)
 @command.option(
     "--accept-unregistered",
     "delete what --external-id names, although nothing shows it to be this cluster's; see that no other has it",
