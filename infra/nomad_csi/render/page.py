@@ -34,7 +34,7 @@ def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
 
 def visible(text: str) -> str:
     r"""
-    Return *text* with everything spelled out that changes what stands beside it, or cannot be seen or written.
+    Return *text* with characters spelled out that are invisible, unencodable or change adjacent text.
 
     ``visible("a\u202eb")`` is ``"a\u{202e}b"``.
     """
