@@ -1,12 +1,12 @@
 """
-CSI storage for HashiCorp Nomad on AWS, from one Pulumi program: made, run, registered and verified.
+CSI storage for HashiCorp Nomad on AWS from one Pulumi program: created, run, registered and verified.
 
 In a Pulumi program::
 
     from nomad_csi import CsiPlugin, EbsVolume
 
-The names below are the public ones. They are imported when they are first used, so that ``nomad-csi --help`` and
-programs that use only a part do not wait for Pulumi.
+The names below are the public API. Each is imported on first use, so that ``nomad-csi --help`` and programs that use
+only a part do not wait for Pulumi.
 """
 
 import importlib
@@ -47,11 +47,11 @@ _ELSEWHERE = {
     "refuse_unrecorded": "nomad_csi.components.preflight",
     "storage_stack": "nomad_csi.components.stack",
 }
-"""Homes of names that are not in `nomad_csi.components` itself."""
+"""Modules of the names that are not in `nomad_csi.components` itself."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import *name* from its home on first use."""
+    """Import *name* from its module on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_ELSEWHERE.get(name, "nomad_csi.components")), name)

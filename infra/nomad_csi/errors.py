@@ -1,8 +1,8 @@
 """
-Every error that this package raises on purpose. Catch `NomadCsiError` to catch them all.
+All errors that this package raises on purpose. Catch `NomadCsiError` to catch all of them.
 
-A failed *verification* is not here: it is a result, a list of findings.
-No class carries an HTTP header, a token or a CSI secret.
+A failed *verification* is no error: it is a result, a list of findings.
+No error carries an HTTP header, a token or a CSI secret.
 """
 
 import re
@@ -13,18 +13,18 @@ from typing import Literal
 from nomad_csi.text import foreign, redaction
 
 EXIT_CHANGES = 1
-"""Exit code of a command whose answer is "no": findings, stale files, a refused change."""
+"""Exit code for a negative result: findings with severity error, drift, stale files, a refused change."""
 EXIT_ERROR = 2
-"""Exit code of a command that could not find its answer out: a broken call, a missing file."""
+"""Exit code when the result could not be determined: a failed request, a missing file."""
 EXIT_USAGE = 64
-"""Exit code of a command that was typed wrong (``EX_USAGE`` of ``sysexits.h``)."""
+"""Exit code for a usage error (``EX_USAGE`` of ``sysexits.h``)."""
 
 MESSAGE_LIMIT = 512
-"""Characters kept of a foreign message: enough for Nomad's sentence, too little for a log that may hold secrets."""
+"""Characters kept of a foreign message: enough for an error of Nomad, too few for a log that may hold secrets."""
 
 
 INTERRUPTED = "interrupted while"
-"""How a question that the operator interrupted says so."""
+"""Start of the message when the operator interrupts a request."""
 
 
 class NomadCsiError(Exception):
@@ -33,22 +33,22 @@ class NomadCsiError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing wrong with what an operator wrote."""
+    """One problem in a document that an operator wrote."""
 
     path: str
-    """Where: ``volumes[0].ebs.size_gib``. Empty when the whole document is meant."""
+    """Path of the value: ``volumes[0].ebs.size_gib``. Empty: the whole document."""
 
     got: str
-    """The value as written, as short text; ``[secret]`` in place of a secret, empty when nothing was given."""
+    """The value given, as short text; ``[secret]`` in place of a secret, empty when nothing was given."""
 
     allowed: str
-    """What is allowed there, as a phrase that follows "expected"; empty where *got* says what is wrong."""
+    """The allowed values, as a phrase that follows "expected"; empty where *got* describes the problem."""
 
     fix: str = ""
-    """The likely fix, as an imperative phrase; empty when *allowed* says it."""
+    """The likely fix, as an imperative phrase; empty when *allowed* implies it."""
 
     code: str = field(default="", compare=False, repr=False)
-    """Code of the finding that is this problem in a file of somebody's own; empty: `lint` does not say it."""
+    """Code of the finding that `lint` reports for this problem in a hand-written file; empty: none."""
 
     def __str__(self) -> str:
         """Return ``volumes[0].ebs.size_gib: expected 1 to 65536 for gp3, got 0; <fix>``."""
@@ -62,7 +62,7 @@ _ITEM = re.compile(r"\b(?:plugins|volumes)\[\d+\]")
 
 
 class SpecError(NomadCsiError, ValueError):
-    """The operator asked for something that cannot work. Holds *all* problems found."""
+    """The operator's document is invalid. Holds *all* problems found."""
 
     def __init__(self, problems: tuple[Problem, ...], source: str = "", ids: Mapping[str, str] | None = None) -> None:
         self.problems = problems
@@ -71,7 +71,7 @@ class SpecError(NomadCsiError, ValueError):
         self.ids = ids or {}
         """Ids of plugins and volumes by their paths: ``volumes[0]`` is printed as ``volumes[0] (mysql)``."""
         self.lines = tuple(self.named(str(problem)) for problem in problems)
-        """The problems as they are printed."""
+        """The problems as printed."""
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         head = f"{source or 'the storage spec'}: {count}"
         super().__init__("\n".join([head, *(f"  {line}" for line in self.lines)]))
@@ -86,12 +86,12 @@ ReplyKind = Literal["retry", "refused", "ambiguous"]
 
 class NomadApiError(NomadCsiError):
     """
-    Nomad did not do what was asked. *secrets* of the request are taken out of its *message*.
+    A request to Nomad failed. *secrets* of the request are removed from the *message*.
 
-    ``kind`` tells what may be done about it:
-    ``retry``: nothing was done, the same call may succeed later (unreachable, too many connections, no leader);
-    ``refused``: Nomad understood and said no, the same call will be refused again;
-    ``ambiguous``: the request went out and no answer came back; read the state before sending anything again.
+    ``kind`` is how to handle it:
+    ``retry``: nothing was done, the same request may succeed later (unreachable, too many connections, no leader);
+    ``refused``: Nomad refused the request, and will refuse it again;
+    ``ambiguous``: the request was sent and no response was received; read the state before sending anything again.
     """
 
     def __init__(
@@ -109,18 +109,18 @@ class NomadApiError(NomadCsiError):
         self.method = method
         self.path = path
         self.status = status
-        """HTTP status, or ``None`` when no answer came."""
+        """HTTP status, or ``None`` when no response was received."""
         self.message = _short(message, secrets)
         self.kind = kind
         self.advice = advice
         self.is_connected = is_connected
-        """Whether anybody was there: false where no connection came about, as with a wrong address."""
+        """Whether a connection was established: false as with a wrong address."""
         status_text = f" status {status}:" if status is not None else ""
         super().__init__(f"{method} {path}:{status_text} {self.message}{f'; {advice}' if advice else ''}")
 
 
 class CsiError(NomadCsiError):
-    """A CSI plugin did not answer as it should. *secrets* of the request are taken out of its *message*."""
+    """A request to a CSI plugin failed. *secrets* of the request are removed from the *message*."""
 
     def __init__(
         self,
@@ -135,25 +135,25 @@ class CsiError(NomadCsiError):
         self.endpoint = endpoint
         self.message = _short(message, secrets, short_words=True)
         self.code = code
-        """gRPC status name such as ``DEADLINE_EXCEEDED``; empty when no call was made."""
+        """gRPC status name such as ``DEADLINE_EXCEEDED``; empty when no request was sent."""
         self.is_answer = is_answer
-        """Whether a plugin may have said so; ``False``: nobody was reached, or what is there is no plugin."""
+        """Whether the error may be a plugin's response; ``False``: no server was reached, or it is no CSI plugin."""
         self.advice = advice
         super().__init__(f"{endpoint}: {self.message}{f'; {advice}' if advice else ''}")
 
 
 def _short(message: str, secrets: Iterable[str], *, short_words: bool = False) -> str:
-    """Return so much of a foreign *message* as is shown, without *secrets*: they could not be found after the cut."""
+    """Return a foreign *message* without *secrets*, then cut to the limit: a cut secret could not be found."""
     return foreign.cut(redaction.mask(message, secrets, short_words=short_words), MESSAGE_LIMIT)
 
 
 class AwsError(NomadCsiError):
-    """AWS could not be asked, or answered with an error."""
+    """A request to AWS could not be sent, or AWS responded with an error."""
 
 
 class RefusedError(NomadCsiError):
-    """The step would take or lose something that is not ours to take or lose. Says what to do instead."""
+    """The step would take over or delete an object that this stack may not. The message names what to do instead."""
 
 
 class CancelledError(NomadCsiError):
-    """The operator interrupted the step; says what was done and what was not."""
+    """The operator interrupted the step; the message lists what was done and what was not."""

@@ -1,14 +1,14 @@
-"""JSON that others wrote: decoded within limits, so that what reads it meets no surprise."""
+"""Decode foreign JSON within limits."""
 
 import json
 import re
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
-"""Lists and objects within each other. The deepest that Nomad writes are jobs, at some 20."""
+"""Most levels of nested lists and objects. The deepest documents of Nomad are jobs, at some 20."""
 
 _UNPAIRED = re.compile(r"\\u[dD][89a-fA-F]")
-"""Half of a character, as an escape. Two halves in order are a character, and one alone is no text."""
+"""Half of a surrogate pair, as an escape. A pair in order is a character; one half alone is invalid text."""
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -20,10 +20,10 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 def decode(text: str) -> Any:
     """
-    Return the value that *text* is. Raises `ValueError`.
+    Return the value of *text*. Raises `ValueError`.
 
-    No JSON: ``NaN`` and ``Infinity`` (RFC 8259, section 6), half a surrogate pair, which no file and no terminal takes,
-    and what is deeper than `MAX_DEPTH`.
+    Refused as invalid: ``NaN`` and ``Infinity`` (RFC 8259, section 6), half a surrogate pair, which no file and no
+    terminal accepts, and more levels than `MAX_DEPTH`.
     """
     try:
         value = _DECODER.decode(text)

@@ -1,4 +1,4 @@
-"""Several calls at a time. Calls under way are not waited for once their results are not wanted any more."""
+"""Run calls concurrently. Calls under way are abandoned once their results are no longer needed."""
 
 import collections
 import queue
@@ -12,10 +12,10 @@ _Result = TypeVar("_Result")
 
 def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
     """
-    Yield the results of *calls* as they come, *workers* at a time. After the first error none is begun.
+    Yield the results of *calls* as they complete, *workers* at a time. After the first error no call is started.
 
-    What is under way when an operator interrupts is left alone: Nomad gives a controller that hangs two minutes, and a
-    process waits at its end for every thread of an executor.
+    An interrupt abandons the calls under way: Nomad waits two minutes for a controller that hangs, and a process waits
+    at exit for every thread of an executor.
     """
     waiting: queue.SimpleQueue[Callable[[], _Result]] = queue.SimpleQueue()
     done: queue.SimpleQueue[futures.Future[_Result]] = queue.SimpleQueue()
@@ -43,9 +43,9 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
 
 def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None) -> Iterator[_Result]:
     """
-    Yield the results of *calls* in their order, *workers* at a time; the rest is as `each` says.
+    Yield the results of *calls* in their order, *workers* at a time; otherwise as `each`.
 
-    *ahead*: so many calls are begun before the oldest result is taken, so that results do not pile up; ``None``: all.
+    *ahead*: number of calls to start before the oldest result is consumed, to limit memory; ``None``: all.
     """
     waiting: queue.SimpleQueue[tuple[Callable[[], _Result], futures.Future[_Result]] | None] = queue.SimpleQueue()
     pending: collections.deque[futures.Future[_Result]] = collections.deque()
@@ -74,15 +74,15 @@ def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int
 
 
 def _called(call: Callable[[], _Result]) -> futures.Future[_Result]:
-    """Return what came of *call*: its result, or what it raised."""
+    """Return a completed future with the result of *call*, or the exception that it raised."""
     outcome: futures.Future[_Result] = futures.Future()
     settle(call, outcome)
     return outcome
 
 
 def settle(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
-    """Give *outcome* what *call* returns, or what it raises: that is raised where the result is asked for."""
+    """Set the result of *call* on *outcome*, or its exception, which ``result()`` raises."""
     try:
         outcome.set_result(call())
-    except BaseException as error:  # noqa: BLE001  # raised where the result is asked for
+    except BaseException as error:  # noqa: BLE001  # `result()` raises it
         outcome.set_exception(error)

@@ -1,4 +1,4 @@
-"""Differences between a desired volume and Nomad's record of it, as data, and what registering it does to them."""
+"""Differences between a desired volume and Nomad's record of it, and the effect of a registration on each."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,29 +8,29 @@ from typing import Any, Literal
 from nomad_csi.text import listing
 
 REDACTED = "[redacted]"
-"""Replaces mount flags: Nomad shows that there are some, not which."""
+"""Replaces mount flags: Nomad's API shows only that some are set."""
 
 REGISTER_ANEW = "deregister it and register it again, when nothing uses it; the data is not touched"
 CREATE_ANEW = "make another volume and copy the data: the storage stays as it was made"
 COMPLETE_SPEC = "the registration has what the spec lacks: add it to the spec (`nomad-csi import --cluster` prints it)"
 
 ID_NOT_COMPARED = "external id not compared (--stack-output)"
-"""Said of storage whose id only a stack's outputs tell."""
+"""Note for storage whose id is known only from a stack's outputs."""
 
 _SIZES = frozenset({"capacity_min", "capacity_max"})
 
 Effect = Literal["in-place", "kept", "replaced", "refused"]
 """
-What registering the volume again does to the difference. ``in-place``: Nomad changes it. ``kept``: Nomad accepts the
-registration, and keeps what it has. ``replaced``: Nomad refuses it; only another registration, or for a volume that its
-plugin made other storage, has it. ``refused``: Nomad refuses it while the volume is as it is, such as in use.
+Effect of registering the volume again. ``in-place``: Nomad changes the field. ``kept``: Nomad accepts the registration
+and keeps its value. ``replaced``: Nomad refuses the change; it needs a new registration, or new storage for a volume
+that its plugin created. ``refused``: Nomad refuses the change in the volume's present state, such as in use.
 """
 
 Kind = Literal["new", "equal", "hidden", "changes", "refused", "ignored"]
 """
-A comparison in one word. ``new``: Nomad has no such volume. ``equal``: nothing differs. ``hidden``: nothing differs in
-what Nomad shows, and the rest is sent. ``changes``: Nomad would change it in place. ``refused``: Nomad would refuse the
-registration. ``ignored``: Nomad would accept it and keep what it has.
+Result of a comparison. ``new``: Nomad has no such volume. ``equal``: no difference. ``hidden``: no difference in the
+fields that Nomad shows; the others are sent. ``changes``: Nomad would change the volume in place. ``refused``: Nomad
+would refuse the registration. ``ignored``: Nomad would accept it and keep its values.
 """
 
 _KINDS: dict[Effect, Kind] = {"replaced": "refused", "refused": "refused", "in-place": "changes", "kept": "ignored"}
@@ -39,7 +39,7 @@ _KINDS: dict[Effect, Kind] = {"replaced": "refused", "refused": "refused", "in-p
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One field in which Nomad's record is not as desired."""
+    """One field in which Nomad's record differs from the desired state."""
 
     field: str
     """Path in a volume specification, such as ``external_id`` or ``mount_options.fs_type``."""
@@ -51,21 +51,21 @@ class Difference:
     effect: Effect = "in-place"
 
     why: str = ""
-    """Why Nomad does not change it; empty where it does."""
+    """Why Nomad does not change the field; empty where it does."""
 
     fix: str = ""
-    """What to do about it, as an imperative phrase."""
+    """The fix, as an imperative phrase."""
 
     @property
     def needs_new_registration(self) -> bool:
-        """Whether the volume must be deregistered, or made anew, before it can be as desired."""
+        """Whether the volume must be deregistered, or created again, to reach the desired state."""
         return self.effect in {"kept", "replaced"}
 
     def __str__(self) -> str:
         """
         Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not.
 
-        Of lists, the items that go and come: ``capability: removed single-node-writer file-system``.
+        For lists, the items removed and added: ``capability: removed single-node-writer file-system``.
         """
         if self.actual and self.desired and isinstance(self.actual, list) and isinstance(self.desired, list):
             text = f"{self.field}: {'; '.join(_moved(self.actual, self.desired))}"
@@ -88,20 +88,20 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
 
     hidden: tuple[str, ...] = ()
-    """Fields that no read of Nomad shows, or that are not known here: not compared, and sent."""
+    """Fields that Nomad's API does not show, or that are unknown here: not compared, and sent."""
 
     def by_kind(self, kind: Kind) -> tuple[Difference, ...]:
-        """Return the differences that make the comparison of this *kind*."""
+        """Return the differences whose effect belongs to this *kind*."""
         return tuple(item for item in self.differences if _KINDS[item.effect] == kind)
 
     @property
     def is_refused_to_plugins(self) -> bool:
-        """Whether a volume that its plugin made is left as it is, with all of its differences."""
+        """Whether a volume that its plugin created stays unchanged, with all of its differences."""
         return any(item.effect != "in-place" for item in self.differences)
 
     @property
     def kind(self) -> Kind:
-        """The comparison in one word; the most severe difference decides."""
+        """The result of the comparison; the most severe difference decides."""
         if self.is_new:
             return "new"
         found = next((kind for kind in _KINDS.values() if self.by_kind(kind)), None)
@@ -109,19 +109,19 @@ class Comparison:
 
     @property
     def must_be_sent(self) -> bool:
-        """Whether a registration changes anything, and Nomad would take it."""
+        """Whether a registration would change something and Nomad would accept it."""
         return self.is_new or (self.kind != "refused" and bool(self.by_kind("changes") or self.hidden))
 
 
 def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
-    """Return *differences* in words, and behind them what to do, once however many ask for it."""
+    """Return *differences* as text, followed by their fixes, each once."""
     found = tuple(differences)
     fixes = dict.fromkeys(item.fix for item in found if item.fix)
     return (*(str(item) for item in found), *fixes)
 
 
 def _moved(actual: list[Any], desired: list[Any]) -> Iterator[str]:
-    """Yield which items are *actual* and not *desired*, and the other way round."""
+    """Yield the items removed (*actual* only) and added (*desired* only), as text."""
     for verb, one, other in (("removed", actual, desired), ("added", desired, actual)):
         items = [item if isinstance(item, str) else _shown(item) for item in one if item not in other]
         if items:

@@ -1,5 +1,5 @@
 """
-The type of a plugin job, which Nomad changes in no job that it has, stopped ones included: it plans it and refuses it.
+The type of a plugin job. Nomad plans a change of type and then refuses it for any existing job, stopped ones included.
 
 Source: hashicorp/nomad, ``nomad/job_endpoint.go`` (``validateJobUpdate``); tried on 2.0.6-dev, 2026-11.
 """
@@ -15,7 +15,7 @@ from nomad_csi.nomad.records import jobs
 
 
 def of_hcl(hcl: str) -> str:
-    """Return the type of the one job in *hcl*; empty where that is not known, as of one with variables."""
+    """Return the type of the job in *hcl*; empty where it is unknown, as for a job with variables."""
     try:
         found = job_files.jobs(read.read_job(hcl))
     except errors.NomadCsiError:
@@ -24,13 +24,13 @@ def of_hcl(hcl: str) -> str:
 
 
 def is_changed(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-    """Return whether the job files of both have types that are known, and differ."""
+    """Return whether the types of both job files are known and differ."""
     found = {of_hcl(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
     return len(found) > 1 and "" not in found
 
 
 def remark(found: jobs.Job, kind: str) -> str:
-    """Return why *found* does not become a job of the type *kind*, and what to do; empty where it has that type."""
+    """Return why *found* cannot become a job of type *kind*, and the fix; empty where it has that type."""
     if not kind or found.type in {"", kind}:
         return ""
     command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
@@ -43,7 +43,7 @@ def remark(found: jobs.Job, kind: str) -> str:
 
 
 def refuse_other(found: jobs.Job | None, document: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` where the job *found* is of another type than *document*, as `jobs.parse` gave it."""
+    """Raise `errors.RefusedError` where the job *found* has another type than *document*, a result of `jobs.parse`."""
     kind = str(document.get("Type") or "")
     if found is not None and (why := remark(found, kind)):
         raise errors.RefusedError(f"job {found.namespace}/{found.job_id} stays as it is: {why}")

@@ -1,4 +1,4 @@
-"""What became of volumes that were to be registered, deregistered or deleted: one shape, and one printer."""
+"""Outcomes of registering, deregistering or deleting volumes: one type, and one printer."""
 
 import collections
 import dataclasses
@@ -13,44 +13,44 @@ from nomad_csi.text import listing, table
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeOutcome(registration.NamedVolume):
-    """What became of one volume."""
+    """Outcome for one volume."""
 
     DONE: ClassVar[frozenset[str]]
-    """Statuses after which it is as it was to be."""
+    """Statuses of success."""
 
     BROKEN: ClassVar[frozenset[str]] = frozenset({"failed", "unknown"})
-    """Statuses after which that is not known, or was not done for a reason that may pass."""
+    """Statuses of an unknown outcome, or of a failure that may be temporary."""
 
     COLUMNS: ClassVar[tuple[str, ...]] = ("remarks",)
     """Headings of `cells`."""
 
     status: str
     reason: str = ""
-    """Why it is not as it was to be, or what to know besides; empty where there is nothing."""
+    """Why it did not succeed, or a note; empty where there is none."""
 
     @property
     def is_done(self) -> bool:
-        """Whether it is as it was to be."""
+        """Whether it succeeded."""
         return self.status in self.DONE
 
     @property
     def is_broken(self) -> bool:
-        """Whether that is not known, or was not done for a reason that may pass."""
+        """Whether the outcome is unknown, or a failure that may be temporary."""
         return self.status in self.BROKEN
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table shows beside volume and status; empty cells are empty texts."""
+        """Further cells of the table, after volume and status; empty strings for empty cells."""
         return (self.reason,)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outcome as data, a key for each field; what is empty is there too."""
+        """Return the outcome as data, one key for each field, empty ones included."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def exit_code(outcomes: Iterable[VolumeOutcome]) -> int:
-    """Return 0 where all is done, 1 where some is refused or held, 2 where some could not be done or found out."""
+    """Return 0: all succeeded; 1: some refused or held; 2: some failed or could not be determined."""
     found = tuple(outcomes)
     if any(outcome.is_broken for outcome in found):
         return errors.EXIT_ERROR
@@ -61,9 +61,9 @@ def as_text(
     outcomes: Sequence[VolumeOutcome], kind: type[VolumeOutcome], *, rest: Iterable[table.Row] = (), note: str = ""
 ) -> str:
     """
-    Return *outcomes* as text: a line for each volume that something is said of, then *rest*, and the sum with *note*.
+    Return *outcomes* as text: a line for each volume to report, then *rest*, and the totals with *note*.
 
-    Nothing is said of one that is unchanged and has empty cells.
+    Unchanged volumes with empty cells are not reported.
     """
     shown = (item for item in outcomes if item.status != "unchanged" or any(item.cells))
     rows = [(item.key, item.status, *(cell or "-" for cell in item.cells)) for item in shown]

@@ -1,9 +1,9 @@
 """
-The one comparator of a volume: its desired registration against Nomad's record of it, one rule for each field. Pure.
+Compare a volume's desired registration with Nomad's record of it, one rule for each field. Pure.
 
 What Nomad does with each difference: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIVolume.Merge``) and
 ``nomad/csi_endpoint.go`` (``reconcileVolume``, ``expandVolume``), 2026-08-21; each rule tried on Nomad 2.0.6-dev,
-2026-11 (``tests/contract/test_comparison.py`` tries them again on the agent that is found).
+2026-11 (``tests/contract/test_comparison.py`` repeats them on an available agent).
 """
 
 import dataclasses
@@ -29,15 +29,15 @@ Places = Iterable[Mapping[str, str]]
 
 
 def same_places(first: Places, second: Places) -> bool:
-    """Return whether both are the same places."""
+    """Return whether both list the same places."""
     return _sorted(first) == _sorted(second)
 
 
 def same_places_but_for_keys(first: Places, second: Places) -> bool:
     """
-    Return whether both are the same places, by whatever keys: the zone ``us-east-1a`` is one under any.
+    Return whether both list the same places, ignoring the keys: the zone ``us-east-1a`` is the same under any key.
 
-    Which key says so is the driver's, and another version of it may have another.
+    The key is the driver's choice, and another version of it may use another.
     """
     return _values(first) == _values(second)
 
@@ -62,12 +62,12 @@ _REPLACED: Effect = "replaced"
 
 def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_by_plugin: bool = False) -> Comparison:
     """
-    Return what differs between *desired* and *actual*; ``None``: Nomad has no such volume.
+    Return the differences between *desired* and *actual*; ``None``: Nomad has no such volume.
 
-    Where *made_by_plugin*, name and context are the plugin's answers and not compared, and another registration changes
-    nothing of what the storage was made by. An empty external id of *desired* is one that is not known here. Required
-    places are as desired where they were requested so, and where the volume is in them by now (`as_sent`). Preferred
-    places count only when storage is made: that none are desired is no difference.
+    Where *made_by_plugin*, name and context come from the plugin's response and are not compared, and a registration
+    does not change the parameters that the storage was created with. An empty external id of *desired* is unknown.
+    Required places are equal where they were requested so, or where the volume is in them (`as_sent`). Preferred places
+    count only when storage is created: no desired ones are no difference.
     """
     if actual is None:
         return NEW
@@ -79,10 +79,10 @@ def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_b
 
 def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
     """
-    Return *desired* with the requested places as Nomad holds them, where they are no difference: it refuses others.
+    Return *desired* with the requested places of Nomad's record, where they are equal: Nomad refuses others.
 
-    Nomad compares the whole request, with its order and the preferred places, and not the places that the volume has.
-    It keeps the context where none is sent; older releases erase it (``nomad-erases-context``), so what it has is sent.
+    Nomad compares the whole topology request, its order and preferred places included, and not the volume's topologies.
+    Nomad keeps the context where none is sent. Older releases erase it (``nomad-erases-context``), so it is sent again.
     """
     if actual is None:
         return desired
@@ -96,7 +96,7 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
 
 
 def as_registered(document: VolumeRegistration) -> Volume:
-    """Return what Nomad holds after *document* was registered for the first time; nothing claims it."""
+    """Return Nomad's record after the first registration of *document*, without claims."""
     own = {item.name: getattr(document, item.name) for item in dataclasses.fields(document)}
     return Volume(
         **own | {"secrets": {}},
@@ -117,7 +117,7 @@ def _hidden(desired: VolumeRegistration, actual: Volume, *, made_by_plugin: bool
 
 
 class _Rules:
-    """The rules by which Nomad merges a registration into its record."""
+    """Nomad's rules for merging a registration into its record."""
 
     def __init__(self, desired: VolumeRegistration, actual: Volume, *, made_by_plugin: bool) -> None:
         self._desired = desired
@@ -134,7 +134,7 @@ class _Rules:
         yield from self._capacity()
 
     def _identity(self) -> Iterator[Difference]:
-        """Yield what is fixed with the first registration. Nomad keeps what is left empty."""
+        """Yield differences in fields fixed by the first registration. Nomad keeps its value where one is empty."""
         names = ("external_id", "plugin_id") if self._made_by_plugin else ("name", "external_id", "plugin_id")
         sources = ("clone_id", "snapshot_id")
         for name in (*names, *sources):
@@ -152,7 +152,7 @@ class _Rules:
         yield self._fixed("parameters", *_masked(desired, actual), why, _KEPT if is_kept else _REPLACED)
 
     def _places(self) -> Iterator[Difference]:
-        """Yield other places than were requested, where they are not those that the volume has by now either."""
+        """Yield a difference in the requested places, unless the desired ones are the volume's present topologies."""
         actual, is_made = self._actual, self._made_by_plugin
         is_same = same_places_but_for_keys if is_made else same_places
         why, effect, requested = (
@@ -203,7 +203,7 @@ class _Rules:
             yield self._fixed("context", *shown, "Nomad keeps what it has where none is sent", _KEPT)
 
     def _capacity(self) -> Iterator[Difference]:
-        """Yield another size that is asked for. Nomad keeps what was asked for before where none is."""
+        """Yield a difference in the requested size. Nomad keeps the earlier request where none is given."""
         least, most, actual = self._desired.capacity_min_bytes, self._desired.capacity_max_bytes, self._actual
         changed = [
             (name, given, held)
@@ -235,7 +235,7 @@ def _refused(field: str, desired: object, actual: object, why: str, fix: str) ->
 
 
 def _masked(desired: Mapping[str, str], actual: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return both without the values that are secrets by their name or form; that two differ is still seen."""
+    """Return both with secret values (by name or form) masked; a difference between two stays visible."""
     shown = dict(desired), dict(actual)
     for name in desired.keys() | actual.keys():
         values = desired.get(name), actual.get(name)

@@ -1,7 +1,7 @@
 """
-What commands find: the one type of a finding, the registry of its codes (``codes.yaml``), and how findings print. Pure.
+Findings: their type, the registry of their codes (``codes.yaml``), and their printer. Pure.
 
-A finding is built with a code of the registry, or not at all.
+A finding must have a code of the registry.
 """
 
 from nomad_csi.findings.model import Finding, errors_of, finding

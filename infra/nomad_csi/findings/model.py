@@ -1,4 +1,4 @@
-"""A finding: one thing that is not as it should be, as data with a code, a subject and what to do."""
+"""A finding: one result of a check, as data with a code, a subject and advice."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,36 +9,36 @@ from nomad_csi.findings.registry import Severity
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One condition of the registry, met by one subject. Never the value of a secret."""
+    """One condition of the registry, found on one subject. Never holds the value of a secret."""
 
     code: str
     severity: Severity
-    """That of the registry, or another one where its row says when."""
+    """Severity of the registry, or another one that its row allows."""
 
     subject: str
-    """What it is about, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
+    """The object concerned, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
 
     found: str
-    """What is there, or what was read and where."""
+    """The observed state, or what was read and where."""
 
     expected: str = ""
-    """Empty where `found` says it."""
+    """Expected state; empty where `found` implies it."""
 
     advice: str = ""
     """The likely next step, as an imperative phrase."""
 
     file: str = ""
     line: int = 0
-    """Where it stands; 0: in no file."""
+    """Line in the file; 0: not in a file."""
 
     external_ids: tuple[str, ...] = ()
-    """Storage that a fix by this package would change."""
+    """External ids of the storage that a fix by this package would change."""
 
     about: tuple[str, ...] = ()
-    """The subjects that it stands for together; empty: its own."""
+    """All subjects of a combined finding; empty: only its own."""
 
     found_by: str = ""
-    """The command that reports it by itself, where several are put together."""
+    """The command that reports it, where the results of several are combined."""
 
     def __post_init__(self) -> None:
         """Raise `KeyError` for an unknown code, `ValueError` for a severity that its row does not allow."""
@@ -63,7 +63,7 @@ def finding(
     external_ids: tuple[str, ...] = (),
     about: tuple[str, ...] = (),
 ) -> Finding:
-    """Return the finding *code*; *advice* and *severity* where they are better known than in the registry."""
+    """Return the finding *code*; *advice* and *severity* override those of the registry."""
     row = registry.codes()[code]
     return Finding(
         code=code,
@@ -78,5 +78,5 @@ def finding(
 
 
 def errors_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return those of *findings* that are errors."""
+    """Return the *findings* with severity error."""
     return tuple(finding for finding in findings if finding.severity == "error")

@@ -1,4 +1,4 @@
-"""Findings for people and programs: one printer for all commands."""
+"""Print findings as text and as JSON, for all commands."""
 
 import contextlib
 import dataclasses
@@ -17,17 +17,17 @@ COMPARED = ("code", "subject", "severity", "expected", "found", "advice")
 LINTED = ("code", "severity", "file", "line", "subject", "found", "fix")
 EXAMINED = ("code", "severity", "subject", "evidence", "fix", "external_ids")
 REPORTED = ("found_by", "code", "severity", "subject", "expected", "found", "advice")
-"""Those of lint, of doctor and of report. All keys are kept once released."""
+"""Keys of lint, of doctor and of report. Released keys are never removed."""
 
 _ATTRIBUTES = {"evidence": "found", "fix": "advice"}
-"""Of keys that are named otherwise."""
+"""Attributes of keys that have another name."""
 
 
 _Replaced = tuple[str, str]
 
 _SANDBOX: _Replaced = (r"\bpulumi (up|preview|refresh)\b", r"nomad-csi sandbox \1")
 _FILES: _Replaced = (r"run `pulumi up`,? or (?=[a-z])|`pulumi up`,? or (?=`)|, or `pulumi up`$", "")
-"""What is replaced in advice for a sandbox without `pulumi`, and for a spec that is no stack's config."""
+"""Replacements in advice for a sandbox without `pulumi`, and for a spec that is not a stack's config."""
 
 _REPLACED = ContextVar[tuple[_Replaced, ...]]("replaced", default=())
 
@@ -42,17 +42,17 @@ def _replacing(replaced: _Replaced) -> Iterator[None]:
 
 
 def without_pulumi() -> contextlib.AbstractContextManager[None]:
-    """In this block, advise what a sandbox without the ``pulumi`` command has in its place."""
+    """In this block, give advice for a sandbox without the ``pulumi`` command."""
     return _replacing(_SANDBOX)
 
 
 def for_files() -> contextlib.AbstractContextManager[None]:
-    """In this block, advise what those do who commit files and have no stack."""
+    """In this block, give advice for users who commit files and have no stack."""
     return _replacing(_FILES)
 
 
 def fitted(text: str) -> str:
-    """Return *text* with the commands that whoever reads it has."""
+    """Return *text* with the commands that are available to the user."""
     for pattern, command in _REPLACED.get():
         text = re.sub(pattern, command, text)
     return text
@@ -72,9 +72,9 @@ def as_text(
     following: Mapping[Finding, tuple[Finding, ...]] = MappingProxyType({}),
 ) -> str:
     """
-    Return *findings* as text, each in some lines of at most *width* columns where that can be.
+    Return *findings* as text, each in lines of at most *width* columns where possible.
 
-    *following*: by its cause, what stands beneath it, by code and subject alone.
+    *following*: the findings to print below their cause, with code and subject only.
     """
     beneath = {item for items in following.values() for item in items}
     lines: list[str] = []
@@ -92,7 +92,7 @@ def _following(cause: Finding, items: Iterable[Finding], width: int) -> Iterator
 
 
 def as_line(finding: Finding) -> str:
-    """Return ``FILE:LINE: severity: CODE: subject: found; advice``; without a place where it stands in no file."""
+    """Return ``FILE:LINE: severity: CODE: subject: found; advice``; without file and line where it has none."""
     where = f"{finding.file}:{finding.line}" if finding.line else finding.file
     return f"{f'{where}: ' if where else ''}{finding.severity}: {_fitted(finding)}"
 

@@ -14,60 +14,60 @@ Side = Literal["servers", "clients"]
 Feature = Literal["controller", "create", "namespaces", "secrets", "topologies"]
 
 GATES_AS_OF = "2026-08-21"
-"""Date of Nomad's changelog that the gates are from."""
+"""Date of the Nomad changelog that the gates come from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """A fault of Nomad, and the versions that are without it."""
+    """A fault of Nomad, and the versions that fix it."""
 
     issue: int
     """Number in hashicorp/nomad."""
 
     sides: tuple[Side, ...]
-    """Whose version counts."""
+    """Agents whose version counts."""
 
     fixed_in: tuple[str, ...]
-    """First version without it, of each release line that got the change; the newest line first."""
+    """First fixed version of each release line with the fix, newest line first."""
 
     features: frozenset[Feature] = frozenset()
-    """It is met only where all of these are used."""
+    """The fault appears only where all of these are used."""
 
     @property
     def fix(self) -> str:
-        """What to do, as an imperative phrase."""
+        """The fix, as an imperative phrase."""
         return f"upgrade Nomad's {' and '.join(self.sides)} to {' or '.join(self.fixed_in)}, or later"
 
     @property
     def source(self) -> str:
-        """Where it is known from."""
+        """The source of the information."""
         return f"https://github.com/hashicorp/nomad/issues/{self.issue}, in Nomad's changelog of {GATES_AS_OF}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One thing that can be found."""
+    """One condition that a check can report."""
 
     code: str
-    """Kept once released."""
+    """Unchanged once released."""
 
     severity: Severity
-    """``error``: it does not work, loses something, or is not as planned. ``warning``: no reason to fail."""
+    """``error``: broken, loses data, or differs from the plan. ``warning``: no reason to fail."""
 
     explanation: str
-    """What is wrong and what comes of it, as sentences."""
+    """The problem and its consequences, as sentences."""
 
     fix: str
-    """What to do, as an imperative phrase."""
+    """The fix, as an imperative phrase."""
 
     source: str
-    """Where this is known from: a file and symbol, or a page or run and its date."""
+    """Source of the information: a file and symbol, or a page or run and its date."""
 
     commands: tuple[str, ...]
-    """Which report it; what verify, claims and doctor report, ``report`` does, too."""
+    """Commands that report it; ``report`` also reports the findings of verify, claims and doctor."""
 
     otherwise: str = ""
-    """When a command raises or lowers the severity; empty: none does."""
+    """When a command raises or lowers the severity; empty: never."""
 
     gate: Gate | None = None
 
@@ -96,7 +96,7 @@ def codes() -> Mapping[str, Condition]:
 
 
 def of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
-    """Return what *command* reports, by chapter."""
+    """Return the conditions that *command* reports, by chapter."""
     found = {
         title: tuple(item for item in rows.values() if command in item.commands) for title, rows in chapters().items()
     }
@@ -113,7 +113,7 @@ def _gate(issue: int, sides: list[Side], fixed_in: list[str], features: tuple[Fe
     return Gate(issue=issue, sides=tuple(sides), fixed_in=tuple(fixed_in), features=frozenset(features))
 
 
-# The registry as people read it: what `--explain` says of one code, and the pages of the documentation.
+# The registry as text: the output of `--explain` for one code, and the pages of the documentation.
 
 
 WIDTH = 100
@@ -121,7 +121,7 @@ WIDTH = 100
 
 
 def as_text(condition: Condition) -> str:
-    """Return all about *condition* for a terminal, ending in a newline."""
+    """Return the full description of *condition* for a terminal, ending in a newline."""
     parts = (
         ("", condition.explanation),
         ("fix        ", condition.fix),
@@ -136,7 +136,7 @@ def as_text(condition: Condition) -> str:
 
 
 def page(command: str) -> str:
-    """Return all that *command* reports, in Markdown: a page of its own for lint, the end of one for the others."""
+    """Return the conditions of *command* in Markdown: a whole page for lint, the last part of a page for others."""
     level = 2 if command == "lint" else 3
     parts = [_shipped("lint.md").rstrip()] if command == "lint" else []
     for title, conditions in of_command(command).items():
@@ -155,7 +155,7 @@ def _entry(condition: Condition, level: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return *text* as Markdown that reads the same; what stands in backquotes stays."""
+    """Return *text* escaped for Markdown; text in backquotes stays unchanged."""
     parts = text.split("`")
     for index in range(0, len(parts), 2):
         for character in "\\*<":

@@ -1,5 +1,5 @@
 """
-What follows from a spec and the catalogue: policies, plugin jobs, volume registrations, what to expect.
+The plan of a spec and the catalogue: policies, plugin jobs, volume registrations, expectations.
 
-Pure. Every rule that joins two things of the spec, or the spec and a driver, stands here.
+Pure. Every rule that combines two parts of the spec, or the spec and a driver, belongs here.
 """

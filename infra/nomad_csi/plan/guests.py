@@ -1,8 +1,8 @@
 """
-Volumes that are registered for a part of storage that another volume of the spec makes: guests of its disk or system.
+Guests: volumes registered for a part of the disk or file system that another volume of the spec creates.
 
-``existing: {external_id: "fs-1:/uploads"}`` is a guest of the ``efs`` volume that made ``fs-1``: with that one removed,
-its data would go, too. Which id was made, only a state, a stack's output or Nomad tells. Pure.
+``existing: {external_id: "fs-1:/uploads"}`` is a guest of the ``efs`` volume that created ``fs-1``: removing that
+volume would delete the guest's data. The id created is known only from the state, a stack's output or Nomad. Pure.
 """
 
 import re
@@ -18,7 +18,7 @@ _CONTAINER = re.compile(r"(?:efs:)?((?:fs|vol)-[0-9a-f]{8,40})(?::.*)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Guest:
-    """A volume in the storage of another one; both by ``namespace/volume_id``."""
+    """A volume in the storage of another volume; both as ``namespace/volume_id``."""
 
     key: str
     owner: str
@@ -33,7 +33,7 @@ def container(external_id: str) -> str:
 
 
 def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterator[Guest]:
-    """Yield the guests among *volumes*; *made* are the external ids of storage that is made, by key."""
+    """Yield the guests among *volumes*; *made* are the external ids of created storage, by volume key."""
     owners = {container(external_id): key for key, external_id in made.items()} | {"": ""}
     for volume in volumes:
         where = container(volume.registration.external_id)
@@ -48,10 +48,10 @@ def check_removed(
     systems: Mapping[str, spec.FileSystemSpec],
 ) -> Iterator[Problem]:
     """
-    Yield each guest of *volumes*, by path, whose owner the spec has no more; *systems* are the spec's file systems.
+    Yield a problem for each guest in *volumes* (by path) whose owner is gone; *systems* are the spec's file systems.
 
-    *recorded* are what the stack made storage for, by disk or file system: the engine would delete that. It is a volume
-    by ``NAMESPACE/ID``, or a file system by its name.
+    *recorded* maps each disk or file system that the stack created, and would delete, to its volume
+    (``NAMESPACE/ID``) or the name of the file system.
     """
     making = [item for item in volumes.values() if item.ebs or (item.efs and item.efs.makes_file_system)]
     kept = {f"{volume.namespace}/{volume.id}" for volume in making}
@@ -69,12 +69,12 @@ def check_removed(
 
 
 def is_placed(volume: spec.VolumeSpec) -> bool:
-    """Return whether *volume* names a disk or file system, which may be another one's."""
+    """Return whether *volume* names a disk or file system, which may belong to another volume."""
     return container(_placed(volume)[1]) != ""
 
 
 def _placed(volume: spec.VolumeSpec) -> tuple[str, str]:
-    """Return the key of *volume* that names storage which is there already, and its value; empty: none does."""
+    """Return the key of *volume* that names existing storage, and its value; empty: none."""
     if volume.existing:
         return "existing.external_id", volume.existing.external_id
     return "efs.file_system_id", (volume.efs.file_system_id if volume.efs else None) or ""

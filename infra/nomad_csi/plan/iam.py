@@ -1,13 +1,13 @@
 """
-The IAM policies that a driver and those who mount need, and nothing beyond them.
+The minimal IAM policies for a driver and for the clients that mount.
 
 Actions and conditions follow the managed policy AmazonEBSCSIDriverPolicyV2 (announced 2026-04-15, aws-ebs-csi-driver
-issue 2918), cut down to what static volumes use: describe, attach, detach. Only the controller calls EC2.
-A clone is made with CopyVolumes (aws-ebs-csi-driver v1.64.0, ``pkg/cloud/cloud.go``, ``createCloneHelper``), which asks
-for the new volume and for its source.
-Who mounts an EFS file system with the flag ``iam`` needs an allowance in a policy of its role or in that of the file
-system; without a file system policy everyone may mount. Source: EFS user guide, "Using IAM to control file system data
-access" and "Working with access points" (root as the user of an access point), 2026-11-22.
+issue 2918), reduced to the actions for static volumes: describe, attach, detach. Only the controller calls EC2.
+The driver creates a clone with CopyVolumes (aws-ebs-csi-driver v1.64.0, ``pkg/cloud/cloud.go``,
+``createCloneHelper``), which needs permissions for the new volume and for its source.
+A client that mounts an EFS file system with the flag ``iam`` needs permission from a policy of its role or of the file
+system; without a file system policy every client may mount. Source: EFS user guide, "Using IAM to control file system
+data access" and "Working with access points" (root as the user of an access point), 2026-11-22.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,8 +65,8 @@ def ebs_policy(
     """
     Return the policy document for the controller of the EBS driver.
 
-    *volume_ids* are volumes that may lack the cluster tag and are named one by one; *kms_key_arns* are the customer
-    keys of encrypted volumes (attaching one needs a grant on its key).
+    *volume_ids* are volumes that may lack the cluster tag and are listed individually; *kms_key_arns* are the customer
+    keys of encrypted volumes (attaching a volume needs a grant on its key).
     """
     arn = f"arn:{partition(aws_region)}:ec2:*:*"
     statements = [
@@ -85,7 +85,7 @@ def ebs_policy(
 
 
 def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...]:
-    """Return what a client may do that mounts the volume *efs*: root's access where it may be the user root."""
+    """Return the IAM actions of a client that mounts *efs*, with root access where its user may be root."""
     point = efs.access_point
     as_root = point is None or 0 in (point.uid, point.gid)
     wanted = {"ClientMount": True, "ClientRootAccess": as_root, "ClientWrite": "ro" not in mount_flags}
@@ -93,15 +93,15 @@ def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...
 
 
 ANY_ACCESS_POINT = "*"
-"""In place of the ARN of an access point: any of the file system, and not without one."""
+"""In place of an access point's ARN: any access point of the file system is allowed, but one is required."""
 
 ROOT_ACCESS = "elasticfilesystem:ClientRootAccess"
 ANY_ACTIONS = ("elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
-"""What clients may do in a file system that volumes share; `ROOT_ACCESS` besides, where that is wanted."""
+"""Actions of clients in a shared file system; `ROOT_ACCESS` is added on request."""
 
 
 def efs_policy(file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]) -> Mapping[str, Any]:
-    """Return the policy of a role that mounts the file system, through its access point alone where it has one."""
+    """Return the policy of a role that mounts the file system, only through its access point where it has one."""
     through = {"StringEquals": {"elasticfilesystem:AccessPointArn": access_point_arn}} if access_point_arn else None
     if access_point_arn == ANY_ACCESS_POINT:
         through = {"Null": {"elasticfilesystem:AccessPointArn": "false"}}
@@ -112,9 +112,9 @@ def efs_file_system_policy(
     file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]
 ) -> Mapping[str, Any]:
     """
-    Return the file system policy that refuses everyone who mounts without ``iam``.
+    Return the file system policy that refuses every mount without ``iam``.
 
-    It leaves to the policies of the account's roles which of them may mount, and names nobody else.
+    The policies of the account's roles decide which of them may mount; no other principal is named.
     """
     _, partition_name, _, _, account, _ = file_system_arn.split(":", 5)
     policy = efs_policy(file_system_arn, access_point_arn, actions)

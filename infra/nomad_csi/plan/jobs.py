@@ -10,28 +10,28 @@ from nomad_csi.plan import model, task_secrets
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import plugin_jobs
 
-# Which image a plugin runs: the catalogue's or its own, from a mirror, with a digest; and its version. Pure text.
+# The image of a plugin (the catalogue's or its own, from a mirror, with a digest) and its version.
 
 
 def driver(plugin: spec.PluginSpec) -> spec.DriverSpec | None:
     """
-    Return the driver of *plugin* in the version that its image has; ``None``: it is not in the catalogue.
+    Return the driver of *plugin* in the version of its image; ``None``: it is not in the catalogue.
 
-    With a version whose arguments are not known it is that of the catalogue.
+    For a version with unknown arguments, return the catalogue's version.
     """
     row = catalogue.find(plugin.driver)
     return row if row is None else image_version(plugin, row) or row
 
 
 def image_version(plugin: spec.PluginSpec, row: spec.DriverSpec) -> spec.DriverSpec | None:
-    """Return the driver *row* in the version of the plugin's image; ``None``: its arguments are not known."""
+    """Return the driver *row* in the version of the plugin's image; ``None``: its arguments are unknown."""
     if plugin.image is None or not isinstance(row, drivers.Driver):
         return row
     return catalogue.of_version(row, recognise.tag(plugin.image))
 
 
 def is_image_unpinned(plugin: spec.PluginSpec) -> bool:
-    """Return whether the plugin's own image has no version: neither a digest nor a tag other than ``latest``."""
+    """Return whether the plugin's own image is not pinned: neither a digest nor a tag other than ``latest``."""
     named = plugin.image or ""
     return bool(named) and not plugin.image_digest and recognise.is_unpinned(named)
 
@@ -58,7 +58,7 @@ HEALTHY_DEADLINE_S = 300
 """Nomad's own ``healthy_deadline``. Source: hashicorp/nomad, ``api/jobs.go`` (``DefaultUpdateStrategy``), 2026-08."""
 
 SLACK_S = 60
-"""Between the last moment at which a plugin may become healthy and the moment at which others give it up."""
+"""Seconds between a plugin's own health deadline and the deadlines that wait for it."""
 
 
 OWNER_META = "nomad-csi.owner"
@@ -72,7 +72,7 @@ _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
 
 
 def usual_job_id(plugin_id: str, role: spec.PluginRole) -> str:
-    """Return the id of a job that the spec does not name: ``plugin-aws-ebs0-nodes`` of ``aws-ebs0``'s ``node``."""
+    """Return the default job id: ``plugin-aws-ebs0-nodes`` for the role ``node`` of ``aws-ebs0``."""
     return f"plugin-{plugin_id}-{'nodes' if role == 'node' else role}"
 
 
@@ -83,22 +83,22 @@ def job_id(plugin: spec.PluginSpec, role: spec.PluginRole) -> str:
 
 
 def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriverSpec:
-    """Return how the tasks of *role* are run."""
+    """Return the settings of the task driver of *role*."""
     return (plugin.controller.task_driver if role == "controller" else None) or plugin.task_driver
 
 
 def in_containers(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
-    """Return whether a task of the plugin runs an image."""
+    """Return whether any task of the plugin runs an image."""
     return any(task_driver(plugin, name).name in plugin_jobs.CONTAINERS for name in driver.roles)
 
 
 def job_type(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> spec.JobType:
-    """Return the type of the job that runs *role*, which the driver calls *name*."""
+    """Return the type of the job that runs *role*, named *name* by the driver."""
     return (plugin.monolith.job_type if name == "monolith" else None) or role.job_type
 
 
 def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> int | None:
-    """Return the instances of a service job, ``None`` of a system job."""
+    """Return the count of a service job; ``None`` for a system job."""
     if job_type(plugin, name, role) == "system":
         return None
     given = {"controller": plugin.controller.count, "monolith": plugin.monolith.count}.get(name)
@@ -106,12 +106,12 @@ def count(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -
 
 
 def health_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> int:
-    """Return how long Nomad waits for the plugin's first healthy answer."""
+    """Return Nomad's timeout for the plugin's first healthy response, in seconds."""
     return plugin.health_timeout_s or driver.health_timeout_s
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return *text* with ``{name}`` filled in from *values*, once; ``${...}`` and unknown names stay."""
+    """Return *text* with each ``{name}`` replaced from *values*, once; ``${...}`` and unknown names stay."""
     return _NAME.sub(lambda found: values.get(found[1], found[0]), text)
 
 
@@ -121,7 +121,7 @@ def metrics_port(plugin: spec.PluginSpec, name: spec.PluginRole) -> int | None:
 
 
 def values(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole = "node") -> dict[str, str]:
-    """Return what is filled into the texts of *driver* for its role *name*, by name."""
+    """Return the placeholder values of *driver* for its role *name*, by placeholder."""
     known = {key: _plain(plugin.config.get(key, setting.default)) for key, setting in driver.settings.items()}
     tags = driver.tag_format
     return known | {
@@ -205,7 +205,7 @@ def _arguments(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.Plug
 
 
 def _update(plugin: spec.PluginSpec, driver: spec.DriverSpec, kind: spec.JobType) -> spec.UpdateSpec | None:
-    """Return what the plugin says; else what a slow service needs, or Nomad calls its deployment a failure."""
+    """Return the plugin's own ``update``; else one that a slow service needs so that its deployment does not fail."""
     if plugin.update:
         return plugin.update
     slow = health_timeout_s(plugin, driver)
@@ -226,7 +226,7 @@ def _network_mode(plugin: spec.PluginSpec, role: spec.RoleSpec) -> str:
 
 def _needs(task: spec.TaskDriverSpec, role: spec.RoleSpec, network: str) -> tuple[str, ...]:
     """
-    Return what the client must have for a container. Of Podman's task driver that is less than of Docker's.
+    Return the client's requirements for a container. Podman's task driver needs less than Docker's.
 
     Source: hashicorp/nomad-driver-podman 0.6.5, ``config.go`` (volumes are enabled, privileges need no leave) and
     ``CHANGELOG.md`` (``ipc_mode``).
@@ -249,16 +249,16 @@ def _constraints(plugin: spec.PluginSpec) -> tuple[model.Constraint, ...]:
 
 def _stage_dir(task: spec.TaskDriverSpec, plugin_id: str, role: spec.PluginRole) -> str:
     """
-    Return the folder on the host where Nomad and the plugin meet; empty for task drivers that isolate the file system.
+    Return the staging folder on the host; empty for task drivers that isolate the file system.
 
-    A process without file system isolation sees the host's paths, so the folder that Nomad checks is named to it.
+    A process without file system isolation sees the host's paths, so it needs the path that Nomad checks.
     Source: tried on Nomad 2.0.6-dev with csi-driver-host-path v1.18.0, 2026-08.
     """
     return f"{task.client_data_dir}/client/csi/{role}/{plugin_id}" if task.name == "raw_exec" else ""
 
 
 def version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
-    """Return the version that is known to be run; empty where the operator brings image or binary."""
+    """Return the version that the job runs; empty where the operator supplies the image or binary."""
     own = plugin.image is not None or any(
         task_driver(plugin, name).name not in plugin_jobs.CONTAINERS for name in driver.roles
     )

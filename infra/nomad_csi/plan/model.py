@@ -1,4 +1,4 @@
-"""What the plan is made of: documents that components, templates and verification read. Plain data."""
+"""Data model of the plan, which components, templates and verification read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from nomad_csi.spec import plugin_jobs, volume
 
 @dataclass(frozen=True, kw_only=True)
 class Constraint:
-    """On which clients a job may run."""
+    """A constraint on the clients that may run a job."""
 
     attribute: str
     """A runtime variable such as ``${attr.cpu.arch}``."""
@@ -23,14 +23,14 @@ class Constraint:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretTemplate:
-    """A file in the task's secrets directory that Nomad fills in on the client. What stands here is no secret."""
+    """A template that Nomad renders into the task's secrets directory on the client. Holds no secret itself."""
 
     file_name: str
     data: str
     """Text with the expressions of Nomad's ``template`` block."""
 
     is_environment: bool = False
-    """Whether its lines become the task's environment."""
+    """Whether its lines become environment variables of the task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class PluginJob:
     plugin_id: str
     job_type: Literal["service", "system"]
     says_type: bool = False
-    """Whether the spec itself names the type, and not the driver alone."""
+    """Whether the spec itself sets the type, not only the driver."""
 
     datacenters: tuple[str, ...]
     node_pool: str
@@ -58,12 +58,12 @@ class PluginJob:
 
     restart: plugin_jobs.RestartSpec
     update: plugin_jobs.UpdateSpec | None = None
-    """``None``: as Nomad does by itself."""
+    """``None``: Nomad's default."""
 
     task_driver: plugin_jobs.TaskDriver
     image: str = ""
     registry_user: str = ""
-    """Runtime variables that hold user name and password for the image's registry; empty: it needs none."""
+    """Runtime variables with user name and password for the image's registry; empty: none needed."""
 
     registry_password: str = ""
     command: str = ""
@@ -72,7 +72,7 @@ class PluginJob:
     network_mode: str = ""
     ipc_mode: str = ""
     binds: tuple[str, ...] = ()
-    """What of the client is mounted into the container: ``source:destination[:ro]``."""
+    """Bind mounts of the container: ``source:destination[:ro]``."""
 
     metrics_port: int | None = None
     """Port that the job reserves on the client for the driver's metrics."""
@@ -80,13 +80,13 @@ class PluginJob:
     environment: Mapping[str, str] = field(default_factory=dict)
     templates: tuple[SecretTemplate, ...] = ()
     secret_variables: tuple[str, ...] = ()
-    """Names of the environment variables that *templates* fill, and that arguments may name."""
+    """Names of the environment variables that *templates* set, and that arguments may reference."""
 
     vault_role: str | None = None
     """Vault role of the task, empty for the agent's default; ``None``: Vault is not used."""
 
     identity_audience: str = ""
-    """Whom the identity that Nomad signs for the task is meant for; empty: none is asked for."""
+    """Audience of the task's workload identity; empty: none is requested."""
 
     mount_dir: str = "/csi"
     stage_publish_base_dir: str = ""
@@ -100,10 +100,10 @@ class PluginJob:
     memory_mib: int
     memory_max_mib: int | None = None
     title: str
-    """The driver's name for people, with the version that is run."""
+    """Display name of the driver, with the version that runs."""
 
     needs: tuple[str, ...] = ()
-    """What the client must have; notes in the job file."""
+    """Requirements for the client; notes in the job file."""
 
     @property
     def file_name(self) -> str:
@@ -113,14 +113,14 @@ class PluginJob:
 
 @dataclass(frozen=True, kw_only=True)
 class PluginExpectation:
-    """What must be found before volumes of a plugin are registered."""
+    """Desired state of a plugin, verified before its volumes are registered."""
 
     plugin_id: str
     provider: str
-    """The name that every instance must answer to ``GetPluginInfo``."""
+    """The name that every instance must return from ``GetPluginInfo``."""
 
     version: str = ""
-    """The version that every instance must answer; empty where the image is not the catalogue's."""
+    """The version that every instance must return; empty where the image is not the catalogue's."""
 
     namespace: str
     """Nomad namespace of the plugin jobs."""
@@ -138,35 +138,35 @@ class PluginExpectation:
     node_pool: str
     constraints: tuple[Constraint, ...] = ()
     task_driver: str
-    """Of the node instances."""
+    """Task driver of the node instances."""
 
     client_data_dir: str = ""
-    """``data_dir`` of the clients, where the sockets are; empty when not known."""
+    """``data_dir`` of the clients, which holds the sockets; empty when unknown."""
 
     evidence: Literal["nomad", "csi"]
     on_nodes: probe_job.ProbeRun | None = None
-    """How the gate asks instances on their clients; ``None``: only where it sees their sockets."""
+    """How the gate probes instances on their clients; ``None``: only through sockets that it can reach."""
 
     timeout_s: float
     stable_s: float
 
     min_healthy_percent: int | None = None
-    """Of the node instances; ``None`` here and below: all of them."""
+    """Minimum of healthy node instances; ``None`` here and below: all of them."""
 
     min_healthy_per_zone: int | None = None
     controller_supports: tuple[str, ...] = ()
-    """What each controller must say that it can do, in Nomad's words, such as ``AttachDetach``."""
+    """Capabilities that each controller must report, by Nomad's names, such as ``AttachDetach``."""
 
     node_supports: tuple[str, ...] = ()
-    """The same of each node instance, such as ``StageVolume``."""
+    """Capabilities that each node instance must report, such as ``StageVolume``."""
 
     driver: str = ""
-    """The driver's name, for what the catalogue knows of it; empty: not known."""
+    """The driver's name in the catalogue; empty: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IamPolicy:
-    """An IAM policy and the role that gets it."""
+    """An IAM policy and the role to attach it to."""
 
     name: str
     role_name: str
@@ -176,7 +176,7 @@ class IamPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class PluginPlan:
-    """All that one plugin of the spec becomes."""
+    """The plan of one plugin of the spec."""
 
     plugin_id: str
     driver: str
@@ -185,29 +185,29 @@ class PluginPlan:
     iam_policy: IamPolicy | None
     adopt: bool
     minimum_nomad: str = ""
-    """The oldest Nomad that the driver works with; empty: any."""
+    """The oldest Nomad version that the driver works with; empty: any."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumePlan:
-    """All that one volume of the spec becomes."""
+    """The plan of one volume of the spec."""
 
     registration: VolumeRegistration
     """
-    The document, also with what a plugin is asked for, where that makes the storage. ``external_id`` is empty where
-    the storage is still to be made.
+    The document, including the creation request where a plugin creates the storage. ``external_id`` is empty where
+    the storage does not exist yet.
     """
 
     source: volume.EbsSpec | volume.EfsSpec | volume.CreateSpec | None
-    """The storage to be made, with every tag that it gets; ``None``: it exists."""
+    """The storage to create, with all of its tags; ``None``: it exists."""
 
     protect: bool
-    """Whether the storage is neither deleted nor replaced, and the volume id not pointed at other data."""
+    """Whether to refuse deleting or replacing the storage, and pointing the volume id at other data."""
 
     adopt: bool
 
     context_settings: tuple[str, ...] = ()
-    """Those keys of its context that never say which data it is; they may change under *protect*."""
+    """Context keys that never identify the data; they may change under *protect*."""
 
     @property
     def key(self) -> str:
@@ -216,7 +216,7 @@ class VolumePlan:
 
     @property
     def made_by_plugin(self) -> bool:
-        """Whether the plugin makes the storage, through Nomad."""
+        """Whether the plugin creates the storage, through Nomad."""
         return isinstance(self.source, volume.CreateSpec)
 
     @property
@@ -227,7 +227,7 @@ class VolumePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class StoragePlan:
-    """Everything that follows from a spec."""
+    """The plan of a whole spec."""
 
     plugins: tuple[PluginPlan, ...]
     volumes: tuple[VolumePlan, ...]

@@ -1,11 +1,11 @@
-"""Storage with the tags of a stack that is not in its state: left by an interrupted run, or another stack's."""
+"""Orphaned storage: it has a stack's tags but is not in its state, after an interrupted run or from another stack."""
 
 from collections.abc import Collection, Iterable
 
 
 def unrecorded(found: Iterable[str], recorded: Iterable[str]) -> tuple[str, ...]:
     """
-    Return which of the external ids *found* stand in none of the *recorded* ARNs.
+    Return the external ids in *found* that none of the *recorded* ARNs contains.
 
     ``unrecorded(["vol-1", "vol-2"], ["arn:aws:ec2:us-east-1:1:volume/vol-1"])`` is ``("vol-2",)``.
     """
@@ -15,10 +15,10 @@ def unrecorded(found: Iterable[str], recorded: Iterable[str]) -> tuple[str, ...]
 
 def is_of_another(stack_id: str, cluster: str, stack_ids: Collection[str], clusters: Collection[str]) -> bool:
     """
-    Return whether storage under a stack's label is another stack's of that label.
+    Return whether storage tagged with a stack's label belongs to another stack with the same label.
 
-    *stack_id* and *cluster* are its tags, empty where it has none; *stack_ids* and *clusters* are those in the state.
-    A stack writes its id into the state before it makes storage. Storage of releases without ids has a cluster at most.
+    *stack_id* and *cluster* are the storage's tags, empty where absent; *stack_ids* and *clusters* are from the state.
+    A stack records its id in the state before it creates storage. Releases without ids tagged at most the cluster.
     """
     if stack_id:
         return stack_id not in stack_ids

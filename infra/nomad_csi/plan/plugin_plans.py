@@ -1,15 +1,15 @@
-"""From a plugin of the spec and its driver to all that is made of it: jobs, expectation and AWS permissions."""
+"""From a plugin of the spec and its driver to its plan: jobs, expectation and AWS permissions."""
 
 from collections.abc import Iterable, Sequence
 
 from nomad_csi.plan import iam, jobs, model, probe_job, task_secrets
 from nomad_csi.spec import model as spec
 
-# From a plugin of the spec and its driver to what must be found of it, on the clients and in Nomad.
+# From a plugin of the spec and its driver to its desired state on the clients and in Nomad.
 
 
 def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool) -> model.PluginExpectation:
-    """Return what *plugin* must show; *creates*: whether the spec has it make volumes."""
+    """Return the expectation of *plugin*; *creates*: whether it creates volumes for the spec."""
     monolith = driver.roles.get("monolith")
     controller = driver.roles.get("controller")
     name: spec.PluginRole = "monolith" if monolith else "node"
@@ -41,7 +41,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
 
 
 def _on_nodes(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
-    """Return how the gate asks instances on their clients; ``None``: not by a job."""
+    """Return how the gate probes instances on their clients; ``None``: not by a job."""
     asked = plugin.verify.on_nodes
     if asked is None:
         return None
@@ -52,20 +52,20 @@ def _on_nodes(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
 
 
 def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
-    """Return the version that the plugin must answer; empty where that is not known."""
+    """Return the version that the plugin must report; empty where it is unknown."""
     known = jobs.version(plugin, driver)
     return known if driver.vendor_version is None or not known else driver.vendor_version
 
 
 def _proof_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> float:
-    """Return how long to wait for the proof: what the plugin says, else longer than Nomad waits for health."""
+    """Return the timeout of the verification: the plugin's own, else longer than Nomad's health timeout."""
     said = "timeout_s" in plugin.verify.model_fields_set
     least = 0.0 if said else float(jobs.health_timeout_s(plugin, driver) + jobs.SLACK_S)
     return max(plugin.verify.timeout_s, least)
 
 
 def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[str, ...]:
-    """Return what the driver's controllers must be able to do, and what the spec's volumes need besides."""
+    """Return the capabilities that the controllers need: the driver's, and those for the spec's volumes."""
     if role is None:
         return ()
     return tuple(sorted({*role.controller_supports, *(("CreateDelete",) if creates else ())}))
@@ -77,7 +77,7 @@ def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[
 def plan_plugin(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, served: Iterable[spec.VolumeSpec] = ()
 ) -> model.PluginPlan:
-    """Return the jobs, expectation and policy of *plugin*; *served* are the volumes of the spec that it serves."""
+    """Return the jobs, expectation and policy of *plugin*; *served* are its volumes in the spec."""
     volumes = tuple(served)
     return model.PluginPlan(
         plugin_id=plugin.id,
@@ -115,6 +115,6 @@ def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
 
 
 def existing_volume_ids(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
-    """Return the ids of those EBS *volumes* that were made elsewhere, each once, sorted."""
+    """Return the ids of existing EBS *volumes*, each once, sorted."""
     ids = {volume.existing.external_id for volume in volumes if volume.existing}
     return sorted(external_id for external_id in ids if external_id.startswith("vol-"))

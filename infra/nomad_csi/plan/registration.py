@@ -1,8 +1,8 @@
 """
-The one document of a volume: rendered as a volume file, and sent as the HTTP payload.
+The document of a volume: rendered as a volume file, and sent as the HTTP payload.
 
-Field names are those of a Nomad volume specification, and the forms of the document (`volume_forms`) call them so in
-their own spelling; where a form has another name, it is declared with the field, with a dot for what is nested.
+Field names are those of a Nomad volume specification. The forms of the document (`volume_forms`) derive theirs by
+spelling; another name of a form is declared with the field, with a dot between nested names.
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/volume_register_csi.go``, 2026-08-21.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from nomad_csi.spec import encrypted
 
 IS_OWN = {"is_own": True}
-"""Metadata of a field that has no form: it is ours."""
+"""Metadata of a field that is specific to this package and has no form."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capability:
-    """One way in which allocations may use the volume."""
+    """A pair of modes in which allocations may use the volume."""
 
     access_mode: str
     """One of Nomad's five, such as ``single-node-writer`` (`spec.base.ACCESS_MODES`)."""
@@ -29,21 +29,21 @@ class Capability:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MountOptions:
-    """How a file system is mounted. Nomad redacts the flags on every read."""
+    """Mount options of a file system. Nomad redacts the flags in every response."""
 
     fs_type: str = ""
     mount_flags: tuple[str, ...] = field(default=(), repr=False)
-    """Each a text, or `encrypted.PLACEHOLDER` for one that only Pulumi can read."""
+    """Each a string, or `encrypted.PLACEHOLDER` for one that only Pulumi can decrypt."""
 
     @property
     def clear_flags(self) -> tuple[str, ...]:
-        """Those of the flags that may stand in a file."""
+        """The flags that may be written to a file."""
         return tuple(flag for flag in self.mount_flags if flag != encrypted.PLACEHOLDER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeRegistration:
-    """A volume as Nomad is to hold it. Server-managed fields have no place here."""
+    """The desired registration of a volume in Nomad, without server-managed fields."""
 
     volume_id: str = field(metadata={"file": "id", "api": "ID"})
     """Nomad's id of the volume, unique in its namespace."""
@@ -54,7 +54,7 @@ class VolumeRegistration:
     """Shown by Nomad, and fixed after the first registration."""
 
     external_id: str = ""
-    """The storage provider's id: ``vol-...``, ``fs-...[:path][::fsap-...]``; empty: not known, or still to be made."""
+    """The storage provider's id: ``vol-...``, ``fs-...[:path][::fsap-...]``; empty: unknown, or not created yet."""
 
     plugin_id: str
     capabilities: tuple[Capability, ...] = field(metadata={"file": "capability", "api": "RequestedCapabilities"})
@@ -67,10 +67,10 @@ class VolumeRegistration:
     preferred_topologies: tuple[Mapping[str, str], ...] = field(
         default=(), metadata={"file": "topology_request.preferred", "api": "RequestedTopologies.Preferred"}
     )
-    """Segments of the places that a plugin tries first when it makes the storage, best first; no effect afterwards."""
+    """Segments of the places that a plugin prefers when it creates the storage, best first; no effect afterwards."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What the driver makes the storage by, and validates it by. Fixed after the first registration."""
+    """Parameters for creating and validating the storage. Fixed after the first registration."""
 
     context: Mapping[str, str] = field(default_factory=dict)
     """``volume_context`` of every CSI call."""
@@ -79,22 +79,22 @@ class VolumeRegistration:
     """CSI secrets. Sent with every registration (omitting them erases them), never written to a file."""
 
     shares_storage: bool = field(default=False, metadata=IS_OWN)
-    """Whether another volume may stand for the same storage (`sharing_refusal`). It is not sent to Nomad."""
+    """Whether another volume may refer to the same storage (`sharing_refusal`). It is not sent to Nomad."""
 
     clone_id: str = ""
     snapshot_id: str = ""
     """
-    External id of the volume, or id of the snapshot, that the storage is made from; empty: from nothing.
+    External id of the volume to clone, or id of the snapshot to restore; empty: new, empty storage.
 
-    A registration makes nothing, and records it. Fixed after the first.
+    A registration creates no storage and only records it. Fixed after the first registration.
     """
 
     capacity_min_bytes: int = field(default=0, metadata={"file": "capacity_min", "api": "RequestedCapacityMin"})
     capacity_max_bytes: int = field(default=0, metadata={"file": "capacity_max", "api": "RequestedCapacityMax"})
     """
-    Size that is asked for; 0: none, the driver's own size when the storage is made.
+    Requested size; 0: none, the driver's default at creation.
 
-    Changed in a later registration, the controller plugin grows the storage.
+    When a later registration changes it, the controller plugin expands the storage.
     """
 
     @property
@@ -103,12 +103,12 @@ class VolumeRegistration:
         return f"{self.namespace}/{self.volume_id}"
 
 
-# A volume by its name in a cluster: what orders, statuses and outcomes of single volumes have in common.
+# The name of a volume in a cluster: base of requests, statuses and outcomes of single volumes.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedVolume:
-    """Something that is said of one volume."""
+    """A statement about one volume."""
 
     namespace: str
     volume_id: str
@@ -119,12 +119,12 @@ class NamedVolume:
         return f"{self.namespace}/{self.volume_id}"
 
 
-# Names of storage that a plugin makes: a readable part, and a nonce that no other volume has.
+# Names of storage that a plugin creates: a readable part and a unique nonce.
 #
-# CSI's ``CreateVolume`` is idempotent by name: two volumes of one name are one storage, in whatever namespace, stack or
-# cluster they are. A nonce keeps them apart. The alphabet and the length are what every driver of the catalogue takes:
-# GCE PD has the narrowest rule, ``[a-z]([-a-z0-9]*[a-z0-9])?`` and 63 characters (Compute Engine API reference,
-# ``disks.insert``, 2026-11); DigitalOcean takes 64 of the same alphabet (API reference, ``POST /v2/volumes``, 2026-11).
+# CSI's ``CreateVolume`` is idempotent by name: two volumes of the same name share storage, across namespaces, stacks
+# and clusters. A nonce keeps them apart. Every driver of the catalogue accepts the alphabet and the length: GCE PD has
+# the narrowest rule, ``[a-z]([-a-z0-9]*[a-z0-9])?`` and 63 characters (Compute Engine API reference, ``disks.insert``,
+# 2026-11); DigitalOcean accepts 64 of the same alphabet (API reference, ``POST /v2/volumes``, 2026-11).
 
 
 MAXIMUM_LENGTH = 63
@@ -133,7 +133,7 @@ _SUFFIX = re.compile(rf"(.+)-{NONCE.pattern}")
 
 
 def made_name(name: str, nonce: str) -> str:
-    """Return the name to make storage by: ``made_name("Web[0]", "5e884898da28")`` is ``web-0-5e884898da28``."""
+    """Return the name for creating storage: ``made_name("Web[0]", "5e884898da28")`` is ``web-0-5e884898da28``."""
     return f"{_readable(name)}-{nonce}"
 
 
@@ -149,43 +149,43 @@ def _readable(name: str) -> str:
     return safe[: MAXIMUM_LENGTH - 13].rstrip("-")
 
 
-# Whether two volumes may stand for the same storage: one rule for those of a spec and for those of a cluster.
+# Whether two volumes may refer to the same storage: one rule for the volumes of a spec and of a cluster.
 #
-# Nomad counts claims by volume id. Under two ids, two jobs mount the same storage as if each were alone.
+# Nomad counts claims by volume id. With two ids, two jobs can mount the same storage without any conflict check.
 
 
 _ACCESS_POINT = re.compile(r"fsap-[0-9a-f]+")
 
 SINGLE = "single-node"
-"""How the access modes begin that promise a volume to one client."""
+"""Prefix of the access modes for a single client."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageUser:
-    """A volume that stands for some storage."""
+    """A volume that refers to some storage."""
 
     name: str
     """``volumes[2]`` or ``prod/mysql``."""
 
     access_modes: tuple[str, ...] = ()
-    """Those it may be claimed with; empty: not known."""
+    """Access modes that claims may use; empty: unknown."""
 
     shares: bool = False
-    """Whether the spec says that other volumes stand for it, too."""
+    """Whether the spec allows other volumes to refer to it."""
 
 
 def storage_identities(external_id: str) -> tuple[str, ...]:
-    """Return what of *external_id* names storage by itself: all of it, and an access point of EFS in it."""
+    """Return the identities of the storage in *external_id*: the whole id, and an EFS access point in it."""
     return external_id, *_ACCESS_POINT.findall(external_id)
 
 
 def is_same_storage(one: str, other: str) -> bool:
-    """Return whether two external ids mean the same storage: equal, or with the same access point of EFS."""
+    """Return whether two external ids name the same storage: equal, or with the same EFS access point."""
     return not set(storage_identities(one)).isdisjoint(storage_identities(other))
 
 
 def sharing_refusal(wanted: StorageUser, other: StorageUser) -> str:
-    """Return why *wanted* may not stand for storage that *other* stands for, as a fix; empty where it may."""
+    """Return why *wanted* may not refer to the storage of *other*, as a fix; empty where it may."""
     for user in (wanted, other):
         single = next((mode for mode in user.access_modes if mode.startswith(SINGLE)), "")
         if single:

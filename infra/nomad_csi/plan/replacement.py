@@ -1,9 +1,9 @@
 """
-Which properties of AWS storage force a replacement, and why none of them changes by accident. Pure.
+Properties of AWS storage that force a replacement, and what prevents an accidental change. Pure.
 
-A replacement is new, empty storage. So each of these properties is given by the operator, in a field whose change
-`protect` refuses, or is fixed once the storage is made (`ignored`). None follows from the name of a stack, a project, a
-volume or a namespace.
+A replacement is new, empty storage. So each of these properties either comes from a field of the spec whose change
+`protect` refuses, or is fixed once the storage is created (`ignored`). None derives from the name of a stack, a
+project, a volume or a namespace.
 Source: hashicorp/terraform-provider-aws, ``internal/service/ec2/ebs_volume.go``, ``internal/service/efs`` with
 ``file_system.go`` and ``access_point.go`` (``ForceNew``), read 2026-11.
 """
@@ -38,9 +38,9 @@ PROPERTIES: Mapping[str, Mapping[str, str]] = {
         "rootDirectory": "efs.access_point.path",
     },
 }
-"""By Pulumi's type and property: the field of the spec that gives it, or why it stays."""
+"""By Pulumi's type and property: the field of the spec that sets it, or why it never changes."""
 
 
 def ignored(kind: str) -> list[str]:
-    """Return the properties of *kind* that are not compared once the storage is made."""
+    """Return the properties of *kind* that are not compared once the storage is created."""
     return [name for name, reason in PROPERTIES[kind].items() if reason == IGNORED]

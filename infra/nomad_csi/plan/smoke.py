@@ -1,8 +1,8 @@
 """
-The smoke test of a volume: which job uses it, where, and how. Pure.
+The smoke test of a volume: its jobs, clients and script. Pure.
 
-Two small batch jobs run one after the other. The first writes a file of known content through the volume's mount, the
-second, on another client where there is one, reads it back and removes it.
+Two small batch jobs run in sequence. The first writes a file of known content through the volume's mount. The second
+reads it back and removes it, on another client where there is one.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from nomad_csi.plan import registration
 Kind = Literal["write", "read"]
 
 MOUNT = "/nomad-csi-smoke"
-"""Where the task sees the volume."""
+"""Mount point of the volume in the task."""
 
 SIZE_BYTES = 1 << 20
 
@@ -43,7 +43,7 @@ EXIT_MEANS: Mapping[int, str] = {
     45: "the file came back with other content",
     46: "the file cannot be removed",
 }
-"""What the script says by its exit code."""
+"""Meaning of the script's exit codes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class SmokeClient:
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What the operator asks for; empty: chosen here."""
+    """Options of the operator; empty: chosen here."""
 
     task_driver: str = ""
     image: str = IMAGE
@@ -78,25 +78,25 @@ class SmokeJob:
     task_driver: str
     image: str
     node_ids: Sequence[str]
-    """Clients of which one runs it."""
+    """Candidate clients; one of them runs the job."""
 
     kind: Kind
     token: str
-    """Letters and digits that no other run has: the file's name and content."""
+    """Alphanumeric token, unique to the run: the file's name and content."""
 
     has_mounts: bool = True
-    """Whether the plugins mount anything: those of the sandbox do not, and then nothing is written."""
+    """Whether the plugins mount; the sandbox's emulators do not, and then no file is written."""
 
     mount: str = field(default=MOUNT, init=False)
 
     @property
     def clients(self) -> str:
-        """The ids of `node_ids` as one pattern for Nomad."""
+        """The `node_ids` as one regular expression for Nomad."""
         return f"^({'|'.join(self.node_ids)})$"
 
     @property
     def script(self) -> str:
-        """What the task's shell runs."""
+        """Script for the task's shell."""
         return script(self.kind, self.token) if self.has_mounts else "exit 0"
 
     @property
@@ -111,7 +111,7 @@ def file_name(token: str) -> str:
 
 
 def checksum(token: str) -> str:
-    """Return the SHA-256 of the file's content: the token, line after line, cut at `SIZE_BYTES`."""
+    """Return the SHA-256 of the file's content: the token on each line, truncated at `SIZE_BYTES`."""
     line = f"{token}\n".encode()
     return hashlib.sha256((line * (SIZE_BYTES // len(line) + 1))[:SIZE_BYTES]).hexdigest()
 
@@ -129,13 +129,13 @@ def script(kind: Kind, token: str) -> str:
 
 
 def access_mode(capabilities: Iterable[registration.Capability]) -> str:
-    """Return the narrowest mode in which files can be written; empty: there is none."""
+    """Return the narrowest access mode that can write files; empty: none."""
     files = {each.access_mode for each in capabilities if each.attachment_mode == "file-system"}
     return next((mode for mode in WRITER_MODES if mode in files), "")
 
 
 def task_driver(clients: Iterable[SmokeClient]) -> str:
-    """Return the task driver that most of *clients* have, of equals the best; empty: none has one that can mount."""
+    """Return the task driver that most *clients* have, the best of a tie; empty: no client has one that can mount."""
     found = tuple(clients)
     counts = {driver: sum(driver in client.drivers for client in found) for driver in TASK_DRIVERS}
     best = max(TASK_DRIVERS, key=lambda driver: counts[driver])

@@ -1,4 +1,4 @@
-"""What a job says to use a volume: its ``volume`` block, and the ``volume_mount`` in its tasks. Pure."""
+"""The blocks of a job that uses a volume: ``volume``, and ``volume_mount`` in its tasks. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from nomad_csi import errors
 from nomad_csi.plan import model, registration
 
 READERS = frozenset({"single-node-reader-only", "multi-node-reader-only"})
-"""Access modes in which Nomad takes a volume block with ``read_only = true`` alone.
+"""Access modes for which Nomad accepts only a volume block with ``read_only = true``.
 Source: hashicorp/nomad, ``nomad/structs/volumes.go`` (``VolumeRequest.Validate``), 2026-11."""
 
 ALONE = frozenset({"single-node-reader-only", "single-node-writer"})
-"""Access modes in which one allocation has the volume. Source: as above."""
+"""Access modes that allow only one allocation. Source: as above."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snippet:
-    """The blocks for one volume, or for a set of volumes of which each allocation has one."""
+    """The blocks for one volume, or for a set of volumes with one for each allocation."""
 
     namespace: str
-    """Of the volume: the job's own must be the same."""
+    """Namespace of the volume; the job must be in the same."""
 
     source: str
     label: str
-    """By what the tasks name it."""
+    """Name of the volume in the tasks."""
 
     access_mode: str
     attachment_mode: str
@@ -32,35 +32,35 @@ class Snippet:
 
     read_only: bool
     count: int | None
-    """How many volumes the set has; ``None``: it is no set."""
+    """Number of volumes in the set; ``None``: not a set."""
 
     destination: str
     mount_options: tuple[str, ...]
-    """What its registration says of the mount, in words."""
+    """Mount options of its registration, as text."""
 
     @property
     def per_alloc(self) -> bool:
-        """Whether each allocation has the volume of its index."""
+        """Whether each allocation uses the volume of its index."""
         return self.count is not None
 
     @property
     def is_alone(self) -> bool:
-        """Whether only one allocation can have the volume."""
+        """Whether only one allocation can use the volume."""
         return self.count is None and self.access_mode in ALONE
 
 
 def of(volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False, destination: str = "") -> Snippet:
     """
-    Return the snippet for *volumes*: one whose id is *source*, or all of the set *source*.
+    Return the snippet for *volumes*: the volume with the id *source*, or all of the set *source*.
 
     Args:
         volumes: in the order of their indexes.
         source: the id that the job names.
         reads: whether the job only reads.
-        destination: where the tasks see it; empty: below ``/`` or ``/dev`` by its name.
+        destination: mount point in the tasks; empty: its name below ``/`` or ``/dev``.
 
     Raises:
-        errors.SpecError: the volumes of the set have no pair of modes in common, or lack one of the indexes.
+        errors.SpecError: the volumes of the set have no pair of modes in common, or an index is missing.
 
     """
     first = volumes[0].registration
@@ -88,7 +88,7 @@ def of(volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False,
 def _refuse_uneven(
     volumes: Sequence[model.VolumePlan], source: str, modes: Sequence[registration.Capability], *, is_set: bool
 ) -> None:
-    """Raise `errors.SpecError` for a set that no one block can claim."""
+    """Raise `errors.SpecError` for a set that no single block can claim."""
     problems = []
     if not modes:
         problems.append(errors.Problem(path=source, got="none", allowed="capabilities that all its volumes have"))

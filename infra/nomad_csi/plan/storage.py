@@ -1,4 +1,4 @@
-"""From a draft of the spec to the plan, or to all of its problems at once."""
+"""From a draft of the spec to the plan, or to all of its problems."""
 
 import json
 import re
@@ -14,17 +14,17 @@ from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 _WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
-"""Places of problems that leave the id of a plugin unknown."""
+"""Paths of problems that leave the id of a plugin unknown."""
 
 
 def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.StoragePlan:
     """
     Return the plan of a spec *document*: a mapping with ``plugins``, ``volumes`` and ``protect``.
 
-    Texts in it may be `encrypted.Encrypted` where they stay secret.
+    Strings in it may be `encrypted.Encrypted` where they stay secret.
 
     *source* names the document in errors; *owner* (``project/stack``) goes into AWS tags.
-    Raises `errors.SpecError` with every problem of the spec, its values and its rules.
+    Raises `errors.SpecError` with all problems of the spec's values and rules.
     """
     hidden = tuple(encrypted.check(document))
     plan = None if hidden else _sound_plan(document, owner)
@@ -41,9 +41,9 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
 
 def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     """
-    Return the plan of *document*, or ``None`` where anything is wrong with it.
+    Return the plan of *document*, or ``None`` where it has any problem.
 
-    A volume is read, checked and planned before the next one, so that of many no more than the plans stay in memory.
+    Each volume is read, checked and planned before the next, so that only the plans stay in memory.
     """
     if not isinstance(document, Mapping):
         return None
@@ -78,19 +78,19 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
 
 
 def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
-    """Yield those of *problems* that are about none of *places*, where something is wrong already."""
+    """Yield the *problems* outside of *places*, which have problems already."""
     for problem in problems:
         if not any(place.startswith(problem.path) or problem.path.startswith(place) for place in places):
             yield problem
 
 
 def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
-    """Yield what the rules say, of what is wrong in itself too."""
+    """Yield the problems that the rules find, also in parts that are invalid themselves."""
     by_id = {plugin.id: (path, plugin) for path, plugin in draft.plugins.items()}
     drivers = {path: jobs.driver(plugin) for path, plugin in draft.plugins.items()}
     yield from _plugin_problems(draft.plugins)
     yield from _file_system_problems(draft)
-    # Not known is the id of a plugin of which too little could be read, or whose own id is wrong.
+    # The id of a plugin is unknown where too little of it could be read, or the id itself is invalid.
     unread = {path for path in draft.written if path.startswith("plugins[")} - draft.plugins.keys()
     broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
     for path, volume in draft.volumes.items():
@@ -134,7 +134,7 @@ def _file_system_problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
 
 
 def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:
-    """Yield each policy that IAM would not take: volumes that lack the cluster tag are named in it one by one."""
+    """Yield each policy that is too large for IAM: it lists volumes without the cluster tag individually."""
     for index, plugin in enumerate(plugins):
         size = len(json.dumps(plugin.iam_policy.document, separators=(",", ":"))) if plugin.iam_policy else 0
         if size > iam.POLICY_LIMIT:

@@ -1,4 +1,4 @@
-"""What a plugin's task needs for its secrets: templates, names of variables, a Vault role, an identity."""
+"""Secrets of a plugin's task: templates, names of variables, a Vault role, a workload identity."""
 
 import json
 import re
@@ -11,24 +11,24 @@ import yaml
 from nomad_csi.plan import model
 from nomad_csi.spec import model as spec
 
-# How secrets reach a plugin's task: through a template that Nomad fills in on the client, never through the job file.
+# Secrets reach a plugin's task through a template that Nomad renders on the client, never through the job file.
 #
-# A Nomad variable that does not exist yet holds the task back. So does here an item that is missing or empty: by
-# itself a template would fill in nothing, and ``error_on_missing_key`` would end the task for good, the running one too
-# when somebody writes the variable anew without it.
+# A Nomad variable that does not exist yet blocks the task. The templates here also block on a missing or empty item:
+# by default a template would render nothing, and ``error_on_missing_key`` would fail the task permanently, also a
+# running one when the variable is written again without the item.
 # Source: https://developer.hashicorp.com/nomad/docs/job-specification/template ("nomadVar", "Vault"), 2026-11-21;
 # hashicorp/consul-template v0.42.1, ``dependency/nomad_var_structs.go``; tried on Nomad 2.0.6-dev, 2026-11.
 
 
-FROM_SECRET = "from_secret"  # noqa: S105  # the key that stands for a secret
-"""``{from_secret: ITEM}`` in a plugin's ``config`` stands for that item of its credentials."""
+FROM_SECRET = "from_secret"  # noqa: S105  # the key of a reference to a secret
+"""``{from_secret: ITEM}`` in a plugin's ``config`` is a reference to that item of its credentials."""
 
 ENVIRONMENT_FILE = "credentials.env"
 FORBIDDEN = ("{{", "}}", "${", "%{")
-"""What a text of ``config`` may not hold: Nomad or its templates would evaluate it."""
+"""Sequences that strings in ``config`` may not contain: Nomad or its templates would evaluate them."""
 
 _PLAIN = re.compile(r"(?![yYnN]$)[A-Za-z/][A-Za-z0-9_./-]*")
-"""Text that is text to every reader of YAML, but for the words that PyYAML itself quotes, such as ``yes``."""
+"""Text that every YAML parser reads as a string, except words that PyYAML itself quotes, such as ``yes``."""
 
 _MARK = "from-secret-{}-{}-"
 _TAG = "tag:yaml.org,2002:str"
@@ -39,9 +39,9 @@ Source = spec.CredentialsSpec | spec.RegistryCredentialsSpec
 
 def from_items(source: Source, text: Mapping[str, str], job_id: str) -> str:
     """
-    Return the data of a template that holds one line ``NAME=value`` for each of *text*, by the name of its item.
+    Return template data with one line ``NAME=value`` for each entry of *text*, which maps names to items.
 
-    Values are written as JSON, which Nomad's reader of environment files takes as quoted text; *job_id* is the job's.
+    Values are written as JSON, which Nomad's parser of environment files reads as quoted text; *job_id* is the job's.
     Source: hashicorp/go-envparse v0.1.0, ``parseLine``.
     """
     lines = [f"{name}={_expression(source, item)}" for name, item in sorted(text.items())]
@@ -49,17 +49,17 @@ def from_items(source: Source, text: Mapping[str, str], job_id: str) -> str:
 
 
 def one_item(source: Source, item: str, job_id: str) -> str:
-    """Return the data of a template that is the value of *item* as it is, with nothing behind it."""
+    """Return template data that renders exactly the value of *item*, without a trailing newline."""
     text = f"{{{{ {_place(source, item)} }}}}"
     return f"{_within(source, [item], text, job_id).removesuffix('}}')}-}}}}"
 
 
 def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], job_id: str) -> str:
     """
-    Return the data of a template that is *config* as YAML, its secrets as expressions.
+    Return template data that renders *config* as YAML, with expressions for its secrets.
 
-    The form is the same whatever the order of keys in *config*. Text that YAML 1.1 and 1.2 might read differently is
-    quoted. A secret is written as JSON, which is YAML too.
+    The output does not depend on the order of keys in *config*. Text that YAML 1.1 and 1.2 might read differently is
+    quoted. A secret is written as JSON, which is valid YAML.
     """
     items = items_of(config)
     mark = _mark(config)
@@ -72,20 +72,20 @@ def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], 
 
 
 def items_of(config: Any) -> list[str]:
-    """Return the items of the credentials that *config* asks for, in its own order."""
+    """Return the items of the credentials that *config* references, in its order."""
     found: list[str] = []
     _marked(config, 0, found)
     return found
 
 
 def _mark(config: Mapping[str, Any]) -> int:
-    """Return a number whose marks stand nowhere in *config*."""
+    """Return a number whose placeholders do not occur in *config*."""
     text = json.dumps(config, default=str)
     return next(number for number in range(len(text) + 1) if _MARK.format(number, "")[:-1] not in text)
 
 
 def _marked(value: Any, mark: int, items: list[str]) -> Any:
-    """Return *value* with a mark in place of each secret, whose item is added to *items*."""
+    """Return *value* with a placeholder for each secret; append the items to *items*."""
     if isinstance(value, Mapping):
         if set(value) == {FROM_SECRET}:
             items.append(str(value[FROM_SECRET]))
@@ -99,7 +99,7 @@ def _marked(value: Any, mark: int, items: list[str]) -> Any:
 def _within(source: Source, items: Iterable[str], text: str, job_id: str) -> str:
     where = source.vault.path if source.vault else source.nomad_variable
     function = "secret" if source.vault else "nomadVar"
-    # A variable that nobody writes, and that the job may read: until the item is there, the template waits for it.
+    # This variable is never written, and the job may read it: the template blocks on it until the item exists.
     guards = [
         f"{{{{ if not {_place(source, item)} }}}}{{{{ nomadVar {_quoted(f'nomad/jobs/{job_id}/missing/{item}')} }}}}"
         "{{ end -}}\n"
@@ -122,7 +122,7 @@ def _expression(source: Source, item: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML's safe dumper, with quotes around all text that might be something else."""
+    """PyYAML's safe dumper, with quotes around all text that might parse as another type."""
 
 
 def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -137,7 +137,7 @@ def _dumped(value: Any) -> str:
     return str(text).rstrip("\n")
 
 
-# What the task needs for them.
+# Settings of the task for its secrets.
 
 
 REGISTRY_USER, REGISTRY_PASSWORD = "REGISTRY_USERNAME", "REGISTRY_PASSWORD"  # names of variables
@@ -146,34 +146,34 @@ TOKEN_FILE = "nomad_aws.jwt"  # noqa: S105  # its name
 """File of the identity named ``aws``. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/identity_hook.go``."""
 
 VAULT_CONSTRAINT = model.Constraint(attribute="${attr.vault.version}", operator="semver", value=">= 0.6.1")
-"""What Nomad adds to a job that asks for Vault. Source: hashicorp/nomad, ``nomad/job_endpoint_hooks.go``."""
+"""Constraint that Nomad adds to a job that uses Vault. Source: hashicorp/nomad, ``nomad/job_endpoint_hooks.go``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSecrets:
-    """The secrets of one task, as the job asks for them."""
+    """The secrets of one task, as settings of the job."""
 
     templates: tuple[model.SecretTemplate, ...] = ()
     variables: tuple[str, ...] = ()
-    """Names of the environment variables that templates fill."""
+    """Names of the environment variables that templates set."""
 
     vault_role: str | None = None
     """Empty: the agent's default; ``None``: Vault is not used."""
 
     audience: str = ""
-    """Whom the task's identity is meant for; empty: it needs none."""
+    """Audience of the task's workload identity; empty: none needed."""
 
     environment: Mapping[str, str]
-    """Not secret: where the driver finds what is."""
+    """Environment without secrets: the paths of the files that hold them."""
 
     registry: bool = False
-    """Whether the image is pulled with credentials."""
+    """Whether pulling the image needs credentials."""
 
 
 def of_task(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool, job_id: str
 ) -> TaskSecrets:
-    """Return what a task of *role* needs in the job *job_id*; *container*: whether it runs an image."""
+    """Return the secrets of a task of *role* in the job *job_id*; *container*: whether it runs an image."""
     registry = plugin.registry_credentials if container else None
     identity = _identity(plugin, role)
     return TaskSecrets(

@@ -1,4 +1,4 @@
-"""What a text may hold to stand in a job file as it is."""
+"""Check text that is written unchanged into a job file."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from nomad_csi.text import normal_form
 
 
 def job_text(value: str, path: str, *, shown: bool = True) -> Iterator[Problem]:
-    """Yield why *value*, at *path*, cannot stand in a job file; its text is told unless it is not to be *shown*."""
+    """Yield why *value*, at *path*, cannot be written into a job file; *shown*: whether problems include the value."""
     got = repr(value) if shown else "[not shown]"
     if "${" in value or "%{" in value:
         allowed = "text without ${ or %{: Nomad would evaluate it, twice"

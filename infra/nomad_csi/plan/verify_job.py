@@ -1,7 +1,7 @@
 """
-The job that verifies a spec again and again: what it is made of. Pure.
+The periodic job that verifies a spec. Pure.
 
-It carries the spec with it, without secrets, and runs ``nomad-csi verify`` on one client at each of its times.
+It contains the spec without secrets, and runs ``nomad-csi verify`` on one client at each scheduled time.
 """
 
 import json
@@ -28,50 +28,50 @@ TOKEN_ITEM = "token"  # noqa: S105  # the name of an item
 
 _SECRETS = "secrets"
 _EVALUATED = {"${": "\\u0024{", "%{": "\\u0025{", "{{": "{\\u007b", "}}": "}\\u007d"}
-"""What Nomad or a template would evaluate, as JSON writes it too."""
+"""Sequences that Nomad or a template would evaluate, with their JSON escapes."""
 
 _ESCAPED = re.compile("[\x7f-\ud7ff\ue000-\uffff]")
-"""What may not be seen, or stand in another form in Nomad. Beyond, JSON has pairs, which YAML takes for two."""
+"""Characters that may be invisible, or that Nomad may normalize. Others need surrogate pairs, which YAML misreads."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyJob:
-    """A periodic job that verifies."""
+    """A periodic job that verifies a spec."""
 
     spec: str = field(repr=False)
-    """The spec as JSON: `as_data`."""
+    """The spec as JSON (`as_data`)."""
 
     external_ids: str = ""
-    """Output of the stack as JSON: `as_data`; empty: none."""
+    """Output of the stack as JSON (`as_data`); empty: none."""
 
     job_id: str = JOB_ID
     namespace: str = "default"
     region: str = ""
-    """Empty: the region of the agent that is asked."""
+    """Empty: the region of the agent that receives the request."""
 
     datacenters: Sequence[str] = ("*",)
     node_pool: str = "all"
     client: str = ""
-    """Name of the only client that may run it; empty: any."""
+    """Name of the client to run on; empty: any."""
 
     cron: str = CRON
     command: str = "nomad-csi"
-    """The program, on the clients or in the image: a path, or a name that the client's agent finds."""
+    """The program, on the clients or in the image: a path, or a name in the ``PATH`` of the client's agent."""
 
     image: str = ""
-    """Image with that program, for Docker; empty: ``raw_exec``, the client's own."""
+    """Docker image with the program; empty: the client's own program, with ``raw_exec``."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Where Nomad is, by the variables of `nomad.Connection`. No token."""
+    """Environment variables of `nomad.Connection`, without a token."""
 
     token_variable: str = ""
-    """Path of the Nomad variable with the token; empty: the task's own identity is one."""
+    """Path of the Nomad variable that holds the token; empty: the task's workload identity is the token."""
 
     options: Sequence[str] = ()
-    """More words for the command, such as ``--stable-s`` and ``30``."""
+    """Further arguments of the command, such as ``--stable-s`` and ``30``."""
 
     metrics_file: str = ""
-    """Path on the client, where metrics are written to; empty: nowhere."""
+    """Path of the metrics file on the client; empty: no metrics."""
 
     @property
     def task_driver(self) -> str:
@@ -80,7 +80,7 @@ class VerifyJob:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the program gets."""
+        """Arguments of the program."""
         ids = ("--stack-output", f"${{NOMAD_TASK_DIR}}/{EXTERNAL_IDS_FILE}") if self.external_ids else ()
         metrics = ("--prometheus", self.metrics_file) if self.metrics_file else ()
         return ("verify", f"${{NOMAD_TASK_DIR}}/{SPEC_FILE}", *ids, *self.options, *metrics)
@@ -93,9 +93,9 @@ class VerifyJob:
     @property
     def mounts(self) -> Mapping[str, bool]:
         """
-        What Docker shows the container at the same place: certificates, the folder of metrics.
+        Bind mounts of the container, each at its path on the client: certificates, the folder of metrics.
 
-        Path on the client -> whether it is for reading only.
+        Maps the path on the client to whether the mount is read-only.
         """
         files = sorted(name for name in FILES if name in self.environment)
         found = {self.environment[name]: True for name in files}
@@ -104,7 +104,7 @@ class VerifyJob:
 
     @property
     def credentials(self) -> str:
-        """Data of the template that fills in the token; empty where the identity is the token."""
+        """Template data that renders the token; empty where the workload identity is the token."""
         if not self.token_variable:
             return ""
         source = spec.CredentialsSpec(nomad_variable=self.token_variable)
@@ -112,7 +112,7 @@ class VerifyJob:
 
 
 def as_data(document: Any) -> str:
-    """Return *document* as JSON that neither Nomad nor a template evaluates, with placeholders for its secrets."""
+    """Return *document* as JSON that neither Nomad nor a template evaluates, with placeholders for secrets."""
     raw = json.dumps(_without_secrets(document), indent=2, default=str, ensure_ascii=False)
     text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", raw)
     for found, written in _EVALUATED.items():

@@ -1,7 +1,7 @@
 """
-Versions as Nomad's constraints compare them: ``version``, and ``semver`` with the order of Semantic Versioning.
+Compare versions like Nomad's constraint operators ``version`` and ``semver`` (order of Semantic Versioning).
 
-They differ in two things: ``semver`` knows no ``~>``, and there a pre-release is a version like any other.
+Two differences: ``semver`` has no ``~>``, and treats a pre-release like any other version.
 Source: hashicorp/go-version v1.9.0, ``version.go`` and ``constraint.go``; hashicorp/nomad,
 ``helper/constraints/semver/constraints.go``, 2026-08-21.
 """
@@ -24,25 +24,25 @@ _FORMS: Mapping[Kind, re.Pattern[str]] = {"version": _VERSION, "semver": _SEMVER
 _CONDITION = re.compile(r"\s*(<=|>=|!=|~>|<|>|=|)\s*(.*?)\s*", re.DOTALL)
 _LEAST_SEGMENTS = 3
 _LIMIT = 2**63
-"""Larger numbers are none to Go (``strconv.ParseInt``)."""
+"""Go refuses larger numbers (``strconv.ParseInt``)."""
 
 _DIGITS = 19
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """A version: ``1.2-beta`` is ``(1, 2, 0)`` with two segments written, and ``beta`` behind them."""
+    """A version: ``1.2-beta`` is ``(1, 2, 0)`` with two segments written and the pre-release ``beta``."""
 
     segments: tuple[int, ...]
     """At least three."""
 
     written: int
-    """How many of them were written."""
+    """Number of segments in the text."""
 
     prerelease: str = ""
 
     def compare(self, other: "Version") -> int:
-        """Return -1, 0 or 1, as this version is lower than the *other*, as high, or higher."""
+        """Return -1, 0 or 1: this version is lower than, equal to or higher than *other*."""
         if self.segments == other.segments:
             return _compare_prereleases(self.prerelease, other.prerelease)
         length = max(len(self.segments), len(other.segments))
@@ -51,7 +51,7 @@ class Version:
 
 
 def parse(text: str, kind: Kind = "version") -> Version | None:
-    """Return the version that *text* is, ``None`` where it is none."""
+    """Return the version in *text*; ``None`` where it is invalid."""
     found = _FORMS[kind].fullmatch(text)
     if found is None:
         return None
@@ -69,8 +69,8 @@ def is_condition(text: str, kind: Kind) -> bool:
 
 
 def fits(version: str, conditions: str, kind: Kind) -> bool:
-    """Return whether *version* meets all *conditions*; ``False`` where either of them is none."""
-    found = parse(version)  # Nomad reads a node's version so whatever the operator
+    """Return whether *version* meets all *conditions*; ``False`` where either is invalid."""
+    found = parse(version)  # Nomad parses a node's version this way for both operators
     parsed = [_condition(part, kind) for part in conditions.split(",")]
     return found is not None and all(item is not None and _meets(found, *item, kind) for item in parsed)
 
@@ -102,14 +102,14 @@ _CHECKS: Mapping[str, Callable[[int, int], bool]] = {"=": operator.eq, "!=": ope
 
 
 def _comparable(version: Version, wanted: Version) -> bool:
-    """Return whether a pre-release may be compared: only with a pre-release of the same version."""
+    """Return whether the two may be compared: a pre-release only with a pre-release of the same version."""
     if not version.prerelease:
         return True
     return bool(wanted.prerelease) and version.segments == wanted.segments
 
 
 def _is_near(version: Version, wanted: Version) -> bool:
-    """Return whether *version* is at least *wanted*, and differs only in what was written last."""
+    """Return whether *version* is at least *wanted*, and differs only from its last written segment on."""
     if not _comparable(version, wanted) or (wanted.prerelease and not version.prerelease):
         return False
     if version.compare(wanted) < 0 or len(wanted.segments) > len(version.segments):
@@ -127,7 +127,7 @@ def _compare_prereleases(mine: str, theirs: str) -> int:
 
 
 def _compare_parts(mine: str, theirs: str) -> int:
-    """Compare one part each: a missing one is lower than a number, a number than a word, a word than a missing one."""
+    """Compare one part of each: missing is lower than a number, a number than a word, a word than missing."""
     if not mine or not theirs:
         there = 1 if _is_number(mine or theirs) else -1
         return there if mine else -there
@@ -137,7 +137,7 @@ def _compare_parts(mine: str, theirs: str) -> int:
 
 
 def _is_number(text: str) -> bool:
-    """Return whether Go reads *text* as an integer of 64 bits."""
+    """Return whether Go parses *text* as a 64-bit integer."""
     digits = text.lstrip("0")
     return text.isdecimal() and len(digits) <= _DIGITS and int(digits or 0) < _LIMIT
 

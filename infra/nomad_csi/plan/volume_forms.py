@@ -1,7 +1,7 @@
 """
-The forms of a volume's document: a volume file, Nomad's JSON, and the inputs of a Pulumi resource.
+The formats of a volume's document: a volume file, Nomad's JSON, and the inputs of a Pulumi resource.
 
-Their names are those of the fields of `registration`, once for all forms.
+Names in each format derive from the fields of `registration`.
 """
 
 import functools
@@ -26,11 +26,11 @@ _KINDS: Mapping[Any, Kind] = {
 }
 _SEGMENTS = {"api": "Segments", "property": "segments"}
 _WORDS = {"fs": "FS", "id": "ID"}
-"""Words that Nomad's API writes in capitals."""
+"""Words that Nomad's API spells in capitals."""
 
 
 def _names(item: Field[Any]) -> dict[str, str]:
-    """Return what the forms call the field *item*."""
+    """Return the names of the field *item* by form."""
     first, *rest = item.name.split("_")
     spelled = {
         "file": item.name,
@@ -45,7 +45,7 @@ _CAPABILITY = {item.name: _names(item) for item in fields(registration.Capabilit
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentField:
-    """A field of the document, and what each form calls it; a dot stands for what is nested."""
+    """A field of the document, and its name in each form; a dot separates nested names."""
 
     attribute: str
     """Such as ``mount_options.fs_type``."""
@@ -57,18 +57,18 @@ class DocumentField:
 
     @functools.cached_property
     def value(self) -> Callable[[registration.VolumeRegistration], Any]:
-        """The function that takes the field's value from a document."""
+        """The function that returns the field's value of a document."""
         return attrgetter(self.attribute)
 
     @functools.cached_property
     def paths(self) -> Mapping[str, tuple[list[str], str]]:
-        """The objects on the way to the field, and its key in the last of them, by form."""
+        """The path of objects to the field, and its key in the last of them, by form."""
         split = {form: getattr(self, form).split(".") for form in typing.get_args(Form)}
         return {form: (way[:-1], way[-1]) for form, way in split.items()}
 
 
 class _FormReader(Protocol):
-    """How values are taken from the objects of a form: what is absent is the empty value of its type."""
+    """Reads values from the objects of a form; an absent value is the empty value of its type."""
 
     def text(self, node: Any, key: str, /) -> str: ...
     def strings(self, node: Any, key: str, /) -> tuple[str, ...]: ...
@@ -79,7 +79,7 @@ class _FormReader(Protocol):
 
 
 class _Checked:
-    """Of objects that were checked before."""
+    """Reads objects that were validated before."""
 
     def text(self, node: Any, key: str, /) -> str:
         return str(node.get(key, ""))
@@ -115,11 +115,11 @@ def _declared(kind: type, names: Mapping[str, str], attribute: str = "") -> Iter
 
 
 FIELDS = tuple(_declared(registration.VolumeRegistration, {"file": "", "api": "", "property": ""}))
-"""All fields that have a form; the others are our own."""
+"""All fields that have a form; the others are specific to this package."""
 
 
 def names(source: Form, target: Form, *kinds: Kind) -> dict[str, str]:
-    """Return the names in *target* of the fields of these *kinds*, by those in *source*; not what is nested."""
+    """Return the names in *target* of the top-level fields of these *kinds*, by their names in *source*."""
     return {
         getattr(item, source): getattr(item, target)
         for item in FIELDS
@@ -128,12 +128,12 @@ def names(source: Form, target: Form, *kinds: Kind) -> dict[str, str]:
 
 
 def capability_names(source: Form, target: Form) -> dict[str, str]:
-    """Return the same of a capability."""
+    """Return the names in *target* of a capability's fields, by their names in *source*."""
     return {item[source]: item[target] for item in _CAPABILITY.values()}
 
 
 def values(tree: Any, form: Form, reader: _FormReader | None = None) -> dict[str, Any]:
-    """Return what *tree*, a document in *form*, gives the fields of a `registration.VolumeRegistration`."""
+    """Return the field values of a `registration.VolumeRegistration` from *tree*, a document in *form*."""
     reader = reader or _Checked()
     found: dict[str, Any] = {}
     mount: dict[str, Any] = {}
@@ -146,12 +146,12 @@ def values(tree: Any, form: Form, reader: _FormReader | None = None) -> dict[str
 
 
 def read(tree: Any, form: Form) -> registration.VolumeRegistration:
-    """Return the document that *tree* is in *form*."""
+    """Return the document in *tree*, which is in *form*."""
     return registration.VolumeRegistration(**values(tree, form))
 
 
 def write(document: registration.VolumeRegistration, form: Form) -> dict[str, Any]:
-    """Return *document* in *form*, without what is empty."""
+    """Return *document* in *form*, without empty values."""
     tree: dict[str, Any] = {}
     for item in FIELDS:
         if value := item.value(document):

@@ -1,4 +1,4 @@
-"""From a volume of the spec and its driver to its registration and the storage to be made."""
+"""From a volume of the spec and its driver to its registration and the storage to create."""
 
 import dataclasses
 import functools
@@ -10,28 +10,28 @@ from nomad_csi.plan import iam, model, registration, snapshots
 from nomad_csi.spec import model as spec
 
 _NOTHING: Mapping[str, str] = {}
-"""One empty map for all volumes, of which there may be a hundred thousand."""
+"""One empty map shared by all volumes, to save memory with a hundred thousand of them."""
 
 OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
 
 STACK_ID_TAG = "nomad-csi:stack-id"
-"""AWS tag with the random id of the stack (`resources.stack_identity`), whatever that is named by now."""
+"""AWS tag with the random id of the stack (`resources.stack_identity`), which outlives a rename of the stack."""
 
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
 
 FILE_SYSTEM_TAG = "nomad-csi:file-system"
-"""AWS tag that names a file system of a stack which several volumes share."""
+"""AWS tag that names a file system of a stack, shared by several volumes."""
 
 CLUSTER_ID_TAG = "nomad-csi:cluster"
-"""AWS tag that names the cluster which the storage is for, by our own id of it (`ownership.cluster_identity`)."""
+"""AWS tag with this package's id of the storage's cluster (`ownership.cluster_identity`)."""
 
 
 def plan_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, *, protect: bool = True, owner: str = ""
 ) -> model.VolumePlan:
-    """Return the plan of *volume*. *protect* holds unless the volume says otherwise; *owner* goes into tags."""
+    """Return the plan of *volume*. *protect* is the default for the volume's own; *owner* goes into tags."""
     keys = context_keys(volume, driver)
     return model.VolumePlan(
         registration=_registration(volume, driver),
@@ -44,10 +44,9 @@ def plan_volume(
 
 def desired_document(plan: model.VolumePlan, external_ids: Mapping[str, str]) -> registration.VolumeRegistration:
     """
-    Return the volume of *plan* as Nomad should hold it.
+    Return the desired registration of *plan*.
 
-    *external_ids* are those of storage that the plan makes, by ``namespace/volume_id``; one that is not known stays
-    empty.
+    *external_ids* are those of storage that the plan creates, by ``namespace/volume_id``; an unknown one stays empty.
     """
     document = plan.registration
     if document.external_id or plan.key not in external_ids:
@@ -61,12 +60,12 @@ def efs_external_id(file_system_id: str, access_point_id: str | None) -> str:
 
 
 def efs_location(file_system_id: str, path: str | None) -> str:
-    """Return which data a volume of a file system is: ``fs-1:/shared``; ``fs-1:/`` for all of it."""
+    """Return the location of a volume's data in a file system: ``fs-1:/shared``; ``fs-1:/`` for all of it."""
     return f"{file_system_id}:{(path or '').rstrip('/') or '/'}"
 
 
 def context_keys(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
-    """Return what *driver* takes of the context of *volume*: ids of another form may have keys of their own."""
+    """Return the context keys that *driver* accepts for *volume*; they may depend on the form of its external id."""
     form = driver.external_id.form(volume.existing.external_id) if volume.existing else None
     return form.context if form and form.context else driver.context
 
@@ -91,7 +90,7 @@ def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registrat
 
 
 def _asked_for(create: spec.CreateSpec) -> dict[str, Any]:
-    """Return what of a registration its plugin is asked for."""
+    """Return the fields of a registration that form the creation request to its plugin."""
     return {
         "clone_id": create.clone_id or "",
         "snapshot_id": create.snapshot_id or "",
@@ -136,23 +135,23 @@ def _source(volume: spec.VolumeSpec, owner: str) -> spec.EbsSpec | spec.EfsSpec 
 
 
 def maker(tags: Mapping[str, str]) -> str:
-    """Return what storage with *tags* was made for: a volume by ``namespace/volume_id``, a file system by its name."""
+    """Return what storage with *tags* was created for: ``namespace/volume_id``, or the name of a file system."""
     return tags.get(VOLUME_TAG, "") or tags.get(FILE_SYSTEM_TAG, "")
 
 
 def file_system_tags(name: str, tags: Mapping[str, str], owner: str) -> Mapping[str, str]:
-    """Return the tags of the file system *name* that several volumes share: its own, and *owner* where there is one."""
+    """Return the tags of the shared file system *name*: its own, and *owner* where there is one."""
     return {"Name": name, FILE_SYSTEM_TAG: name, **({OWNER_TAG: owner} if owner else {}), **tags}
 
 
 def creation_token(stack_id: str, key: str) -> str:
     """
-    Return EFS's creation token for what has *key* in a stack: at most 64 characters.
+    Return the EFS creation token for *key* in a stack: at most 64 characters.
 
     *key* is that of a volume (``namespace/volume_id``), or the name of a file system, which has no slash.
 
-    It counts when the file system is made, and keeps an interrupted run from making a second one. Later it is never
-    compared: a new one would be another file system.
+    EFS uses the token only at creation, where it makes a repeated request idempotent. It is never compared later: a
+    changed token would replace the file system.
     """
     digest = hashlib.sha256(f"{stack_id}\n{key}".encode()).hexdigest()
     return f"nomad-csi-{digest[:40]}"

@@ -1,1 +1,1 @@
-"""What makes a spec wrong that each of its parts allows: rules across the spec, its drivers and AWS. Pure."""
+"""Rules across the parts of a spec, its drivers and AWS. Pure."""

@@ -1,4 +1,4 @@
-"""Rules about a driver's arguments: extra ones, those that settings add, log levels."""
+"""Rules for a driver's arguments: extra arguments, arguments from settings, log levels."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ RESERVED_TAGS = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "CSIVolumeName")
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with the arguments of *plugin* and with what becomes one."""
+    """Yield the problems of the arguments of *plugin*, and of settings that become arguments."""
     if plugin.arguments_checked:
         yield from _version(plugin, path)
     for name in ("controller", "node", "monolith"):
@@ -116,21 +116,21 @@ def _named(flags: frozenset[str], joined: str) -> str:
     return joined.join(f"--{flag}" for flag in sorted(flags, reverse=True))
 
 
-# Rules about constraints: what Nomad refuses of one, or takes and never finds a client for.
+# Rules for constraints: forms that Nomad refuses, or accepts and never finds a client for.
 #
 # Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``Constraint.Validate``), ``nomad/structs/constraint.go``
 # (``validateConstraintAttribute``), 2026-08-21.
 
 
 WITHOUT_VALUE = frozenset({"is_set", "is_not_set"})
-"""Operators that compare with nothing."""
+"""Operators without a value."""
 
 _NOT_GO = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
-"""What Python's regular expressions have and Go's have not: looking around, and back at a group."""
+"""Features of Python's regular expressions that Go lacks: lookaround and backreferences."""
 
 
 def check_constraint(constraint: spec.ConstraintSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with *constraint*, which stands at *path*."""
+    """Yield the problems of *constraint*, at *path*."""
     if not names.ATTRIBUTE.fullmatch(constraint.attribute):
         allowed = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
         yield Problem(path=f"{path}.attribute", got=repr(constraint.attribute), allowed=allowed)
@@ -141,7 +141,7 @@ def check_constraint(constraint: spec.ConstraintSpec, path: str) -> Iterator[Pro
 
 
 def _wanted(constraint: spec.ConstraintSpec) -> str:
-    """Return what the value must be and is not; empty: it is."""
+    """Return the allowed form of the value if it is invalid; empty: it is valid."""
     operator, value = constraint.operator, constraint.value
     if operator in WITHOUT_VALUE:
         return f"no value for {operator}" if value else ""

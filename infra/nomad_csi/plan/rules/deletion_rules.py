@@ -1,4 +1,4 @@
-"""Rules of storage that goes with its volume: who may be told to delete it, and who must say that nobody has it."""
+"""Rules for storage that is deleted with its volume: who deletes it, and who confirms that it is unused."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from nomad_csi.spec import model as spec
 
 def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """
-    Yield what is wrong with how the storage of *create* is to be deleted; nothing where it is kept.
+    Yield the problems of the deletion settings in *create*; none where the storage is kept.
 
-    *config* is that of its plugin.
+    *config* is the plugin's ``config``.
     """
     how = create.deletion
     if create.on_destroy == "keep" or how is None:
@@ -33,7 +33,7 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str,
 
 
 def _without_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """Yield that a snapshot would be deleted together with its volume, which shows after the deregistration only."""
+    """Yield a problem if the final snapshot would be deleted with its volume, which shows only after deregistration."""
     backend = str(config.get("driver", ""))
     for pattern, key in known.snapshot_config.items():
         if re.fullmatch(pattern, backend) and not (key and _has(config, key)):
@@ -43,7 +43,7 @@ def _without_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], pa
 
 
 def _has(config: Mapping[str, Any], key: str) -> bool:
-    """Return whether *config* has a value under *key*, whose parts stand between dots."""
+    """Return whether *config* has a value under *key*, a path with dots."""
     found: Any = config
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None

@@ -1,4 +1,4 @@
-"""What EC2 would refuse of an EBS volume, said before anything is made."""
+"""Preflight checks of an EBS volume: settings that EC2 would refuse."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nomad_csi.spec import volume
 
 
 def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with *ebs*, which stands at *path*."""
+    """Yield the problems of *ebs*, at *path*."""
     limits = ebs_limits.BY_TYPE.get(ebs.volume_type)
     if limits is None:
         allowed = f"one of {', '.join(ebs_limits.BY_TYPE)}"
@@ -58,11 +58,11 @@ def _throughput(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iter
         yield Problem(path=path, got=str(given), allowed=sentence, fix=fix)
 
 
-# What EC2 would refuse of a change to an EBS volume that exists, said before anything is changed.
+# Preflight checks of a change to an existing EBS volume: changes that EC2 would refuse.
 #
-# A volume grows and never shrinks. One modification must be completed before the next one begins, and there are four in
-# any 24 hours (until January 2026: one in six hours). How many there have been EC2 does not tell, only of the latest
-# one. Sources: Amazon EC2 API reference, ``ModifyVolume`` and ``DescribeVolumesModifications``, 2026-11.
+# A volume grows and never shrinks. One modification must be completed before the next one begins, and at most four are
+# allowed in any 24 hours (until January 2026: one in six hours). EC2 reports only the latest one, not their number.
+# Sources: Amazon EC2 API reference, ``ModifyVolume`` and ``DescribeVolumesModifications``, 2026-11.
 
 
 UNDER_WAY = frozenset({"modifying", "optimizing"})
@@ -73,7 +73,7 @@ LIMIT = "EC2 takes up to 4 modifications of a volume in any 24 hours, one after 
 
 @dataclass(frozen=True, kw_only=True)
 class Present:
-    """An EBS volume as EC2 has it."""
+    """The observed state of an EBS volume in EC2."""
 
     external_id: str
     availability_zone: str
@@ -81,7 +81,7 @@ class Present:
     size_gib: int
     volume_type: str
     iops: int | None = None
-    """``None`` where the type has no such setting, or EC2 does not tell."""
+    """``None`` where the type has no such setting, or EC2 does not report it."""
 
     throughput_mib_per_s: int | None = None
 
@@ -95,18 +95,18 @@ class Modification:
 
     progress_percent: int
     started: str
-    """When it began, in UTC: ``2026-11-21 16:44``."""
+    """Start time in UTC: ``2026-11-21 16:44``."""
 
 
 def differs(present: Present, wanted: volume.EbsSpec) -> bool:
-    """Return whether EC2 would have to modify *present* to make it what is *wanted*."""
+    """Return whether EC2 would have to modify *present* to reach *wanted*."""
     return not _is_replaced(present, wanted) and any(True for _ in _changes(present, wanted))
 
 
 def check_change(
     present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str
 ) -> Iterator[Problem]:
-    """Yield why EC2 would refuse to make *present* what is *wanted*, for the volume at *path* of the spec."""
+    """Yield why EC2 would refuse to change *present* to *wanted*, for the volume at *path* of the spec."""
     if _is_replaced(present, wanted):
         return  # a new volume, which `protect` guards against
     if wanted.size_gib < present.size_gib:
@@ -126,7 +126,7 @@ def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
 
 
 def _changes(present: Present, wanted: volume.EbsSpec) -> Iterator[str]:
-    """Yield each setting that is said and is otherwise: ``size_gib 20 to 40``."""
+    """Yield each setting that is given and differs: ``size_gib 20 to 40``."""
     for name in ("size_gib", "volume_type", "iops", "throughput_mib_per_s"):
         before, after = getattr(present, name), getattr(wanted, name)
         if after is not None and before is not None and before != after:

@@ -1,4 +1,4 @@
-"""What EFS would refuse of a file system, said before anything is made."""
+"""Preflight checks of a file system: settings that EFS would refuse."""
 
 import collections
 import re
@@ -15,11 +15,11 @@ ROOT_PATH = re.compile(r"/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4}")
 """An access point's root path. Source: as above."""
 
 FALSE = frozenset({"0", "F", "FALSE", "False", "f", "false"})
-"""What Go's ``strconv.ParseBool`` takes for false."""
+"""Values that Go's ``strconv.ParseBool`` reads as false."""
 
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with *efs*, which stands at *path*."""
+    """Yield the problems of *efs*, at *path*."""
     if efs.makes_file_system:
         yield from check_settings(efs, path)
     elif efs.iam and efs.file_system:
@@ -33,7 +33,7 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
 
 
 def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with the settings *efs* of a file system, which stand at *path*."""
+    """Yield the problems of the settings *efs* of a file system, at *path*."""
     zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
     if not zones:
         fix = "add one for each zone with clients"
@@ -60,7 +60,7 @@ def check_named(
     plugin: spec.PluginSpec | None,
     path: str,
 ) -> Iterator[Problem]:
-    """Yield what is wrong between *volume* and the file system that it names; *systems* are ``None``: not known."""
+    """Yield the problems between *volume* and the file system that it names; *systems* ``None``: unknown."""
     name = volume.efs.file_system if volume.efs else None
     if not volume.efs or name is None or systems is None:
         return
@@ -87,7 +87,7 @@ def check_named(
 
 
 def check_iam(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with *volume* at *path* where it is mounted with the flag ``iam``, or a role expects that."""
+    """Yield the problems of *volume*, at *path*, where it has the mount flag ``iam`` or a role that requires it."""
     flags = volume.mount_options.mount_flags
     given = volume.efs.iam if volume.efs else None
     if given and "iam" not in flags and encrypted.PLACEHOLDER not in flags:

@@ -1,4 +1,4 @@
-"""Rules about the maps of a volume: which keys its driver takes, wants, or answers with an error."""
+"""Rules for the maps of a volume: keys that its driver accepts, requires or refuses."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
 MAP_LIMIT_BYTES = 4096
-"""Bytes of all keys and values of one map in a CSI call. Source: CSI specification 1.12, "Size Limits"."""
+"""Bytes of all keys and values of one map in a CSI request. Source: CSI specification 1.12, "Size Limits"."""
 
 
 CODES: Mapping[str, tuple[str, str, str]] = {
@@ -16,13 +16,13 @@ CODES: Mapping[str, tuple[str, str, str]] = {
     "parameters": ("parameter-unknown", "parameter-value-unknown", "parameter-missing"),
     "secrets": ("", "", ""),
 }
-"""Codes of the findings in a file, by map: a key that is not taken, a value that is not, a key that is missing."""
+"""Codes of the findings in a file, by map: a refused key, a refused value, a missing key."""
 
 
 def check(
     values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool = False
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the map *values* at *path*, for a *driver* that takes *keys*; a secret is not shown."""
+    """Yield the problems of the map *values*, at *path*, for a *driver* that accepts *keys*; a secret is not shown."""
     unknown, unknown_value, missing = CODES[path.rpartition(".")[2]]
     for key, value in values.items():
         where = f"{path}.{key}"
@@ -45,7 +45,7 @@ def check(
 
 
 def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
-    """Yield that the map *values* at *path* is too large for a CSI call, if it is."""
+    """Yield a problem if the map *values*, at *path*, is too large for a CSI request."""
     size = sum(len(text.encode()) for text in (*values, *values.values()))
     if size > MAP_LIMIT_BYTES:
         allowed = f"at most {MAP_LIMIT_BYTES} bytes of keys and values"

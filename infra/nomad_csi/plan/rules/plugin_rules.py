@@ -1,4 +1,4 @@
-"""Rules that join a plugin of the spec with its driver, and plugins with each other."""
+"""Rules between a plugin of the spec and its driver, and between plugins."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ LEAST_INTERVAL_S = 5
 """Of a restart policy. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``RestartPolicyMinInterval``."""
 
 PROVIDER = re.compile(r"[A-Za-z]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-"""What a driver may be called. Source: CSI specification 1.12, ``GetPluginInfoResponse.name``."""
+"""Valid names of a driver. Source: CSI specification 1.12, ``GetPluginInfoResponse.name``."""
 
 
 def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with *plugin* under *driver*."""
+    """Yield the problems of *plugin* with *driver*."""
     yield from _task_drivers(plugin, path)
     yield from _roles(plugin, driver, path)
     yield from _region(plugin, driver, path)
@@ -39,7 +39,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
 def check_plugins(
     plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
 ) -> Iterator[Problem]:
-    """Yield what two plugins cannot have in common. Keys are paths; a driver that is not known is ``None``."""
+    """Yield conflicts between plugins. Keys are paths; an unknown driver is ``None``."""
     first: dict[str, str] = {}
     for path, plugin in plugins.items():
         if plugin.id in first:
@@ -53,7 +53,7 @@ def check_plugins(
 def _job_ids(
     plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
 ) -> Iterator[Problem]:
-    """Yield each job whose id another job of the spec has. Plugins of one id are told of by `check_plugins`."""
+    """Yield each job with the id of another job of the spec. `check_plugins` reports plugins with the same id."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for path, plugin in plugins.items():
         driver = drivers[path]
@@ -67,7 +67,7 @@ def _job_ids(
 
 
 def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
-    """Yield each plugin whose port for metrics, or the next one, another plugin has on the same clients."""
+    """Yield each plugin whose metrics port, or the next port, another plugin uses on the same clients."""
     before: dict[str, int] = {}
     for path, plugin in plugins.items():
         port = plugin.metrics_port

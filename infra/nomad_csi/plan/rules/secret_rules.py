@@ -1,4 +1,4 @@
-"""Rules about configuration, credentials and mount flags: what must be there, and what would give a secret away."""
+"""Rules for configuration, credentials and mount flags: required values, and values that would expose a secret."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _HIDDEN = "[not shown]"
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with ``config``, ``credentials`` and ``registry_credentials`` of *plugin*."""
+    """Yield the problems of ``config``, ``credentials`` and ``registry_credentials`` of *plugin*."""
     if driver.config_file:
         yield from _file(plugin, driver, driver.config_file, f"{path}.config")
     else:
@@ -46,7 +46,7 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
 
 
 def _values(value: Any, path: str, name: str) -> Iterator[Problem]:
-    """Yield what of *value*, which stands at *path* under *name*, cannot be written into the job file."""
+    """Yield the parts of *value*, at *path* under *name*, that cannot be written into the job file."""
     if isinstance(value, dict) and task_secrets.FROM_SECRET in value:
         item = value[task_secrets.FROM_SECRET]
         if set(value) != {task_secrets.FROM_SECRET} or not isinstance(item, str):
@@ -141,7 +141,7 @@ def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
 
 
 def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    """Yield where a secret of *volume* stands in clear, outside of its ``secrets``."""
+    """Yield each secret of *volume* that is in clear text outside of its ``secrets``."""
     for name, entries in (("context", volume.context), ("parameters", volume.parameters)):
         for key in looks.keys_of(entries):
             allowed = "no secret: this value is written into the volume file, and Nomad shows it"

@@ -1,4 +1,4 @@
-"""Rules that join a volume of the spec with the schedules that it names."""
+"""Rules between a volume of the spec and the schedules that it names."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,13 +7,13 @@ from nomad_csi.spec import model as spec
 from nomad_csi.spec import problems
 
 LIMIT = 40
-"""Schedules of one volume: each is a tag, and AWS takes 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
+"""Schedules per volume: each is a tag, and AWS allows 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
 
 
 def check(
     volume: spec.VolumeSpec, schedules: Mapping[str, spec.SnapshotScheduleSpec] | None, path: str
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the schedules that *volume* names; *schedules* are ``None`` where they are not known."""
+    """Yield the problems of the schedules that *volume* names; *schedules* are ``None`` where they are unknown."""
     if not volume.snapshots:
         return
     if volume.ebs is None and volume.efs is None:
@@ -37,7 +37,7 @@ def check_named(
     *,
     is_efs: bool,
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the schedules *names* of the storage at *path*, a file system where *is_efs*."""
+    """Yield the problems of the schedules *names* of the storage at *path*, a file system where *is_efs*."""
     if len(set(names)) < len(names) or len(names) > LIMIT:
         allowed = f"each schedule once, at most {LIMIT}"
         yield Problem(path=f"{path}.snapshots", got=", ".join(names), allowed=allowed)

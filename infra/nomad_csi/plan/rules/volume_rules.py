@@ -1,4 +1,4 @@
-"""Rules that join a volume of the spec with its driver and its plugin, and volumes with each other."""
+"""Rules between a volume of the spec, its driver and its plugin, and between volumes."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-cs
 def check_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Problem]:
-    """Yield what is wrong with *volume* under *driver*, and under *plugin* where that is known."""
+    """Yield the problems of *volume* with *driver*, and with *plugin* where that is known."""
     yield from _source(volume, driver, plugin, path)
     yield from _zones(volume, driver, plugin, path)
     yield from _capabilities(volume, driver, path)
@@ -49,7 +49,7 @@ def check_volume(
 
 
 def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
-    """Yield what two volumes cannot have in common. Keys are paths; *drivers* are by the plugin's id."""
+    """Yield conflicts between volumes. Keys are paths; *drivers* are by the plugin's id."""
     taken = UsedIds(drivers)
     for path, volume in volumes.items():
         yield from taken.add(volume, path)
@@ -57,7 +57,7 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, 
 
 
 class UsedIds:
-    """The ids and the storage of volumes that come one by one."""
+    """Ids and storage in use, collected volume by volume."""
 
     def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
         self._drivers = drivers
@@ -66,7 +66,7 @@ class UsedIds:
         self._moved: dict[str, spec.VolumeSpec] = {}
 
     def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-        """Take what *volume* has, and yield what an earlier one has already."""
+        """Add *volume*, and yield its conflicts with earlier ones."""
         earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, path)
         if earlier is not path:
             allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
@@ -89,7 +89,7 @@ class UsedIds:
                 yield Problem(path=f"{path}.{where}", got=repr(identities[0]), allowed=allowed, fix=fix)
 
     def check_moved(self) -> Iterator[Problem]:
-        """Yield what is wrong with the former ids of all volumes: one has a volume now, or two volumes name it."""
+        """Yield the problems of former ids: one is in use by a volume, or named by two volumes."""
         named: dict[tuple[str, str], str] = {}
         for path, volume in self._moved.items():
             namespace, volume_id = key = volume.former_key or ("", "")
@@ -103,7 +103,7 @@ class UsedIds:
 
 
 def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
-    """Return what names the storage of *volume* by itself, and where that stands; nothing where it is made for it."""
+    """Return the key of *volume* that identifies its storage, and the identities; empty where it is created for it."""
     if volume.existing:
         return "existing.external_id", registration.storage_identities(volume.existing.external_id)
     if volume.efs and volume.efs.access_point and not volume.efs.makes_file_system:
@@ -113,13 +113,13 @@ def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
 
 
 def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
-    """Return the access modes that *volume* may be claimed with."""
+    """Return the access modes that claims of *volume* may use."""
     return _modes(tuple(item.access_mode for item in volume.capabilities) or driver.default_mode[:1])
 
 
 @functools.lru_cache(64)
 def _modes(modes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return *modes*, the same object for all volumes that have them."""
+    """Return *modes*, as one shared object for equal values."""
     return modes
 
 
@@ -182,7 +182,7 @@ def _existing(
 def _form(
     existing: spec.ExistingSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Problem]:
-    """Yield that *plugin* lacks the flag that this form of the external id calls for, if it does."""
+    """Yield a problem if *plugin* lacks the flag that this form of the external id requires."""
     form = driver.external_id.form(existing.external_id)
     if plugin is None or form is None or form.flag is None:
         return
@@ -246,7 +246,7 @@ def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 
 def check_tags(tags: Mapping[str, str], path: str) -> Iterator[Problem]:
-    """Yield those of *tags* of the storage at *path* that are not the operator's to set."""
+    """Yield the reserved *tags* of the storage at *path*, which the operator may not set."""
     for key in tags:
         if key.startswith(RESERVED_TAG_PREFIXES):
             prefixes = ", ".join(RESERVED_TAG_PREFIXES)
@@ -292,13 +292,13 @@ def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> 
 
 
 def _context(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
-    """Return what *driver* wants of the context; of a volume that it makes, it writes the context itself."""
+    """Return the context keys of *driver*; none are required for a volume that it creates, as it sets the context."""
     keys = volume_plans.context_keys(volume, driver)
     return _optional(keys) if volume.create else keys
 
 
 def _parameters(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSpec:
-    """Return what *driver* wants of the parameters; it reads them only when it makes the volume."""
+    """Return the parameter keys of *driver*; none are required unless it creates the volume."""
     return driver.parameters if volume.create else _optional(driver.parameters)
 
 
