@@ -1,5 +1,5 @@
 """
-The catalogue: what each CSI driver needs, dated, with its sources. A YAML document per driver, read by `model.Driver`.
+The catalogue: requirements of each CSI driver, with date and sources. One YAML document per driver (`model.Driver`).
 
-Pure data. Not here: any choice that depends on what an operator wrote.
+Pure data, without any choice that depends on a spec.
 """

@@ -1,16 +1,16 @@
-"""What the arguments of a driver are made of, and what is known of some beyond the rows of the catalogue. Pure."""
+"""Parse the arguments of a driver, with facts about some flags beyond the catalogue. Pure."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
-"""Flags that say where the socket is to be."""
+"""Flags for the path of the socket."""
 
 WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
-"""Flags that a driver declares and does nothing with. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
+"""Flags that a driver declares and ignores. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
 
 MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
-"""Mode words beyond those that the catalogue renders, and what they make of the driver. Source: as above."""
+"""Mode words beyond those that the catalogue renders, with the role that they select. Source: as above."""
 
 KLOG_FLAGS = frozenset(
     {
@@ -18,11 +18,11 @@ KLOG_FLAGS = frozenset(
         "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
     }
 )  # fmt: skip
-"""Flags that drivers of Kubernetes have from klog. Source: k8s.io/klog v2.130.1, ``klog.go`` (``InitFlags``)."""
+"""Flags of klog, common to Kubernetes drivers. Source: k8s.io/klog v2.130.1, ``klog.go`` (``InitFlags``)."""
 
 
 def flag(argument: str) -> str:
-    """Return the name of the flag that *argument* is, without dashes and value; empty for a word."""
+    """Return the name of the flag in *argument*, without dashes and value; empty for a word."""
     return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
 
 
@@ -32,12 +32,12 @@ def flags(given: Iterable[str]) -> set[str]:
 
 
 def is_word(argument: str) -> bool:
-    """Return whether *argument* is neither a flag nor something to be filled in."""
+    """Return whether *argument* is neither a flag nor a placeholder."""
     return not argument.startswith(("-", "${", "{"))
 
 
 def joined(given: Iterable[str]) -> list[tuple[int, str]]:
-    """Return *given* with each flag and its value in one text, and the place of each: ``--v 5`` is ``--v=5``."""
+    """Return *given* with each flag joined with its value, and the index of each: ``--v 5`` is ``--v=5``."""
     found: list[tuple[int, str]] = []
     for index, argument in enumerate(given):
         before = found[-1][1] if found else ""
@@ -49,7 +49,7 @@ def joined(given: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def spans(given: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
-    """Yield place and text of each of `joined`, and the arguments of *given* that it was joined of."""
+    """Yield index and text of each item of `joined`, and the arguments of *given* that form it."""
     found = joined(given)
     for (index, argument), (end, _) in itertools.zip_longest(found, found[1:], fillvalue=(len(given), "")):
         yield index, argument, given[index:end]

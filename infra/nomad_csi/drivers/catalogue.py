@@ -1,4 +1,4 @@
-"""All drivers by name: the YAML documents beside this module, read when they are asked for."""
+"""All drivers by name: the YAML documents of this package, read on first use."""
 
 import difflib
 import functools
@@ -17,11 +17,11 @@ from nomad_csi.spec import driver as drivers
 RowT = TypeVar("RowT", bound=base.Model)
 _SUFFIX = ".yaml"
 _VERSION = re.compile(r"v?\.?(\d{1,9})\.(\d{1,9})\.(\d{1,9})", re.ASCII)
-"""A release; ``v.1.3.2`` is how Nomad's documentation of the block ``csi_plugin`` writes one."""
+"""A release; ``v.1.3.2`` is the form in Nomad's documentation of the block ``csi_plugin``."""
 
 
 class Rows(Mapping[str, RowT]):
-    """The documents of one folder by the names of their files; each is checked by *model* when it is first read."""
+    """The documents of one folder by file name; each is validated as *row* when it is first read."""
 
     def __init__(self, folder: abc.Traversable, row: type[RowT]) -> None:
         self._files = {
@@ -58,15 +58,15 @@ UNUSABLE: Mapping[str, model.Unusable] = Rows(_FOLDER / "unusable", model.Unusab
 
 
 def find(driver: str | drivers.DriverSpec) -> drivers.DriverSpec | None:
-    """Return what a plugin's ``driver`` means: a row of the catalogue, or the description itself; else ``None``."""
+    """Return the driver of a plugin's ``driver``: a row of the catalogue, or the description itself; else ``None``."""
     return DRIVERS.get(driver) if isinstance(driver, str) else driver
 
 
 def of_version(driver: model.Driver, tag: str) -> model.Driver | None:
     """
-    Return *driver* with the arguments that its version *tag* takes; ``None`` where they are not known.
+    Return *driver* with the arguments of its version *tag*; ``None`` where they are unknown.
 
-    Arguments that this version does not have are left out. The image stays that of the row.
+    Arguments that this version lacks are omitted. The image stays that of the row.
     """
     version = _release(tag)
     if version == _release(driver.version):
@@ -98,13 +98,13 @@ def _has(known: model.FlagVersions, version: tuple[int, ...]) -> bool:
 
 
 def _release(text: str) -> tuple[int, ...] | None:
-    """Return ``v1.16.0`` as ``(1, 16, 0)``; ``None`` for what is no release."""
+    """Return ``v1.16.0`` as ``(1, 16, 0)``; ``None`` where it is not a release."""
     found = _VERSION.fullmatch(text)
     return tuple(map(int, found.groups())) if found else None
 
 
 def deletion(provider: str) -> model.DriverDeletion | None:
-    """Return what is known of deletion by the driver that answers the name *provider*; ``None``: nothing."""
+    """Return the deletion facts of the driver that reports the name *provider*; ``None``: unknown."""
     for driver in DRIVERS.values():
         if re.fullmatch(re.escape(driver.provider).replace(r"\{plugin_id\}", ".+"), provider):
             return driver.deletion
@@ -112,7 +112,7 @@ def deletion(provider: str) -> model.DriverDeletion | None:
 
 
 def unknown(name: str, path: str) -> errors.Problem:
-    """Return what is wrong with a *name* at *path* that is not in the catalogue."""
+    """Return the problem of a *name*, at *path*, that is not in the catalogue."""
     if name in UNUSABLE:
         row = UNUSABLE[name]
         allowed = f"a driver that can run on Nomad; {row.title} cannot: {row.reason}"

@@ -15,17 +15,17 @@ WIDTH = 100
 
 _LABEL_WIDTH = 23
 _LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
-"""Labels of what stands in a job file as it is."""
+"""Labels of values that are literal in a job file."""
 
 _HEAD = resources.files(__package__).joinpath("page.md")
-"""How the page begins."""
+"""The start of the page."""
 
 
 def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
     """
     Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the evidence.
 
-    Behind them stand those that are *unusable*.
+    Rows for the *unusable* drivers follow.
     """
     found = (
         (item.name, item.title, item.version, ", ".join(item.roles), facts.tier(item), facts.evidence_as_of(item))
@@ -36,7 +36,7 @@ def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = (
 
 
 def as_text(driver: model.Driver | model.Unusable) -> str:
-    """Return all about *driver* for a terminal, ending in a newline."""
+    """Return the full description of *driver* for a terminal, ending in a newline."""
     if isinstance(driver, model.Unusable):
         head = f"{driver.name}: {driver.title} cannot run on Nomad"
         return "\n".join([head, "", *(line for fact in facts.unusable(driver) for line in _labelled(fact))]) + "\n"
@@ -107,7 +107,7 @@ def _section(section: facts.Section) -> str:
 
 
 def _labelled(fact: facts.Fact) -> Iterator[str]:
-    """Yield the lines of *fact* in two columns; without a label there is one."""
+    """Yield the lines of *fact* in two columns; in one column without a label."""
     head = f"  {fact.label:<{_LABEL_WIDTH}}" if fact.label else "  "
     mark = "- " if len(fact.lines) > 1 or not fact.label else ""
     for line in fact.lines:

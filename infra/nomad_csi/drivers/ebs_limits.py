@@ -1,7 +1,7 @@
 """
-What EC2 accepts for each EBS volume type. Numbers move: the date says when they were last compared.
+EC2's limits for each EBS volume type. They change: the date is that of the last comparison.
 
-Outposts and some regions still have older, lower limits; EC2 refuses there what this table lets through.
+Outposts and some regions still have older, lower limits; there, EC2 may refuse values that this table allows.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Limits:
     iops_required: bool = False
     iops_per_gib: int | None = None
     baseline_iops: int | None = None
-    """Operations per second that come with the type and are always allowed, whatever the size."""
+    """Operations per second included with the type, allowed for any size."""
 
     throughput_mib_per_s: tuple[int, int] | None = None
     iops_per_mib_per_s: int | None = None

@@ -1,4 +1,4 @@
-"""A row of the catalogue as facts with labels: what the command shows and the documentation has. Pure."""
+"""A row of the catalogue as labelled facts, for the command and the documentation. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ TIERS = {
     "parsed": "only its files went through the real parser",
     "none": "not verified",
 }
-"""What the evidence tiers mean."""
+"""Meaning of the evidence tiers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """What stands behind a label."""
+    """A label and its lines."""
 
     label: str
-    """Empty where the heading says it."""
+    """Empty where the heading is enough."""
 
     lines: tuple[str, ...]
     """One line, or a list."""
@@ -35,7 +35,7 @@ class Section:
 
 
 def sections(driver: model.Driver) -> tuple[Section, ...]:
-    """Return all that is known of *driver*: in general, by role, its known issues, its sources."""
+    """Return the sections about *driver*: in general, by role, known issues, sources."""
     known_issues = [f"{issue.text} ({issue.source})" for issue in driver.known_issues]
     roles = (
         Section(title=f"{name}, as a {role.job_type} job", facts=_role(role)) for name, role in driver.roles.items()
@@ -49,7 +49,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
 
 
 def unusable(driver: model.Unusable) -> tuple[Fact, ...]:
-    """Return why *driver* cannot run on Nomad, and what to use."""
+    """Return why *driver* cannot run on Nomad, and what to use instead."""
     return (
         _fact("reason", driver.reason),
         _fact("instead", driver.instead),
@@ -71,7 +71,7 @@ def evidence_as_of(driver: model.Driver) -> str:
 
 
 def example(driver: model.Driver) -> dict[str, list[dict[str, Any]]]:
-    """Return a whole spec with a plugin and a volume of *driver*."""
+    """Return a complete spec with a plugin and a volume of *driver*."""
     plugin = {"id": f"{driver.name}0", "driver": driver.name, **driver.example.plugin}
     volume = {"id": driver.example.volume["id"], "plugin_id": plugin["id"], **driver.example.volume}
     return {"plugins": [plugin], "volumes": [volume]}
@@ -159,7 +159,7 @@ def _keys(keys: spec.KeysSpec) -> Iterator[str]:
 
 
 def _refused(fixes: Mapping[str, str]) -> Iterator[str]:
-    """Yield each fix once, behind what it mends."""
+    """Yield each fix once, after the items that it applies to."""
     for fix in sorted(dict.fromkeys(fixes.values())):
         yield f"not {', '.join(sorted(name for name in fixes if fixes[name] == fix))}: {fix}"
 
@@ -236,13 +236,13 @@ def _more(role: model.DriverRole) -> Iterator[str]:
 
 
 def _unfit(reasons: Mapping[str, str]) -> Iterator[str]:
-    """Yield each reason once, behind its flags."""
+    """Yield each reason once, after its flags."""
     for why in dict.fromkeys(reasons.values()):
         yield f"{_flags(name for name in reasons if reasons[name] == why)}: {why}"
 
 
 def _versions(known: Mapping[str, model.FlagVersions]) -> Iterator[str]:
-    """Yield each span of versions once, in the order of the first flag that has it."""
+    """Yield each range of versions once, in the order of its first flag."""
     for span in dict.fromkeys((item.since, item.until) for item in known.values()):
         since, until = span
         text = " ".join(filter(None, (since and f"since {since}", until and f"until {until}")))
@@ -254,5 +254,5 @@ def _flags(names: Iterable[str]) -> str:
 
 
 def _fact(label: str, *lines: str) -> Fact:
-    """Return the fact; lines that are empty say nothing."""
+    """Return the fact without empty lines."""
     return Fact(label=label, lines=tuple(filter(None, lines)))

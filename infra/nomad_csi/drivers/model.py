@@ -12,25 +12,25 @@ EvidenceTier = Literal["run", "parsed", "none"]
 
 
 class RoleEvidence(base.Model):
-    """How far somebody went with one role of a driver, on a machine without an AWS account."""
+    """How far one role of a driver was verified, on a machine without an AWS account."""
 
     tier: EvidenceTier
     as_of: str = ""
-    """Day of the last time; empty for ``none``."""
+    """Date of the last verification; empty for ``none``."""
 
     versions: tuple[str, ...] = ()
-    """With what: each program and its version."""
+    """Programs used, each with its version."""
 
     verified: tuple[str, ...] = ()
     not_verified: tuple[str, ...]
-    """What an operator must still see for themselves."""
+    """What an operator must still verify."""
 
 
 class FlagVersions(base.Model):
-    """Between which versions of a driver a flag exists."""
+    """The versions of a driver that have a flag."""
 
     since: base.Text = ""
-    """The first version that has it; empty: the oldest that is known."""
+    """The first version that has it; empty: the oldest known version."""
 
     until: base.Text = ""
     """The last version that has it; empty: that of the row."""
@@ -40,51 +40,51 @@ class DriverRole(driver.RoleSpec):
     """One kind of process of a driver in the catalogue."""
 
     flag_versions: dict[base.Word, FlagVersions] = pydantic.Field(default_factory=dict)
-    """Flags that not every known version has; those that have an end are not among ``flags``."""
+    """Flags that some known versions lack; flags with ``until`` are not among ``flags``."""
 
     evidence: RoleEvidence
 
 
 class KnownIssue(base.Model):
-    """A known way in which this driver surprises people on Nomad."""
+    """A surprising behaviour of this driver on Nomad."""
 
     text: str
     source: str
     rule: str = ""
-    """The rule of `nomad-csi lint` that a job with this issue breaks; empty: there is none."""
+    """The rule of `nomad-csi lint` that a job with this issue breaks; empty: none."""
 
     signs: tuple[base.Expression, ...] = ()
-    """Regular expressions for what its tasks' events and logs say then, in any part of a line."""
+    """Regular expressions that match its tasks' events and logs in that case, anywhere in a line."""
 
 
 class DriverDeletion(base.Model):
-    """What the driver's controller can answer about storage that is deleted, and about its last snapshot."""
+    """What the driver's controller can report about deleted storage and its final snapshot."""
 
     refuses_in_use: bool = False
-    """Whether the storage itself refuses to be deleted while something uses it."""
+    """Whether the storage itself refuses deletion while it is in use."""
 
     absence: Literal["validate", "get", "none"]
     """
-    The call that tells a volume that is gone from one that exists: ``ValidateVolumeCapabilities``,
-    ``ControllerGetVolume``, or none: then the controller confirms ids of volumes that do not exist.
+    The request that distinguishes a deleted volume from an existing one: ``ValidateVolumeCapabilities``,
+    ``ControllerGetVolume``, or none, where the controller confirms ids of volumes that do not exist.
     """
 
     absence_text: str
-    """The same in words, with its source."""
+    """The same as text, with its source."""
 
     gone: tuple[base.Expression, ...] = ()
-    """Regular expressions for errors that say that the volume is gone, with another code than ``NOT_FOUND``."""
+    """Regular expressions for errors that mean a deleted volume, with another code than ``NOT_FOUND``."""
 
     snapshot_name: str
-    """What the name of a snapshot may be, with its source."""
+    """Allowed names of a snapshot, with the source."""
 
     snapshot_parameters: dict[str, str] = pydantic.Field(default_factory=dict)
-    """What ``CreateSnapshot`` is sent, so that the snapshot outlives its volume."""
+    """Parameters of ``CreateSnapshot`` with which the snapshot outlives its volume."""
 
     snapshot_config: dict[base.Expression, str] = pydantic.Field(default_factory=dict)
     """
-    Keys of the plugin's ``config`` without which no last snapshot can be taken, such as ``zfs.x``, by a regular
-    expression for its key ``driver``; an empty key: none can be taken.
+    Keys of the plugin's ``config`` that a final snapshot requires, such as ``zfs.x``, by a regular expression for its
+    key ``driver``; an empty key: no snapshot is possible.
     """
 
     snapshot_id: base.Expression = r"(?s).+"
@@ -94,14 +94,14 @@ class DriverDeletion(base.Model):
     """Regular expression for the ids of snapshots that are deleted together with their volume."""
 
     snapshot_rewritten: bool = False
-    """Whether ``CreateSnapshot`` with a name that exists writes the snapshot again instead of looking it up."""
+    """Whether ``CreateSnapshot`` with an existing name overwrites the snapshot instead of returning it."""
 
     snapshot_text: str
-    """How a last snapshot is verified usable where the controller lists snapshots, or lists none, with the source."""
+    """How to verify a final snapshot where the controller lists snapshots, or does not, with the source."""
 
 
 class DriverExample(base.Model):
-    """A plugin and a volume of the driver in a spec: whole, with values in place of what only an operator knows."""
+    """A plugin and a volume of the driver in a complete spec, with sample values that an operator replaces."""
 
     plugin: dict[base.Word, Any] = pydantic.Field(default_factory=dict)
     """The plugin, beyond its id and its driver."""
@@ -110,24 +110,24 @@ class DriverExample(base.Model):
     """The volume, without its plugin's id."""
 
     replace: base.Text
-    """Which values are to be replaced and by what, as a phrase that follows "replace"."""
+    """The values to replace and with what, as a phrase that follows "replace"."""
 
 
 class Driver(driver.DriverSpec):
     """A CSI driver of the catalogue; ``name`` is its key there."""
 
     as_of: str
-    """Day on which this row was last compared with its sources."""
+    """Date of the last comparison of this row with its sources."""
 
     sources: tuple[str, ...]
     arguments_since: base.Text = ""
-    """The oldest version whose arguments are known; empty: only those of ``version`` are."""
+    """The oldest version with known arguments; empty: only ``version``."""
 
     arguments_source: str
-    """Where the flags of each version were read, or that no source was found."""
+    """Source of the flags of each version, or a note that none was found."""
 
     credentials: tuple[str, ...] = ()
-    """Where its credentials come from, and how they stay out of arguments, in words."""
+    """Where its credentials come from, and how they stay out of arguments, as text."""
 
     roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is verified here
     known_issues: tuple[KnownIssue, ...] = ()
@@ -135,17 +135,17 @@ class Driver(driver.DriverSpec):
     """``None``: the driver deletes no storage on Nomad."""
 
     example: DriverExample
-    """On the driver's page; also what `nomad-csi init` writes where Pulumi makes no storage for the driver."""
+    """Shown on the driver's page; `nomad-csi init` writes it where Pulumi creates no storage for the driver."""
 
 
 class Unusable(base.Model):
-    """A driver that people look for and that cannot run on Nomad."""
+    """A common driver that cannot run on Nomad."""
 
     name: str
     title: str
     reason: str
     instead: str
-    """What to use."""
+    """What to use instead."""
 
     as_of: str
     source: str

@@ -1,8 +1,8 @@
 """
-Which driver of the catalogue somebody else's job or volume is about. Pure.
+Recognise the driver of the catalogue that a foreign job or volume uses. Pure.
 
-A plugin is known by the last part of its image's name, or of its command; else by a plugin id that begins with the
-driver's name, when all its flags are the driver's. A volume is known by what only one driver has: a topology key,
+A plugin is recognised by the last part of its image's name, or of its command; else by a plugin id that begins with the
+driver's name, if all its flags are the driver's. A volume is recognised by what only one driver has: a topology key,
 required context keys, the form of its external id; else by its plugin id.
 """
 
@@ -35,7 +35,7 @@ def of_volume(
     context: Mapping[str, object] | None = None,
     topology_keys: Iterable[str] = (),
 ) -> model.Driver | None:
-    """Return the driver that a volume belongs to; ``None`` where several or none could be meant."""
+    """Return the driver of a volume; ``None`` where none or several match."""
     drivers = tuple(catalogue.DRIVERS.values())
     keys = set(topology_keys)
     by_topology = [driver for driver in drivers if keys & {driver.topology_key, *driver.topology_keys}]
@@ -49,7 +49,7 @@ def of_volume(
 
 
 def _by_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) -> list[model.Driver]:
-    """Return the drivers whose required keys are all in *context*: those that ask for most of what is there."""
+    """Return the drivers with all required keys in *context*, and of these the ones with the most required keys."""
     asked = {
         driver.name: _wanted(driver, context)
         for driver in drivers
@@ -74,14 +74,14 @@ def repository(image: str) -> str:
 
 
 def is_published(image: str, driver: model.Driver) -> bool:
-    """Return whether *image* comes from where the project of *driver* publishes; ``docker.io/`` may be left out."""
+    """Return whether *image* is in the registry of *driver*'s project; ``docker.io/`` may be omitted."""
     places = (repository(image), repository(driver.image))
     own, known = (place.removeprefix("docker.io/") for place in places)
     return own == known
 
 
 def mirror(image: str, driver: model.Driver) -> str:
-    """Return the registry in which *image* has the path under which *driver* is published; empty where it has not."""
+    """Return the registry where *image* has the path of *driver*'s published image; empty where the path differs."""
     _, _, path = repository(driver.image).partition("/")
     head, found, rest = repository(image).rpartition(f"/{path}")
     return head if found and not rest else ""
@@ -93,7 +93,7 @@ def tag(image: str) -> str:
 
 
 def is_unpinned(image: str) -> bool:
-    """Return whether *image* has no version: neither a digest nor a tag other than ``latest``."""
+    """Return whether *image* is not pinned: neither a digest nor a tag other than ``latest``."""
     return "@" not in image and tag(image) in {"", "latest"}
 
 

@@ -1,5 +1,5 @@
 """
-What the operator wants: plugins and volumes, one YAML form for files and for Pulumi stack config.
+The spec: plugins and volumes, in one YAML form for files and for Pulumi stack config.
 
-Pure: pydantic models and the rules of single values. Not here: what a driver needs, what follows from the spec.
+Pure: pydantic models and the rules of single values. Requirements of drivers and the plan are elsewhere.
 """

@@ -1,4 +1,4 @@
-"""What all models of the spec are made of: the base model, and the types of their values."""
+"""The base model of the spec, and the types of values."""
 
 import ipaddress
 import re
@@ -11,10 +11,10 @@ import pydantic_core
 
 from nomad_csi.spec import names
 
-# The access and attachment modes that Nomad knows.
+# The access and attachment modes of Nomad.
 #
-# Nomad's server does not check them when a volume is registered; a wrong one fails when an allocation claims the
-# volume. The two single-node modes of CSI 1.5 have no Nomad spelling. Source: hashicorp/nomad,
+# Nomad's server does not check them when a volume is registered; an invalid one fails when an allocation claims the
+# volume. Nomad has no names for the two single-node modes of CSI 1.5. Source: hashicorp/nomad,
 # ``nomad/structs/csi.go``, and ``plugins/csi/plugin.go`` (``VolumeCapabilityFromStructs``), 2026-08-21.
 
 
@@ -35,14 +35,14 @@ ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
 
 
 class Model(pydantic.BaseModel):
-    """Base of all spec models: unknown keys are refused, values are not converted behind one's back."""
+    """Base of all spec models: refuses unknown keys, and converts no values."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True)
 class Matching:
-    """A validator that wants text to match *pattern*; *allowed* says so in words, in the JSON schema too."""
+    """A validator that requires text to match *pattern*; *allowed* describes it, also in the JSON schema."""
 
     pattern: re.Pattern[str]
     allowed: str
@@ -50,13 +50,13 @@ class Matching:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> pydantic_core.CoreSchema:
-        """Return the schema of *source* with the check behind it."""
+        """Return the schema of *source*, followed by the check."""
         return pydantic_core.core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: pydantic_core.CoreSchema, handler: pydantic.GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Return the JSON schema, with the words that YAML's language server shows."""
+        """Return the JSON schema, with the error message for the YAML language server."""
         return handler(schema) | {"pattern": f"^(?:{self.pattern.pattern})$", "patternErrorMessage": self.allowed}
 
     def _check(self, value: str) -> str:
@@ -75,7 +75,7 @@ def _network(value: str) -> str:
     try:
         ipaddress.IPv4Network(value)
         _, _, length = value.partition("/")
-        int(length)  # AWS takes neither a lone address nor a netmask
+        int(length)  # AWS accepts neither an address without prefix length nor a netmask
     except ValueError:
         raise ValueError("an IPv4 network with its prefix length, such as 10.0.0.0/16, and no host bits set") from None
     return value
@@ -134,7 +134,7 @@ CidrBlock = Annotated[str, pydantic.AfterValidator(_network)]
 Directory = Annotated[str, Matching(re.compile(r"/[^\0]{1,39}"), "an absolute path of at most 40 characters")]
 Count = Annotated[int, pydantic.Field(ge=1)]
 ByteCount = Annotated[int, pydantic.Field(ge=1, le=2**53)]
-"""What stays exact on its way: Pulumi and Nomad's reader of volume files count in 64-bit floating point.
+"""Byte counts that stay exact: Pulumi and Nomad's parser of volume files use 64-bit floating point.
 Source: ``google.protobuf.Value.number_value``; ``ParseBytes`` of dustin/go-humanize ``bytes.go``, 2026-08."""
 Seconds = Annotated[float, pydantic.Field(gt=0, le=86_400, allow_inf_nan=False, strict=False)]
 EnvironmentName = Annotated[str, Matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "a name of letters, digits and '_'")]
@@ -177,11 +177,11 @@ class ResourcesSpec(Model):
 
 JobType = Literal["service", "system"]
 PluginRole = Literal["controller", "node", "monolith"]
-"""Nomad's own words: what an instance of a plugin does. A monolith does both."""
+"""Nomad's names for the role of a plugin instance. A monolith is both controller and node."""
 
 
 def exactly_one(model: pydantic.BaseModel, names: Iterable[str]) -> None:
-    """Raise what pydantic makes a problem of, unless exactly one of the fields *names* of *model* is given."""
+    """Raise a pydantic error unless exactly one of the fields *names* of *model* is given."""
     wanted = tuple(names)
     given = [name for name in wanted if getattr(model, name) is not None]
     if len(given) != 1:

@@ -1,7 +1,7 @@
 """
-Reading a spec: every plugin and volume is checked on its own, so that all problems can be reported at once.
+Read a spec: each plugin and volume is checked separately, so that all problems are reported at once.
 
-The form is the same in a YAML file and in Pulumi stack config, and the same rules hold for a component's arguments.
+The form is the same in a YAML file and in Pulumi stack config. The same rules apply to a component's arguments.
 """
 
 import copy
@@ -29,7 +29,7 @@ _MEMBER = re.compile(r"(volumes\[\d+\])\.each\[\d+\]")
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What of a spec could be read, and what is wrong with the rest."""
+    """The readable parts of a spec, and the problems of the rest."""
 
     protect: bool = True
     snapshots: Mapping[str, model.SnapshotScheduleSpec] | None = field(default_factory=dict)
@@ -39,22 +39,22 @@ class Draft:
     """File systems by name; ``None`` where they could not be read."""
 
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
-    """Plugins by their path in the document, such as ``plugins[0]``; of those that are wrong, what could be mended."""
+    """Plugins by their path in the document, such as ``plugins[0]``; invalid ones as far as they could be repaired."""
 
     volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
-    """Volumes by their path; those of a set by that of the set and ``.each[0]``."""
+    """Volumes by their path; members of a set by the set's path and ``.each[0]``."""
 
     written: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    """The same plugins and volumes as they were written, with the presets of their classes."""
+    """The same plugins and volumes as written, with the presets of their classes."""
 
     guessed: frozenset[str] = frozenset()
     """
-    Paths of those that are wrong otherwise than by misspelt keys: placeholders stand for what is wrong, only to find
-    what else is.
+    Paths of items with problems other than misspelt keys. Placeholders replace the invalid parts, only to find further
+    problems.
     """
 
     replaced: tuple[str, ...] = ()
-    """Paths of their parts that are placeholders as a whole: what a rule says of them means nothing."""
+    """Paths of parts that are placeholders as a whole: problems that a rule finds there are meaningless."""
 
     problems: tuple[errors.Problem, ...] = ()
 
@@ -63,13 +63,13 @@ def read_yaml(text: str, source: str) -> Any:
     """Return the document in *text*. Raises `errors.SpecError` with line and column; a key given twice is refused."""
     try:
         return yaml_text.load(text)
-    except ValueError as error:  # a date or number that is none
+    except ValueError as error:  # an invalid date or number
         raise errors.SpecError((_yaml_problem("", str(error)),), source) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        said = str(getattr(error, "problem", "") or error).splitlines()[0]
-        raise errors.SpecError((_yaml_problem(place, said),), source) from None
+        message = str(getattr(error, "problem", "") or error).splitlines()[0]
+        raise errors.SpecError((_yaml_problem(place, message),), source) from None
 
 
 _PLAIN = {
@@ -83,20 +83,20 @@ _PLAIN = {
     "expected ',' or ']'": ("a '[' without its ']'", "close it in the lines above"),
     "found character '\\t'": ("a tab", "indent with spaces"),
 }
-"""How what PyYAML says begins -> the same in words of whoever wrote the file, and the fix."""
+"""Prefix of a PyYAML message -> the message in the user's terms, and the fix."""
 
 
-def _yaml_problem(place: str, said: str) -> errors.Problem:
-    """Return what the YAML library *said*, without a value that it took for an alias or a tag: it may be a secret."""
-    named = re.match(r"(.*\b(?:alias|tag)) ['\"]", said)
+def _yaml_problem(place: str, message: str) -> errors.Problem:
+    """Return the problem for a YAML *message*, without a value that was parsed as an alias or a tag: maybe a secret."""
+    named = re.match(r"(.*\b(?:alias|tag)) ['\"]", message)
     if named is None:
-        got, fix = next((plain for begin, plain in _PLAIN.items() if said.startswith(begin)), (said, ""))
+        got, fix = next((plain for begin, plain in _PLAIN.items() if message.startswith(begin)), (message, ""))
         return errors.Problem(path=place, got=got, allowed="a YAML document", fix=fix)
     return errors.Problem(path=place, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !")
 
 
 def read(document: Any) -> Draft:
-    """Return the draft of *document*: a mapping with ``plugins``, ``volumes`` and ``protect``. Raises nothing."""
+    """Return the draft of *document*: a mapping with ``plugins``, ``volumes`` and ``protect``. Never raises."""
     if not isinstance(document, Mapping):
         got = problems.shown(document)
         allowed = "a mapping with plugins and volumes"
@@ -122,7 +122,7 @@ def read(document: Any) -> Draft:
 
 
 def as_written(found: Iterable[errors.Problem], document: Any) -> tuple[errors.Problem, ...]:
-    """Return the problems *found* where *document* has them, once: a set by ``count`` has its members in one place."""
+    """Return the problems *found* with their paths in *document*, each once: a set by ``count`` has one path."""
     listed = document.get("volumes") if isinstance(document, Mapping) else None
     sets = {
         f"volumes[{index}]"
@@ -156,7 +156,7 @@ def ids(document: Any) -> dict[str, str]:
 
 
 def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield namespace and id of the volumes of *document*, with every volume of a set; not of those without an id."""
+    """Yield namespace and id of each volume of *document*, members of sets included; volumes without id are skipped."""
     for _, item in _members(document if isinstance(document, Mapping) else {}, []):
         found = item if isinstance(item, Mapping) else {}
         key = f"{found.get('namespace', 'default')}/{found.get('id')}"
@@ -168,13 +168,13 @@ def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
 def each_volume(
     document: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:
-    """Yield each volume of *document* with its path, keeping none; ``None`` for one that is wrong, as *found* says."""
+    """Yield each volume of *document* with its path; ``None`` for an invalid one, with its problems in *found*."""
     for path, item in _members(document, found):
         yield path, check(model.VolumeSpec, item, path, found)
 
 
 def _members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
-    """Yield each volume of *document*, those of sets too, with its path and the keys of its class."""
+    """Yield each volume of *document*, members of sets included, with its path and the keys of its class."""
     classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
     for path, written in _listed(document, "volumes", found):
         yield from expand.members(written, path, classes, found)
@@ -182,9 +182,9 @@ def _members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterat
 
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
     """
-    Return *value* as a *kind*, or ``None`` after adding what is wrong with it, below *path*, to *found*.
+    Return *value* as a *kind*; if it is invalid, append its problems, with paths below *path*, to *found*.
 
-    A key that is misspelt is one problem; what is wrong besides is found as if it were not.
+    A misspelt key is one problem; further problems are found as if it were spelt correctly.
     """
     try:
         return _validated(kind, value)
@@ -202,7 +202,7 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
 
 
 def _respelt(kind: type[ModelT], value: Any, error: pydantic.ValidationError) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return *value* with the keys that were meant where the *error* of a *kind* has others, and where these stand."""
+    """Return *value* with the misspelt keys in *error* corrected, and their locations."""
     respelt, known = copy.deepcopy(value), []
     for location, meant in problems.misspelt(error, kind):
         *above, key = location
@@ -214,7 +214,7 @@ def _respelt(kind: type[ModelT], value: Any, error: pydantic.ValidationError) ->
 
 
 def _validated(kind: type[ModelT], value: Any) -> ModelT:
-    # By way of JSON: strict about types there, and a list is a list.
+    # Through JSON: strict about types, and a list stays a list.
     return kind.model_validate_json(json.dumps(value))
 
 
@@ -235,7 +235,7 @@ def _items(
     guessed: set[str],
     replaced: list[str],
 ) -> dict[str, ModelT]:
-    """Return *items* by path: those that are sound, and the others as far as they can be mended, as `_mended` does."""
+    """Return *items* by path: valid ones, and invalid ones as far as `_mended` can repair them."""
     checked = {path: _member(kind, item, path, found) for path, item in items.items()}
     for path in [path for path, value in checked.items() if value is None]:
         checked[path] = _mended(kind, items[path], path, guessed, replaced)
@@ -243,19 +243,19 @@ def _items(
 
 
 def _member(kind: type[ModelT], item: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
-    """Do as `check`, but say what is wrong with every volume of a set of the first one only."""
+    """Do as `check`, but report a problem of all members of a set only for the first one."""
     own: list[errors.Problem] = []
     value = check(kind, item, path, own)
     first, is_set, index = path.rpartition(".each[")
     if is_set and index != "0]":
-        said = {(problem.path.removeprefix(f"{first}.each[0]"), problem.got) for problem in found}
-        own = [problem for problem in own if (problem.path.removeprefix(path), problem.got) not in said]
+        reported = {(problem.path.removeprefix(f"{first}.each[0]"), problem.got) for problem in found}
+        own = [problem for problem in own if (problem.path.removeprefix(path), problem.got) not in reported]
     found.extend(own)
     return value
 
 
 _PLACEHOLDERS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
-"""Values for required keys whose own value is wrong. Others have a default, or nothing can be said without them."""
+"""Placeholders for invalid required values. Other keys have a default, or cannot be checked without a value."""
 
 _SOURCES: Mapping[str, Any] = {
     "ebs": {"availability_zone": "us-east-1a", "size_gib": 125},
@@ -266,16 +266,16 @@ _SOURCES: Mapping[str, Any] = {
     "existing": {"external_id": ""},
     "create": {"capacity_min_gib": 1},
 }
-"""Sources of a volume, in place of one of which too little is left."""
+"""Placeholder sources of a volume, for a source that cannot be repaired."""
 
 
 def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replaced: list[str]) -> ModelT | None:
     """
-    Return *value*, which stands at *path*, without what is wrong with it; ``None`` where too little would be left.
+    Return *value*, at *path*, without its invalid parts; ``None`` where too little would remain.
 
-    Text that reads as the number or boolean that is wanted there is taken for it, and a misspelt key for the one that
-    is meant; where that is not all, *path* goes to *guessed*. What is a placeholder as a whole, of which no rule is to
-    speak, goes to *replaced*, by path.
+    Text is converted to the number or boolean that is required, and a misspelt key is corrected. Where other repairs
+    are needed, *path* is added to *guessed*. The path of each part that is a placeholder as a whole, which rules must
+    not report, is appended to *replaced*.
     """
     rest = copy.deepcopy(value)
     parts: list[str] = []
@@ -298,7 +298,7 @@ def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replac
 
 
 def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Put what was meant in place of each wrong part of *value*, or a placeholder, or nothing. Return the sources."""
+    """Repair, replace or remove each invalid part of *value*. Return the replaced sources."""
     found = error.errors(include_url=False)
     for item in reversed(found):
         _drop(value, item["loc"], _meant(item["type"], item["input"]))
@@ -306,7 +306,7 @@ def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
 
 
 def _replace(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Put a placeholder, or nothing, where a part of *value* is still wrong. Return these parts."""
+    """Replace or remove each part of *value* that is still invalid. Return these parts."""
     names = [str(item["loc"][0]) for item in error.errors(include_url=False) if item["loc"]]
     for name in names if isinstance(value, dict) else ():
         value.pop(name, None)
@@ -316,7 +316,7 @@ def _replace(value: Any, error: pydantic.ValidationError) -> list[str]:
 
 
 def _meant(code: str, value: Any) -> Any:
-    """Return the number or boolean that the text *value* reads as, where an error *code* wants one; else ``None``."""
+    """Return the number or boolean in the text *value*, where an error *code* requires one; else ``None``."""
     if not isinstance(value, str):
         return None
     if code.startswith("int_") and re.fullmatch(r"\d{1,9}", value):
@@ -325,7 +325,7 @@ def _meant(code: str, value: Any) -> Any:
 
 
 def _drop(value: Any, location: Sequence[Any], meant: Any) -> None:
-    """Remove what is at *location* of *value*, or put what is *meant*, or its placeholder, there."""
+    """Replace the value at *location* of *value* with *meant* or a placeholder, or remove it."""
     for step in location[:-1]:
         value = value[step] if isinstance(value, list) or step in value else {}
     if location and meant is not None:

@@ -1,7 +1,7 @@
 """
-What a CSI driver needs on Nomad. A row of the catalogue is such a description; so is one that an operator writes.
+Description of a CSI driver's requirements on Nomad: a row of the catalogue, or one that an operator writes.
 
-In arguments, environment, binds and needs, ``{name}`` is filled in: ``{aws_region}``, ``{log_verbosity}``,
+In arguments, environment, binds and needs, ``{name}`` is replaced: ``{aws_region}``, ``{log_verbosity}``,
 ``{log_level}``, ``{plugin_id}``, ``{config_file}``, and the driver's own settings. ``${...}`` are Nomad's runtime
 variables.
 """
@@ -100,7 +100,7 @@ class RoleSpec(base.Model):
     """Capabilities that a node instance must report: ``StageVolume``, ``Expand``, ``Stats``."""
 
 
-# What a driver takes of a volume: the keys of its maps, and how its external ids look.
+# What a driver accepts for a volume: keys of its maps, and forms of its external ids.
 
 
 ValueT = TypeVar("ValueT")
@@ -135,7 +135,7 @@ class KeysSpec(base.Model):
 
     def missing(self, values: Mapping[str, str]) -> dict[str, str]:
         """
-        Return the keys that *values* lacks, each with the key that calls for it; with nothing where it always must be.
+        Return the keys missing in *values*, each with the key that requires it, or empty if always required.
 
         Of alternatives, such as ``a|b``, the whole text is returned.
         """
@@ -151,7 +151,7 @@ class KeysSpec(base.Model):
         }
 
     def takes(self, key: str) -> bool:
-        """Return whether the driver takes *key*."""
+        """Return whether the driver accepts *key*."""
         if self.allowed is None:
             return True
         fold = self._fold
@@ -161,11 +161,11 @@ class KeysSpec(base.Model):
         )
 
     def entry(self, table: Mapping[str, ValueT], key: str) -> ValueT | None:
-        """Return what *table* has for *key*, as the driver compares keys; ``None`` where it has nothing."""
+        """Return the entry of *table* for *key*, compared like the driver does; ``None`` where it has none."""
         return next((value for name, value in table.items() if self._fold(name) == self._fold(key)), None)
 
     def is_setting(self, key: str) -> bool:
-        """Return whether *key* never says which data a volume is."""
+        """Return whether *key* never identifies the data of a volume."""
         return self._fold(key) in {self._fold(name) for name in self.settings}
 
     def _fold(self, key: str) -> str:
@@ -207,11 +207,11 @@ class ExternalIdSpec(base.Model):
     """Forms of the id for which other rules apply."""
 
     def fits(self, external_id: str) -> bool:
-        """Return whether *external_id* looks as it should."""
+        """Return whether *external_id* matches the pattern."""
         return re.fullmatch(self.pattern, external_id) is not None
 
     def form(self, external_id: str) -> ExternalIdFormSpec | None:
-        """Return the form that *external_id* has; ``None`` for the usual one."""
+        """Return the form of *external_id*; ``None`` for the usual one."""
         return next((form for form in self.forms if external_id.startswith(form.prefix)), None)
 
 
@@ -348,21 +348,21 @@ class DriverSpec(base.Model):
 
     @property
     def called(self) -> str:
-        """The name for people."""
+        """The display name."""
         return self.title or self.name
 
     @property
     def modes(self) -> frozenset[tuple[str, str]]:
-        """Pairs of access and attachment mode that really work."""
+        """Pairs of access and attachment mode that work with the driver."""
         return frozenset((item.access_mode, item.attachment_mode) for item in self.capabilities)
 
     @property
     def default_mode(self) -> tuple[str, str]:
-        """The pair of a volume that names none."""
+        """The default pair for a volume without capabilities."""
         return self.capabilities[0].access_mode, self.capabilities[0].attachment_mode
 
     @property
     def uses_aws(self) -> bool:
-        """Whether it must be told an AWS region."""
+        """Whether it needs an AWS region."""
         texts = (text for role in self.roles.values() for text in (*role.arguments, *role.environment.values()))
         return any("{aws_region}" in text for text in texts)

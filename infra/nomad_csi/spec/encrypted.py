@@ -1,8 +1,8 @@
 """
-Texts of a spec that its stack's config holds encrypted: which they are, and where they may stand. Pure.
+Encrypted strings of a spec in stack config: how to find them, and where they are allowed. Pure.
 
-Pulumi decrypts a config value as a whole before a program reads it, and says only of the whole whether something in it
-was encrypted. The file of the stack's config says what: ``{secure: v1:...}``. What that file does not hold in clear
+Pulumi decrypts a config value as a whole before a program reads it, and reports only whether any part of it was
+encrypted. The stack's config file shows which: ``{secure: v1:...}``. A value that is not in clear text in that file
 counts as encrypted.
 Source: pulumi/pulumi, ``sdk/go/common/resource/config`` (``object.go``: an encrypted value is always text;
 ``map.go``: ``SecureKeys``), 2026-08-21.
@@ -17,7 +17,7 @@ from nomad_csi.spec import problems
 Location = tuple[str | int, ...]
 
 PLACEHOLDER = "[encrypted]"
-"""Stands for an encrypted text wherever only Pulumi could read it."""
+"""Replaces an encrypted string that only Pulumi can decrypt."""
 
 _SECURE = "secure"
 _ALLOWED = "text in clear: of what is encrypted, only `secrets` and `mount_options.mount_flags` of volumes stay secret"
@@ -26,20 +26,20 @@ _OF_OTHERS = "set it again without --secret, or hand it over in `secrets` of the
 
 
 class Encrypted(str):
-    """`PLACEHOLDER` in a document, with the text that it stands for where that is known: ``Encrypted("pw").text``."""
+    """`PLACEHOLDER` in a document, with its decrypted text where that is known: ``Encrypted("pw").text``."""
 
     __slots__ = ("text",)
     text: str | None
 
     def __new__(cls, text: str | None = None) -> Self:
-        """Return a placeholder for *text*; ``None``: only Pulumi can read it."""
+        """Return a placeholder for *text*; ``None``: only Pulumi can decrypt it."""
         made = super().__new__(cls, PLACEHOLDER)
         made.text = text
         return made
 
 
 def marked(written: Any) -> Any:
-    """Return *written*, a value as the file of a stack's config has it, with an `Encrypted` for each encrypted text."""
+    """Return *written*, a value of a stack's config file, with an `Encrypted` for each encrypted string."""
     if is_secure(written):
         return Encrypted()
     if isinstance(written, Mapping):
@@ -49,9 +49,9 @@ def marked(written: Any) -> Any:
 
 def found(known: Any, written: Any) -> Any:
     """
-    Return *known*, a decrypted value, with an `Encrypted` for each text that *written* does not hold in clear.
+    Return *known*, a decrypted value, with an `Encrypted` for each string that is not in clear text in *written*.
 
-    *written* is the same value as the file of the stack's config has it; ``None`` where that has none.
+    *written* is the same value in the stack's config file; ``None`` where the file has none.
     """
     if isinstance(known, Mapping):
         below = written if isinstance(written, Mapping) and not is_secure(written) else {}
@@ -65,7 +65,7 @@ def found(known: Any, written: Any) -> Any:
 
 
 def revealed(value: Any, secret: Callable[[str], Any]) -> Any:
-    """Return *value* with what *secret* makes of the text of each `Encrypted` in it."""
+    """Return *value* with each `Encrypted` in it replaced by the result of *secret* for its text."""
     if isinstance(value, Encrypted):
         return secret(value.text or "")
     if isinstance(value, Mapping):
@@ -74,7 +74,7 @@ def revealed(value: Any, secret: Callable[[str], Any]) -> Any:
 
 
 def check(document: Any) -> Iterator[errors.Problem]:
-    """Yield each `Encrypted` of a spec *document* that stands where it would be shown: in a file, a job, the state."""
+    """Yield each `Encrypted` of a spec *document* that would be exposed: in a file, a job, the state."""
     for location in _locations(document, ()):
         if not _is_kept(location):
             fix = _OF_PLUGINS if location[:1] == ("plugins",) else _OF_OTHERS
@@ -83,7 +83,7 @@ def check(document: Any) -> Iterator[errors.Problem]:
 
 
 def _is_kept(location: Location) -> bool:
-    """Return whether a text at *location* stays secret: in no file, and shown by Nomad to nobody."""
+    """Return whether a string at *location* stays secret: written to no file, and never returned by Nomad."""
     match location:
         case ("volumes", int(), "each", int(), *inside) | ("volumes", int(), *inside) | ("classes", str(), *inside):
             return inside[:1] == ["secrets"] or inside[:2] == ["mount_options", "mount_flags"]
@@ -95,16 +95,16 @@ def _locations(value: Any, location: Location) -> Iterator[Location]:
         yield location
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, item in inside:
-        if isinstance(item, dict | list | Encrypted):  # of 100,000 volumes, most is text
+        if isinstance(item, dict | list | Encrypted):  # in 100,000 volumes, most items are strings
             yield from _locations(item, (*location, step))
 
 
 def is_secure(written: Any) -> bool:
-    """Return whether *written* is how the file of a stack's config holds an encrypted text."""
+    """Return whether *written* is an encrypted string in the form of a stack's config file."""
     return isinstance(written, Mapping) and set(written) == {_SECURE}
 
 
 def _is_same(known: str, written: Any) -> bool:
-    """Return whether *written* is the text *known*; of what YAML takes for a date, Pulumi makes text."""
+    """Return whether *written* equals the string *known*; Pulumi converts a YAML date to a string."""
     is_scalar = written is not None and not isinstance(written, str | list | Mapping)
     return known == written or (is_scalar and known == str(written))

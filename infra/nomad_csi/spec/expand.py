@@ -1,9 +1,9 @@
 """
-Storage classes and volume sets: volumes as they are written become volumes as they are meant.
+Expand storage classes and volume sets into single volumes.
 
-``class: fast`` takes over what the preset ``classes.fast`` says, key by key; what the volume says itself goes first.
-``count: 3`` makes ``data[0]``, ``data[1]`` and ``data[2]`` of the volume ``data``, for jobs with ``per_alloc``;
-``each: [{...}, {...}]`` does so with something of its own for each.
+``class: fast`` applies the preset ``classes.fast``, key by key; the volume's own keys override it. ``count: 3`` expands
+the volume ``data`` to ``data[0]``, ``data[1]`` and ``data[2]``, for jobs with ``per_alloc``. ``each: [{...}, {...}]``
+does so with keys of its own for each volume.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,13 @@ COUNT_LIMIT = 1_000
 KEYS = frozenset({"class", "count", "each"})
 
 OF_ONE = ("id", "moved_from")
-"""Keys that no two volumes have in common: in no class, and with an index behind them in a set."""
+"""Keys unique to a volume: not allowed in a class, and suffixed with an index in a set."""
 
 
 def members(
     written: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield each volume that *written*, at *path*, stands for, with its own path; what is wrong goes to *found*."""
+    """Yield each volume of *written*, at *path*, with its own path; append problems to *found*."""
     if not isinstance(written, Mapping):
         yield path, written
         return
@@ -40,13 +40,13 @@ def members(
         yield path, whole
         return
     for index, own in enumerate(each):
-        # A name that is no text stays what it is, and is refused with the rest.
+        # An id that is not a string stays unchanged, and is refused with the rest.
         identified = {key: f"{whole[key]}[{index}]" for key in OF_ONE if isinstance(whole.get(key), str)}
         yield f"{path}.each[{index}]", _merged(whole, own) | identified
 
 
 def _has_own_storage(whole: Mapping[str, Any]) -> bool:
-    """Return whether a volume names storage that it shares with no other one."""
+    """Return whether a volume names storage that it shares with no other volume."""
     existing = whole.get("existing")
     return isinstance(existing, Mapping) and "external_id" in existing and not whole.get("shares_storage")
 
@@ -54,7 +54,7 @@ def _has_own_storage(whole: Mapping[str, Any]) -> bool:
 def check_classes(
     document: Mapping[str, Any], known: Mapping[str, Any], found: list[errors.Problem]
 ) -> Mapping[str, Any]:
-    """Return the presets of *document*; keys that no volume has (*known* are those that one has) go to *found*."""
+    """Return the presets of *document*; append keys that are not *known* keys of a volume to *found*."""
     classes = document.get("classes", {})
     if not isinstance(classes, Mapping):
         found.append(errors.Problem(path="classes", got=problems.shown(classes), allowed="a mapping"))
@@ -81,7 +81,7 @@ def _preset(name: Any, path: str, classes: Mapping[str, Any], found: list[errors
 
 
 def _each(written: Mapping[str, Any], path: str, found: list[errors.Problem]) -> list[Mapping[str, Any]] | None:
-    """Return what each volume of a set has of its own; ``None`` where *written* is one volume."""
+    """Return the own keys of each volume of a set; ``None`` where *written* is a single volume."""
     count, each = written.get("count"), written.get("each")
     if count is None and each is None:
         return None
@@ -102,7 +102,7 @@ def _each(written: Mapping[str, Any], path: str, found: list[errors.Problem]) ->
 
 
 def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both, *over* first; mappings are merged key by key, everything else is taken whole."""
+    """Return *under* overridden by *over*; mappings are merged key by key, other values are replaced."""
     both = dict(under)
     for key, value in over.items():
         below = both.get(key)

@@ -1,8 +1,7 @@
 """
 The spec: what an operator writes, in a YAML file or under ``nomad-csi:storage`` of a Pulumi stack config.
 
-Each model checks its own values; what joins two of them is checked in `nomad_csi.plan`. All models stand here under one
-name.
+Each model checks its own values; `nomad_csi.plan` checks rules across models. This module exports all models.
 """
 
 from typing import Any
@@ -17,7 +16,7 @@ from nomad_csi.spec.volume import *
 
 
 class StorageSpec(Model):
-    """Everything: the plugins and the volumes of one Nomad cluster."""
+    """The plugins and the volumes of one Nomad cluster."""
 
     protect: bool = True
     """Whether Pulumi refuses to delete or replace storage. A volume or file system may override it."""

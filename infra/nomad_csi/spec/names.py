@@ -1,8 +1,8 @@
 """
-What names may look like. Stricter than Nomad where Nomad accepts what it can never serve again.
+Patterns of names. Stricter than Nomad where Nomad accepts a name that it can never serve.
 
-Nomad takes a volume id with ``/``, or ``.`` and ``..``, and answers 404, 405 or 307 for it ever after; so they are
-refused here. Source: tried on Nomad 2.0.6-dev, 2026-08.
+Nomad accepts a volume id with ``/``, or ``.`` and ``..``, and then responds to requests for it with 404, 405 or 307; so
+they are refused here. Source: tried on Nomad 2.0.6-dev, 2026-08.
 """
 
 import enum
@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
-"""Key of a Pulumi stack config below which a spec stands."""
+"""Key of a Pulumi stack config that holds a spec."""
 
 EVERYWHERE = "*"
-"""All namespaces, as Nomad has it."""
+"""Nomad's wildcard for all namespaces."""
 
 VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
 """A volume id: letters, digits, ``.``, ``_``, ``-``; an index such as ``[0]`` may follow (``per_alloc``)."""
@@ -26,7 +26,7 @@ PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """A CSI plugin id: it becomes a folder on every client, and part of job ids and file names."""
 
 JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-"""A job id that reads the same in a URL, in a file name and in HCL."""
+"""A job id that needs no escaping in a URL, in a file name and in HCL."""
 
 JOB_ID_ALLOWED = "up to 128 letters, digits, '.', '_' and '-', the first a letter or digit"
 
@@ -42,13 +42,13 @@ Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``);
 """
 
 ITEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""An item of a Nomad variable or of a secret in Vault: what a template can name with a dot, and nothing else."""
+"""An item of a Nomad variable or of a secret in Vault: only names that a template can reference with a dot."""
 
 ITEM_ALLOWED = "an item name of letters, digits and '_', as Nomad's templates require after a dot"
 
 OWNER = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 """
-``project/stack``, the mark on what a stack makes.
+``project/stack``, the owner of objects that a stack creates.
 
 Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: letters, digits, ``.``, ``_`` and ``-``.
 """
@@ -71,42 +71,42 @@ and Zones", 2026-11.
 
 
 def region_of_zone(zone: str) -> str:
-    """Return the region of *zone*, empty for what is no zone of AWS: ``us-west-2`` of ``us-west-2-lax-1a``."""
+    """Return the region of *zone*: ``us-west-2`` of ``us-west-2-lax-1a``; empty where it is not a zone of AWS."""
     found = AVAILABILITY_ZONE.fullmatch(zone)
     return found[1] if found else ""
 
 
 def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
-    """Return the regions of those of *zones* that are AWS's."""
+    """Return the regions of the AWS zones in *zones*."""
     return frozenset(map(region_of_zone, zones)) - {""}
 
 
 PLUGIN_JOB_TYPE = "nomad-csi:index:PluginJob"
 VOLUME_REGISTRATION_TYPE = "nomad-csi:index:VolumeRegistration"
 CREATED_VOLUME_TYPE = "nomad-csi:index:CreatedVolume"
-"""Pulumi types of resources, by which a state is read without the classes of `resources`, which ask Nomad and AWS."""
+"""Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
 
 _REGIONS = {
     "topology.ebs.csi.aws.com/zone": AWS_REGION,
     "topology.kubernetes.io/zone": AWS_REGION,
     "topology.gke.io/zone": re.compile(r"[a-z]+-[a-z]+\d{1,2}"),
 }
-"""Regions, by the topology keys whose values are zones."""
+"""Patterns of regions, by topology keys whose values are zones."""
 
 
 def is_region(topology_key: str, value: str) -> bool:
-    """Return whether *value* is a region where *topology_key* wants a zone: ``us-east-1``, ``us-central1``."""
+    """Return whether *value* is a region where *topology_key* requires a zone: ``us-east-1``, ``us-central1``."""
     return topology_key in _REGIONS and _REGIONS[topology_key].fullmatch(value) is not None
 
 
 def a_zone_of(region: str) -> str:
-    """Return what is allowed in place of a *region*, in words."""
+    """Return the allowed value in place of a *region*, as text."""
     return f"a zone, not a region: {region}{'a' if AWS_REGION.fullmatch(region) else '-a'} is one of {region}"
 
 
-# What Nomad fills in on the client, and a rendered file may ask for.
+# Runtime variables of Nomad that a rendered file may reference.
 #
-# A name that is not here passes Nomad's validation, plan and registration, and fails on the client. Source:
+# Any other name passes Nomad's validation, plan and registration, and fails on the client. Source:
 # https://developer.hashicorp.com/nomad/docs/runtime/interpolation, 2026-11-21; tried on Nomad 2.0.6-dev, 2026-08.
 
 
@@ -130,26 +130,26 @@ ATTRIBUTE = re.compile(
     r"\$\{(attr\.[A-Za-z0-9_.-]+|meta\.[A-Za-z0-9_.-]+|node\.(unique\.id|unique\.name|datacenter|pool|class))\}"
 )
 """
-One property of a client, as a constraint names it; Nomad refuses ``${node.region}`` there.
+A client attribute that a constraint may name; Nomad refuses ``${node.region}`` there.
 
 Source: hashicorp/nomad, ``nomad/structs/constraint.go`` (``validateConstraintAttribute``), 2026-08-21.
 """
 
 TEMPLATE_START = re.compile(r"[$%]\{")
-"""How what Nomad evaluates begins."""
+"""Start of an expression that Nomad evaluates."""
 
 
 def variable_pattern(also: Iterable[str] = ()) -> re.Pattern[str]:
-    """Return the pattern of ``${NAME}`` for each `NomadVariable` and each name of *also*, not behind another ``$``."""
+    """Return a pattern for ``${NAME}`` of each `NomadVariable` and name in *also*, not preceded by another ``$``."""
     names = "|".join(re.escape(name) for name in (*(variable.value for variable in NomadVariable), *also))
     return re.compile(rf"(?<!\$)\$\{{(?:{names})\}}")
 
 
-# Hosts of addresses that an operator writes: which of them are this machine.
+# Loopback hosts in addresses that an operator writes.
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether *host* (a name, or an address without brackets) is this machine: what is sent there stays here."""
+    """Return whether *host* (a name, or an address without brackets) is this machine, so that no data leaves it."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

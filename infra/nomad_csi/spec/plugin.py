@@ -1,4 +1,4 @@
-"""A CSI plugin, as an operator writes it."""
+"""Spec of a CSI plugin."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -68,7 +68,7 @@ class RegistryCredentialsSpec(base.Model):
 
 CATALOGUE = "(name)"
 OWN = "(description)"
-"""Tags of the two forms of ``driver``, which stand in the places of pydantic's errors."""
+"""Tags of the two forms of ``driver``, which appear in the locations of pydantic's errors."""
 
 
 class IamSpec(base.Model):

@@ -1,4 +1,4 @@
-"""The jobs of a plugin, as an operator writes what differs from the driver's own."""
+"""Spec of a plugin's jobs, where they differ from the driver's defaults."""
 
 from typing import Annotated, Literal
 

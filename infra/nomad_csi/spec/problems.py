@@ -1,4 +1,4 @@
-"""From pydantic's errors to problems that an operator can act on: path, value, what is allowed, the likely fix."""
+"""Convert pydantic's errors to problems for the operator: path, value, allowed values, likely fix."""
 
 import difflib
 import re
@@ -18,7 +18,7 @@ SECRET_KEYS = frozenset({"secrets", "environment", "token", "config"})
 """Keys below which no value is ever shown."""
 
 _OF_KEY = "[key]"
-"""How pydantic says that not the value of a mapping is wrong but its key."""
+"""Marker of pydantic for an invalid key of a mapping, not its value."""
 
 _ALLOWED = {
     "string_type": "text",
@@ -37,11 +37,11 @@ _ALLOWED = {
     "too_short": "at least {min_length} item",
     "value_error": "{error}",
 }
-"""What is allowed by the code of an error, with places for what pydantic tells of it."""
+"""Allowed values by error code, with placeholders for the error's context."""
 
 
 def shown(value: Any) -> str:
-    """Return *value* as short text: ``shown("a")`` is ``"'a'"``. What is inside a mapping or list may be secret."""
+    """Return *value* as short text: ``shown("a")`` is ``"'a'"``. The content of a mapping or list may be secret."""
     if value and isinstance(value, Mapping | list | tuple):
         return "a mapping" if isinstance(value, Mapping) else "a list"
     if value is None:
@@ -82,11 +82,11 @@ def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
 
 
 _FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
-"""Keys of before the first release -> keys of today."""
+"""Keys from before the first release -> present keys."""
 
 
 def misspelt(error: pydantic.ValidationError, kind: type[pydantic.BaseModel]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Yield the place of each unknown key of a *kind* that stands for a known one beside it, and that one."""
+    """Yield the location of each unknown key of a *kind*, and the known key that is meant."""
     for item in error.errors(include_url=False):
         if item["type"] == "extra_forbidden":
             location = _written(item["loc"])
@@ -95,12 +95,12 @@ def misspelt(error: pydantic.ValidationError, kind: type[pydantic.BaseModel]) ->
 
 
 def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return *location* as the document has it, without pydantic's own steps."""
+    """Return *location* in the document, without pydantic's own steps."""
     return tuple(step for step in location if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
 
 
 def _meant_in(kind: type[pydantic.BaseModel], key: str) -> str:
-    """Return which key of a *kind* is meant by *key*; empty: none."""
+    """Return the key of a *kind* that *key* probably means; empty: none."""
     former = _FORMER.get(key, "")
     return former if former in kind.model_fields else suggestion(key, sorted(kind.model_fields))
 
@@ -111,14 +111,14 @@ def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.Base
 
 
 def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:
-    """Return the problem of a key at *path* that is none of *known*; *close* is the one that is meant, if any."""
+    """Return the problem of an unknown key at *path*; *close* is the *known* key that is probably meant, if any."""
     if close:
         return errors.Problem(path=path, got="unknown key", allowed="", fix=f"did you mean {close}?")
     return errors.Problem(path=path, got="an unknown key", allowed=f"one of {', '.join(known)}", fix="remove it")
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:
-    """Return which of *known* is meant by *given*, such as ``size_gib`` by ``sizeGib`` or ``size``; empty: none."""
+    """Return the *known* name that *given* probably means: ``size_gib`` for ``sizeGib`` or ``size``; empty: none."""
     names = tuple(known)
     if (written := _with_underscores(given)) in names:
         return written
@@ -130,7 +130,7 @@ def suggestion(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, otherwise: str) -> errors.Problem:
-    """Return that *name* is none of the *known* ones of a *kind*; *otherwise* is the fix where none is meant."""
+    """Return the problem of an unknown *name* of a *kind*; *otherwise* is the fix where none of *known* is close."""
     names = tuple(known)
     close = difflib.get_close_matches(str(name), names, n=1)
     fix = f"did you mean {close[0]}" if close else otherwise
@@ -144,7 +144,7 @@ def _with_underscores(given: str) -> str:
 
 
 def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
-    """Return where a key stands that is *given* one level too high: ``existing.external_id``; empty: nowhere."""
+    """Return the path of a key that is *given* one level too high: ``existing.external_id``; empty: none."""
     written, found = _with_underscores(given), []
     for name, field in kind.model_fields.items():
         inner = model_in(field.annotation)

@@ -1,7 +1,7 @@
 """
-The page of the spec, in Markdown: worked examples, and every key with its type, default and meaning.
+The reference page of the spec, in Markdown: examples, and every key with its type, default and meaning.
 
-Its beginning is ``page.md`` beside this module, with the examples: each is a whole spec that can be planned.
+It starts with ``page.md`` of this package, with the examples: each is a complete spec that can be planned.
 """
 
 import json
@@ -12,10 +12,10 @@ from typing import Any
 from nomad_csi.spec import schema
 
 _FIRST = ("PluginSpec", "VolumeSpec")
-"""Models that stand in front."""
+"""Models that come first."""
 
 _PARTS = frozenset({"VolumePreset", "VolumePart"})
-"""Models with the keys of a volume, none of them required: they have no table of their own."""
+"""Models with the keys of a volume, all optional: they have no table of their own."""
 
 
 def page() -> str:
@@ -67,7 +67,7 @@ def _default(value: Mapping[str, Any]) -> str:
 
 
 def _type(value: Mapping[str, Any]) -> str:
-    """Return the type in words: ``list of text``, ``whole number, 1 to 100``, a link to the table of a mapping."""
+    """Return the type as text: ``list of text``, ``whole number, 1 to 100``, a link to the table of a mapping."""
     if "$ref" in value:
         return _link(value["$ref"].rpartition("/")[2])
     choices = [item for item in value.get("anyOf", value.get("oneOf", ())) if item.get("type") != "null"]
@@ -99,7 +99,7 @@ def _map(value: Mapping[str, Any]) -> str:
 
 
 def bounds(value: Mapping[str, Any]) -> str:
-    """Return the bounds of a number behind a comma; empty: there are none."""
+    """Return the bounds of a number, after a comma; empty: none."""
     low = value.get("minimum", value.get("exclusiveMinimum"))
     high = value.get("maximum")
     if low is not None and high is not None:
@@ -108,12 +108,12 @@ def bounds(value: Mapping[str, Any]) -> str:
 
 
 def meaning(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
-    """Return what a key is for; where it says nothing itself, what the model does that its value is."""
+    """Return the description of a key; where it has none, that of the model of its value."""
     choices = (value, *value.get("anyOf", ()), value.get("items", {}))
-    told = value.get("description", "")
-    if not told:
+    text = value.get("description", "")
+    if not text:
         names = [item["$ref"].rpartition("/")[2] for item in choices if "$ref" in item]
-        told = next((parts[name]["description"] for name in names), "")
+        text = next((parts[name]["description"] for name in names), "")
     allowed = next((item["patternErrorMessage"] for item in choices if "patternErrorMessage" in item), "")
     sentence = f"Allowed: {allowed}." if allowed else ""
-    return f"{told} {sentence}".strip().replace("`None`", "absent")
+    return f"{text} {sentence}".strip().replace("`None`", "absent")

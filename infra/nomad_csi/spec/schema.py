@@ -1,7 +1,7 @@
 """
-The spec as a JSON schema, for editors and other programs: the form that is written, before classes and sets are taken.
+The spec as a JSON schema, for editors and other programs: as written, before classes and sets are expanded.
 
-It says less than the rules do: what two keys have to do with each other, and what a driver wants, only a plan knows.
+It covers less than the rules: only a plan checks relations between keys and the requirements of a driver.
 """
 
 import copy
@@ -30,7 +30,7 @@ SET_KEYS: dict[str, Any] = {
         "description": "Makes a set, with something of its own for each volume: as many as there are items.",
     },
 }
-"""Keys of a volume as it is written; no volume has them any more when the set is made."""
+"""Keys of a volume as written; expanding the set removes them."""
 
 
 def document() -> dict[str, Any]:
@@ -43,7 +43,7 @@ def document() -> dict[str, Any]:
     part = copy.deepcopy(whole) | {"description": "What one volume of a set has of its own.", "title": "VolumePart"}
     del part["required"], part["properties"]["id"]
     whole["properties"] |= SET_KEYS
-    whole["required"] = ["id"]  # the rest may stand in a class
+    whole["required"] = ["id"]  # a class may hold the rest
     parts |= {"VolumePreset": preset, "VolumePart": part}
     schema["properties"]["classes"]["additionalProperties"] = {"$ref": "#/$defs/VolumePreset"}
     described = {"$schema": DIALECT, **schema, "title": TITLE}
@@ -51,7 +51,7 @@ def document() -> dict[str, Any]:
 
 
 def of_stack_config() -> dict[str, Any]:
-    """Return the JSON schema of a Pulumi stack config that holds a spec, and anything beside it."""
+    """Return the JSON schema of a Pulumi stack config that holds a spec and any other keys."""
     spec = document()
     parts = {name: spec.pop(name) for name in ("$schema", "$defs")}
     config = {"type": "object", "properties": {names.STACK_CONFIG_KEY: spec}}
@@ -59,7 +59,7 @@ def of_stack_config() -> dict[str, Any]:
 
 
 def _without_titles(value: Any, *, top: bool = False) -> Any:
-    """Return *value* without the titles that only repeat the names of keys, and with keys for code as Markdown has."""
+    """Return *value* without titles that only repeat the names of keys, and with code in descriptions as Markdown."""
     if isinstance(value, list):
         return [_without_titles(item) for item in value]
     if not isinstance(value, dict):

@@ -45,10 +45,10 @@ class SnapshotScheduleSpec(base.Model):
 
 
 SOURCES = ("ebs", "efs", "existing", "create")
-"""Where the storage of a volume can come from: one of these keys."""
+"""Sources of a volume's storage: one of these keys."""
 
 GIB = 2**30
-"""Bytes of what the keys with ``_gib`` count."""
+"""Bytes per unit of the keys with ``_gib``."""
 
 _LEAST = ("capacity_min_gib", "capacity_min_bytes")
 _MOST = ("capacity_max_gib", "capacity_max_bytes")
@@ -187,7 +187,7 @@ class FileSystemSpec(EfsSettings):
 
 
 IN_FILE_SYSTEM = ("file_system", "file_system_id")
-"""Keys that name the file system of an access point which is declared or made elsewhere."""
+"""Keys that name the file system of an access point which is declared or created elsewhere."""
 
 
 class EfsSpec(EfsSettings):
@@ -212,7 +212,7 @@ class EfsSpec(EfsSettings):
 
     @property
     def makes_file_system(self) -> bool:
-        """Whether the file system is made for this volume alone."""
+        """Whether the file system is created for this volume alone."""
         return self.file_system is None and self.file_system_id is None
 
     @pydantic.model_validator(mode="after")
@@ -311,16 +311,16 @@ class CreateSpec(base.Model):
 
     @property
     def least_bytes(self) -> int:
-        """The least size in bytes, whichever key says it."""
+        """The minimum size in bytes, from either key."""
         return _bytes(self.capacity_min_gib, self.capacity_min_bytes) or 0
 
     @property
     def most_bytes(self) -> int | None:
-        """The most in bytes; ``None``: the plugin's choice."""
+        """The maximum size in bytes; ``None``: the plugin's choice."""
         return _bytes(self.capacity_max_gib, self.capacity_max_bytes)
 
     def _given(self, pair: tuple[str, str]) -> str:
-        """Return which of *pair* is written."""
+        """Return the key of *pair* that is given."""
         return next(name for name in pair if getattr(self, name) is not None)
 
 
@@ -384,7 +384,7 @@ class VolumeSpec(base.Model):
 
     @property
     def former_key(self) -> tuple[str, str] | None:
-        """Namespace and id that the volume had before; ``None``: the same."""
+        """Former namespace and id of the volume; ``None``: unchanged."""
         if self.moved_from is None:
             return None
         namespace, _, volume_id = self.moved_from.rpartition("/")

@@ -1,9 +1,9 @@
 """
-YAML as plain values: every key once, and no deeper than a spec can be.
+Load YAML as plain values, with unique keys and limited depth.
 
-libyaml, where PyYAML was built with it, reads four times as fast. What it refuses is read again without it, because
-PyYAML's own sentences are the better ones. libyaml's loader ends the process at some ten thousand levels, so levels are
-counted first.
+libyaml, where PyYAML was built with it, is four times as fast. A document that it refuses is read again without it,
+because PyYAML's own messages are better. libyaml's loader crashes the process at some ten thousand levels, so levels
+are counted first.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from typing import Any
 import yaml
 
 DEPTH_LIMIT = 100
-"""Most levels of lists and mappings in each other."""
+"""Most levels of nested lists and mappings."""
 
 NODE_FLOOR = 100_000
 """
-Keys and values that every document may have, aliases counted as often as they stand; above it, two for each character.
+Keys and values allowed in any document, with every use of an alias counted; above it, two for each character.
 
-Volumes of one line each that share ten settings by an alias have one for each character. 100,000 keys and values that
-300 characters of aliases stand for are read and checked in a second.
+Volumes of one line each that share ten settings by an alias have one for each character. 100,000 keys and values from
+300 characters of aliases are read and checked in a second.
 """
 
 NODE_LIMIT = 10_000_000
@@ -34,7 +34,7 @@ def load(text: str) -> Any:
     """
     Return the document in *text*.
 
-    Raises `yaml.YAMLError`, with a mark where there is a place, and `ValueError` for a date or number that is none.
+    Raises `yaml.YAMLError`, with a mark where the position is known, and `ValueError` for an invalid date or number.
     """
     with suppress(ValueError, yaml.YAMLError):
         _refuse_excess(text, _QuickLoader)
@@ -45,9 +45,9 @@ def load(text: str) -> Any:
 
 def lines_of(text: str, paths: Iterable[str]) -> dict[str, int]:
     """
-    Return the line of *text*, a document that `load` takes, for each of *paths* such as ``volumes[0].ebs.size_gib``.
+    Return the line in *text*, a document that `load` accepts, of each of *paths* such as ``volumes[0].ebs.size_gib``.
 
-    Of a value that is not written there (a key that is missing, one of a class) it is the line of what should hold it.
+    For a value that is not written there (a missing key, a key of a class), return the line of its parent.
     """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     return {path: _line(root, path) if root else 1 for path in paths}
@@ -63,7 +63,7 @@ def _line(root: yaml.Node, path: str) -> int:
 
 
 def _below(node: yaml.Node, path: str) -> tuple[str, yaml.Node | None, yaml.Node | None]:
-    """Return what is left of *path* below *node* after its first step, and the value and the key that this names."""
+    """Return the rest of *path* after its first step below *node*, and the value and key of that step."""
     if isinstance(node, yaml.SequenceNode):
         index, _, rest = path.removeprefix("[").partition("]")
         known = path.startswith("[") and index.isdecimal() and int(index) < len(node.value)
@@ -76,10 +76,10 @@ def _below(node: yaml.Node, path: str) -> tuple[str, yaml.Node | None, yaml.Node
 
 
 class _KeysOnce:
-    """YAML's safe constructor lets the last of two equal keys win in silence."""
+    """Constructor that refuses duplicate keys: PyYAML's safe constructor silently keeps the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the mapping of *node*, or raise where a key stands twice."""
+        """Return the mapping of *node*, or raise for a duplicate key."""
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)  # type: ignore[attr-defined]
@@ -94,15 +94,15 @@ class _KeysOnce:
 
 
 class _Loader(_KeysOnce, yaml.SafeLoader):
-    """In Python."""
+    """Loader in Python."""
 
 
 class _QuickLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """In C, where there is one."""
+    """Loader in C, where available."""
 
 
 def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
-    """Raise where *text* is too deep, or stands for too much: aliases of aliases make of a page more than a machine."""
+    """Raise where *text* is too deep, or expands to too many nodes: nested aliases grow exponentially."""
     limit = min(max(NODE_FLOOR, 2 * len(text)), NODE_LIMIT)
     sizes: dict[str, int] = {}
     open_nodes: list[tuple[str | None, int]] = [(None, 0)]
@@ -129,5 +129,5 @@ def _grow(open_nodes: list[tuple[str | None, int]], size: int, limit: int, event
         raise _excess(f"more than {limit:_} keys and values, aliases counted as often as they stand", event)
 
 
-def _excess(said: str, event: yaml.Event) -> yaml.constructor.ConstructorError:
-    return yaml.constructor.ConstructorError(problem=said, problem_mark=event.start_mark)  # type: ignore[arg-type]
+def _excess(message: str, event: yaml.Event) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(problem=message, problem_mark=event.start_mark)  # type: ignore[arg-type]
