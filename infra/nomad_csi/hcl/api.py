@@ -1,8 +1,7 @@
 """
-The JSON of Nomad's API in the shape of its files: a job of ``nomad job inspect``, a volume of ``/v1/volume/csi/ID``.
+Convert JSON of Nomad's API to the shape of files: a job of ``nomad job inspect``, a volume of ``/v1/volume/csi/ID``.
 
-What the API leaves open (null, empty, zero, false) is left out, as a file would leave it out, and so is what the server
-manages.
+Unset values (null, empty, zero, false) and server-managed fields are omitted, as in a file.
 
 Source: hashicorp/nomad, ``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, ``api/csi.go``, 2026-08-21.
 """
@@ -24,13 +23,13 @@ _NAMES = {
     "SizeMB": "size", "SourcePath": "source", "Spreads": "spread", "TaskGroups": "group", "Tasks": "task",
     "Templates": "template", "VolumeMounts": "volume_mount", "Volumes": "volume",
 }  # fmt: skip
-"""Names in files of what the API calls otherwise; the others differ in their spelling only."""
+"""Names in files of API fields with another name; the others differ only in spelling."""
 
 _AS_IT_STANDS = frozenset({"Config", "Env", "Meta"})
-"""Fields whose keys are the operator's own."""
+"""Fields with keys that the operator chooses."""
 
 _MEANING_ZERO = frozenset({"Count", "Attempts"})
-"""Fields in which zero is a choice."""
+"""Fields in which zero is a value, not unset."""
 
 _SERVER_MANAGED = frozenset(
     {
@@ -44,7 +43,7 @@ _VOLUME_NAMES = volume_forms.names("api", "file", "text", "map", "bytes")
 
 
 def job(content: values.Map) -> values.Map | None:
-    """Return the job of the API's JSON as a block of a job file; ``None`` for JSON or HCL of another kind."""
+    """Return the job in API JSON as a block of a job file; ``None`` for JSON or HCL of another kind."""
     found = content.get("Job", content)
     if not isinstance(found, values.Map) or "TaskGroups" not in found:
         return None
@@ -52,7 +51,7 @@ def job(content: values.Map) -> values.Map | None:
 
 
 def volumes(content: values.Map) -> list[values.Map]:
-    """Return the volumes of the API's JSON as the content of volume files; none for what is something else."""
+    """Return the volumes in API JSON as the content of volume files; none for other content."""
     found = content.get("Volumes", content.get("Volume", content))
     items = found if isinstance(found, list) else [found]
     return [_volume(item) for item in items if isinstance(item, values.Map) and "PluginID" in item]

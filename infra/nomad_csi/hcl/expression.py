@@ -1,8 +1,8 @@
 """
-The values of attributes: texts, numbers, lists, maps, and the names that a file may use in place of them.
+Read values of attributes: strings, numbers, lists, maps, and references.
 
-Nothing is computed but ``var.name`` and ``local.name`` that the file itself gives a value. What only the client knows
-(``attr.kernel.name``) stays a text of the form ``${attr.kernel.name}``, as Nomad keeps it.
+Only ``var.name`` and ``local.name`` with a value in the file itself are evaluated. Runtime variables of the client
+(``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
 """
 
 import json
@@ -33,7 +33,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 UNKNOWN = object()
-"""Stands where a value could not be read; the problem is reported."""
+"""Placeholder for a value that could not be read; the problem is reported."""
 
 
 @dataclass(kw_only=True)
@@ -45,10 +45,10 @@ class ExpressionReader(scan.Scanner):
 
     @abstractmethod
     def map_body(self) -> values.Map:
-        """Return a map of HCL1, behind its opening brace: it is read as a block is."""
+        """Return a map of HCL1, after its opening brace; it is read like a block."""
 
     def value(self) -> Any:
-        """Return the value of an expression, or report why it has none and return `UNKNOWN`."""
+        """Return the value of an expression, or report the problem and return `UNKNOWN`."""
         start = self.position
         value = self.nested(self._term)
         if self.dialect == "job" and self.text[start : start + 2] != "<<" and self._continues():
@@ -110,7 +110,7 @@ class ExpressionReader(scan.Scanner):
         return int(source) if source.isdigit() else float(source)
 
     def _named(self) -> Any:
-        """Return what a word stands for: true, false, null, a variable of the file, a name that the client knows."""
+        """Return the value of a word: true, false, null, a variable of the file, a runtime variable of the client."""
         start = self.position
         word = self.take(NAME)
         if word in _WORDS and not (word == "null" and self.dialect == "volume"):
@@ -206,7 +206,7 @@ class ExpressionReader(scan.Scanner):
         return UNKNOWN
 
     def string(self) -> Any:
-        """Return the text in quotes at the position; of one that is a variable alone, the variable's value."""
+        """Return the quoted string at the position; the variable's value if it consists of one variable."""
         start = self.position
         end = self.end_of_string(start)
         self.position = end
@@ -244,7 +244,7 @@ class ExpressionReader(scan.Scanner):
             return UNKNOWN
 
     def not_apart(self, *, has_comma: bool) -> None:
-        """Note or report that nothing stands in front of an entry that HCL2 would take for a separator."""
+        """Note or report an entry without the separator that HCL2 requires before it."""
         if self.dialect == "volume":
             if not has_comma:
                 self.notes.append(("one-line", self.line(self.position)))
@@ -252,6 +252,6 @@ class ExpressionReader(scan.Scanner):
             self.report(self.position, "a line for each attribute, block and key", "two on one line")
 
     def evaluated(self, start: int) -> None:
-        """Report that what stands at *start* has to be computed."""
+        """Report that the expression at *start* would need evaluation."""
         allowed = "a text, a number, true, false, null, a list or a map"
         self.report(start, allowed, "something to evaluate", EVALUATED_FIX)

@@ -1,4 +1,4 @@
-"""Which kind of file a text is, and its content: a job file, a volume file, an IAM policy."""
+"""Detect the kind of a file (job file, volume file, IAM policy) and read its content."""
 
 import re
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from nomad_csi.hcl import api, job, read, scan, source, values
 Kind = Literal["job", "volume", "policy"]
 
 _JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
-"""What a job file begins with. No name in a volume file does."""
+"""Start of a job file; no name in a volume file matches."""
 
 _VOLUME_NAMES = frozenset({"capability", "external_id", "id", "plugin_id", "type"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One file, read."""
+    """One parsed file."""
 
     name: str
     kind: Kind
     form: Literal["hcl", "json"] = "hcl"
     jobs: tuple[job.JobFile, ...] = ()
     volumes: tuple[values.Map, ...] = ()
-    """Content of a volume file; several where the JSON of Nomad's API holds several."""
+    """Content of a volume file; several for a list in API JSON."""
 
     policy: values.Map | None = None
     notes: tuple[tuple[scan.Note, int], ...] = ()
-    """Forms that not every reader takes, each with its line."""
+    """Forms that some HCL parsers refuse, each with its line."""
 
 
 def load(path: Path) -> File:
-    """Return the file at *path*. Raises `errors.SpecError` for what is no text, cannot be read, or is of no kind."""
+    """Return the file at *path*. Raises `errors.SpecError` for binary, unreadable or unrecognised content."""
     return parse(source.read(path), str(path))
 
 

@@ -1,8 +1,8 @@
 """
-A job file as the parts that matter to CSI: plugins, the volumes that groups ask for, drivers and their configuration.
+The parts of a job file that concern CSI: plugins, volume requests of groups, task drivers and their configuration.
 
-Read are HCL2, HCL in JSON (``{"job": {"name": {...}}}``) and the JSON of Nomad's API (``{"Job": {...}}``), which
-`api` brings into the shape of the others. What has no field of its own here stays in the ``body`` of its part.
+Input is HCL2, HCL in JSON (``{"job": {"name": {...}}}``) or JSON of Nomad's API (``{"Job": {...}}``), which `api`
+converts to the shape of the others. Names without a field here stay in the ``body`` of their part.
 
 Source: hashicorp/nomad, ``jobspec2/types.config.go``, ``api/jobs.go``, ``api/tasks.go``, 2026-08-21.
 """
@@ -36,7 +36,7 @@ class CsiPluginBlock(Block):
 
     id: str
     type: str
-    """``controller``, ``node`` or ``monolith``, if the file is right."""
+    """``controller``, ``node`` or ``monolith`` in a valid file."""
 
     mount_dir: str
     """Empty: Nomad's default, ``/csi``."""
@@ -48,19 +48,19 @@ class CsiPluginBlock(Block):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskBlock(Block):
-    """A task: what is run, and as what."""
+    """A task: its task driver and configuration."""
 
     name: str
     driver: str
     config: values.Map
-    """Of the task driver; Nomad's validation does not check it."""
+    """Configuration of the task driver; Nomad's validation does not check it."""
 
     env: values.Map
     plugin: CsiPluginBlock | None
 
     @property
     def image(self) -> str:
-        """The container image; empty where the task driver knows none."""
+        """The container image; empty where the task driver uses none."""
         return text(self.config, "image")
 
     @property
@@ -91,7 +91,7 @@ class GroupBlock(Block):
 
     name: str
     count: int | None
-    """``None``: not said, which is one."""
+    """``None``: unset, which means one."""
 
     volumes: tuple[VolumeRequest, ...]
     tasks: tuple[TaskBlock, ...]
@@ -104,7 +104,7 @@ class JobFile(Block):
     id: str
     type: str
     namespace: str
-    """Empty: not said, so it is the caller's."""
+    """Empty: unset, so the caller's namespace applies."""
 
     groups: tuple[GroupBlock, ...]
 
@@ -117,7 +117,7 @@ class JobFile(Block):
 
 
 def jobs(content: values.Map) -> tuple[JobFile, ...]:
-    """Return the jobs of a file that `read` gave the content of; none where it is no job file."""
+    """Return the jobs in *content*, a result of `read`; none where it is not a job file."""
     found = api.job(content)
     return tuple(_job(block) for block in ([found] if found is not None else labelled(content, "job")))
 
@@ -137,13 +137,13 @@ def labelled(body: values.Map, name: str) -> list[values.Map]:
 
 
 def text(body: values.Map, name: str) -> str:
-    """Return the text at *name*; empty where there is none."""
+    """Return the string at *name*; empty where there is none."""
     value = body.get(name)
     return value if isinstance(value, str) else ""
 
 
 def duration_s(value: Any) -> float | None:
-    """Return seconds: ``"1m30s"`` is 90, a number is nanoseconds as in the API; ``None`` for what is neither."""
+    """Return seconds: ``"1m30s"`` is 90, a number is nanoseconds as in the API; ``None`` for other values."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value / _NANOSECONDS
     parts = _DURATION.findall(value) if isinstance(value, str) else []
@@ -157,7 +157,7 @@ def _name(block: values.Map) -> str:
 
 
 def _read(kind: type[BlockT], block: values.Map, **own: Any) -> BlockT:
-    """Return *block* as a *kind*: texts and booleans by the names of its fields, and its *own* values."""
+    """Return *block* as a *kind*: strings and booleans by the names of its fields, and its *own* values."""
     found: dict[str, Any] = {"body": block}
     for item in dataclasses.fields(kind):
         if item.type is str:

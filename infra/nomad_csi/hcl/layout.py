@@ -1,8 +1,8 @@
 """
-Text laid out as ``nomad fmt`` does, without running it: indentation, spaces, ``=`` and trailing comments in columns.
+Format text like ``nomad fmt``, without running it: indentation, spaces, ``=`` and trailing comments in columns.
 
-What is inside quotes and heredocs stays as it is. Beyond ``nomad fmt``, which leaves these alone: never two blank lines
-in a row, none at either end, no trailing space in a comment, one newline at the end.
+Content of quotes and heredocs stays unchanged. In addition to ``nomad fmt``: no two consecutive blank lines, none at
+either end, no trailing space in a comment, one newline at the end.
 
 Source of the rules: hashicorp/hcl, ``hclwrite/format.go`` (``formatIndent``, ``formatSpaces``, ``formatCells``),
 v2.20.2-nomad-1, 2026-08.
@@ -19,10 +19,10 @@ import regex
 from nomad_csi import errors
 from nomad_csi.hcl import source
 
-# HCL text as tokens, for layout: what stands in quotes, a heredoc or a comment is one token each.
+# HCL text as tokens for layout: a quoted string, a heredoc or a comment is one token.
 #
-# Only what job and volume files of ours are made of: attributes, blocks, lists, objects, references, comments.
-# Operators, conditionals, a point behind a number and quotes inside ``${...}`` are refused rather than laid out
+# Supports only the syntax of our job and volume files: attributes, blocks, lists, objects, references, comments.
+# Operators, conditionals, a point after a number and quotes inside ``${...}`` are refused rather than formatted
 # wrongly.
 
 
@@ -30,7 +30,7 @@ OPENERS = frozenset("{[(")
 CLOSERS = frozenset("}])")
 
 STRING = r'"(?:[^"\\$%\n]++|\\[^\n]|\$\$\{|%%\{|\$\{[^"{}\n]*\}|[$%](?!\{))*"'
-"""Pattern of a text in quotes."""
+"""Pattern of a quoted string."""
 
 _TOKEN = re.compile(
     rf"""
@@ -53,7 +53,7 @@ _BEFORE_NEGATION = frozenset({*"{[(=:,", "newline"})
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token and how wide hclwrite takes it to be."""
+    """One token, with its width in hclwrite."""
 
     kind: str
     """``newline``, ``comment``, ``heredoc``, ``string``, ``number``, ``name``; for punctuation the character itself."""
@@ -62,7 +62,7 @@ class Token:
 
     @property
     def ends_line(self) -> bool:
-        """Whether the next token stands on another line: a newline, or a comment up to the end of its line."""
+        """Whether the next token is on another line: a newline, or a comment to the end of its line."""
         return self.kind == "newline" or (self.kind == "comment" and self.text.endswith("\n"))
 
     @property
@@ -72,7 +72,7 @@ class Token:
 
     @property
     def columns(self) -> int:
-        """Width in grapheme clusters of the source text: an escape is as wide as it is written, an emoji is one."""
+        """Width in grapheme clusters of the source text: an escape counts each character, an emoji counts one."""
         if self.kind != "string":
             return _clusters(self.text)
         return 2 + sum(map(_clusters, _LITERAL_PARTS.findall(self.text[1:-1])))
@@ -80,9 +80,9 @@ class Token:
 
 def tokenize(text: str) -> tuple[Token, ...]:
     """
-    Return the tokens of *text*; spaces, tabs and carriage returns between them are gone.
+    Return the tokens of *text*, without spaces, tabs and carriage returns between them.
 
-    Raises `errors.SpecError` naming line and column of what is not understood.
+    Raises `errors.SpecError` with line and column of unsupported syntax.
     """
     return tuple(_tokens(text if text.endswith("\n") else f"{text}\n"))
 
@@ -115,10 +115,10 @@ def _token(kind: str, text: str) -> Token:
 
 def _clusters(text: str) -> int:
     """
-    Count grapheme clusters as of Unicode 15.0, the tables that Nomad's formatter has.
+    Count grapheme clusters as of Unicode 15.0, the version of Nomad's formatter.
 
-    Later versions keep Indic conjuncts together; so each consonant after a joining mark counts on its own again.
-    Nomad's tables differ yet for emoji joined by U+200D, which `quote` never writes raw, and for loose Hangul jamo.
+    Later versions keep Indic conjuncts together; so each consonant after a joining mark counts separately here.
+    Nomad's tables still differ for emoji joined by U+200D, which `quote` never writes raw, and for loose Hangul jamo.
     Source: apparentlymart/go-textseg v15, compared on 150,000 random texts, 2026-08.
     """
     if text.isascii():
@@ -132,16 +132,16 @@ def _not_understood(text: str, position: int) -> errors.SpecError:
     return errors.SpecError((problem,), source="HCL to lay out")
 
 
-# Text laid out anew.
+# Formatting.
 
 
 INDENT = "  "
 
 _TEXT_AT_END = re.compile(rf"^([ \t]*(?:[A-Za-z_][A-Za-z0-9_-]*|{STRING})[ \t]*=[ \t]*)({STRING})$", re.MULTILINE)
-"""A line of a name or a quoted key, ``=``, and a text with nothing behind it."""
+"""A line of a name or a quoted key, ``=``, and a quoted string at its end."""
 
 _HOLE = '"\0"'
-"""Stands for each such text in a shape. A text with NUL has no shape."""
+"""Placeholder for each such string in a shape. A text with NUL has no shape."""
 
 _SHAPES_KEPT = 256
 
@@ -153,39 +153,39 @@ class Cell:
     text: str
 
     columns: int
-    """Width as hclwrite counts it."""
+    """Width in hclwrite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, a multi-line token included, in the three cells that are aligned with those of its neighbours."""
+    """One line, including a multi-line token, as three cells that are aligned with those of its neighbours."""
 
     lead: tuple[Token, ...]
-    """Everything, or what stands before the other two."""
+    """The whole line, or the part before the other two."""
 
     assign: tuple[Token, ...] = ()
     """From ``=`` on, when all its brackets are closed on this line."""
 
     comment: tuple[Token, ...] = ()
-    """The comment behind something else."""
+    """A trailing comment."""
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing stands on the line."""
+        """Whether the line is empty."""
         return self.lead[0].kind == "newline"
 
     @property
     def bracket_change(self) -> int:
-        """How many more brackets are open after the line than before it."""
+        """Number of brackets open after the line minus before it."""
         return sum(token.bracket_change for token in (*self.lead, *self.assign))
 
 
 def layout(text: str) -> str:
     r"""
-    Return *text* as ``nomad fmt`` would leave it: ``layout("a=1")`` is ``"a = 1\n"``.
+    Return *text* formatted like ``nomad fmt``: ``layout("a=1")`` is ``"a = 1\n"``.
 
-    Laying out twice changes nothing. Raises `errors.SpecError` naming the place of what our files are never made of:
-    operators, conditionals, quotes inside ``${...}``.
+    Idempotent. Raises `errors.SpecError` with the position of unsupported syntax: operators, conditionals, quotes
+    inside ``${...}``.
     """
     pieces = _TEXT_AT_END.split(text)
     values = pieces[2::3]
@@ -199,11 +199,11 @@ def layout(text: str) -> str:
 @functools.lru_cache(_SHAPES_KEPT)
 def _around_holes(shape: str) -> tuple[str, ...]:
     """
-    Return what is laid out before, between and behind the holes of *shape*.
+    Return the formatted text before, between and after the holes of *shape*.
 
-    Files that differ only in texts at the ends of lines are laid out once: such a text moves nothing, because columns
-    follow from what stands before ``=``. Comments and heredocs of several lines, in which a line that looks like an
-    attribute is none, have no shape.
+    Files that differ only in strings at line ends are formatted once: such a string moves nothing, because columns
+    depend only on the text before ``=``. Text with multi-line comments or heredocs, which may contain lines that look
+    like attributes, has no shape.
     """
     return tuple(_laid_out(shape).split(_HOLE))
 
@@ -247,7 +247,7 @@ def _without_spare_blanks(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _indents(lines: Iterable[Line]) -> Iterator[str]:
-    """Yield the indentation of each line: one level for each open line, however many brackets that line opened."""
+    """Yield the indentation of each line: one level for each open line, regardless of its number of brackets."""
     opened: list[int] = []
     for line in lines:
         change = line.bracket_change
@@ -274,7 +274,7 @@ def _spaced(cell: tuple[Token, ...], indent: str = "") -> Cell:
 
 
 def _apart(token: Token, after: Token) -> bool:
-    """Return whether a space stands between two neighbours (``spaceAfterToken``, for the tokens that we have)."""
+    """Return whether a space separates two neighbours (``spaceAfterToken``, for the supported tokens)."""
     if after.kind in {"newline", ",", "."} or token.kind in {".", "-"}:
         return False
     if token.kind == ",":
@@ -291,7 +291,7 @@ def _ends_value(token: Token) -> bool:
 
 
 def _aligned(lefts: Iterable[Cell], rights: Iterable[Cell]) -> list[Cell]:
-    """Return each left cell with its right one behind it, those on consecutive lines in one column."""
+    """Return each left cell joined with its right one, aligned in one column on consecutive lines."""
     aligned: list[Cell] = []
     for has_right, run in itertools.groupby(zip(lefts, rights, strict=True), key=lambda pair: pair[1].text != ""):
         pairs = list(run)

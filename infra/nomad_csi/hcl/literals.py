@@ -1,5 +1,5 @@
 """
-Quoted literals and heredocs as the text that Nomad makes of them, for either dialect.
+Decode quoted literals and heredocs like Nomad, for both dialects.
 
 Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (version 1, tag v1.0.1-nomad-1);
 ``hclsyntax/parser.go`` and ``parser_template.go`` (v2.20.2-nomad-1); compared with both on random literals, 2026-08.
@@ -34,17 +34,17 @@ _HEREDOC_PART = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 WHOLE_VARIABLE = re.compile(r'"\$\{ *((?:var|local)\.[A-Za-z_][\w-]*) *\}"')
-"""A text that is one variable and nothing else: it keeps the type of the variable."""
+"""A quoted string of exactly one variable: it keeps the type of the variable."""
 
 NOTHING: Mapping[str, Any] = {}
 
 
 class LiteralError(ValueError):
-    """A literal that Nomad refuses, or would only evaluate; says what is allowed."""
+    """A literal that Nomad refuses, or would evaluate; the message names what is allowed."""
 
 
 def hcl1(literal: str) -> str:
-    """Return what a volume file means by *literal*, quotes included; ``${...}`` is copied as it stands."""
+    """Return the value of *literal*, with its quotes, in a volume file; ``${...}`` is copied unchanged."""
     text, parts, position = literal[1:-1], [], 0
     while position < len(text):
         match = _HCL1_PART.match(text, position)
@@ -57,22 +57,22 @@ def hcl1(literal: str) -> str:
 
 def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     """
-    Return what a job file means by *literal*, quotes included, before the client fills in ``${node...}``.
+    Return the value of *literal*, with its quotes, in a job file, before the client evaluates ``${node...}``.
 
-    *scope* has the values of ``var.name`` and ``local.name``. What else Nomad evaluates when it parses the job
-    (functions, ``%{ if }``) raises `LiteralError`.
+    *scope* has the values of ``var.name`` and ``local.name``. Other expressions that Nomad evaluates when it parses the
+    job (functions, ``%{ if }``) raise `LiteralError`.
     """
     return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
 
 
 def changes_in_hcl2(literal: str) -> bool:
-    """Return whether Nomad turns the text of *literal* into another one, in Unicode's NFC form."""
+    """Return whether Nomad changes the text of *literal* by normalisation to Unicode's NFC form."""
     escapes = re.sub(_ESCAPE, lambda match: _unescape(match[0]), literal, flags=re.VERBOSE)
     return not normal_form.is_normalised(escapes)
 
 
 def hcl1_heredoc(token: str) -> str:
-    """Return the lines of a heredoc of a volume file. Refused is what the dialects read differently: indentation."""
+    """Return the lines of a heredoc of a volume file. Indentation is refused: the dialects read it differently."""
     if token.startswith("<<-") or token.rstrip("\r\n").rpartition("\n")[2].startswith((" ", "\t")):
         raise LiteralError(
             "<< and its end mark at the start of a line: any other indentation becomes part of the value"
@@ -81,7 +81,7 @@ def hcl1_heredoc(token: str) -> str:
 
 
 def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
-    """Return the lines of a heredoc of a job file; ``<<-`` takes the common indentation away."""
+    """Return the lines of a heredoc of a job file; ``<<-`` removes the common indentation."""
     body = _heredoc_body(token)
     if token.startswith("<<-"):
         body = _without_common_indent(body)
@@ -107,7 +107,7 @@ def _own(name: str, scope: Mapping[str, Any]) -> str:
 
 
 def _without_common_indent(body: str) -> str:
-    """Return *body* with the indentation taken away that all its lines share; blank lines do not count."""
+    """Return *body* without the common indentation of its lines; blank lines do not count."""
     lines = body.split("\n")
     width = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
     return "\n".join(line[width:] if line.strip() else line for line in lines)
@@ -139,7 +139,7 @@ def _unescape(escape: str) -> str:
 
 
 def _closing_brace(text: str, start: int) -> int:
-    """Return the position behind the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
+    """Return the position after the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
     depth = 0
     for position in range(start + 1, len(text)):
         depth += (text[position] == "{") - (text[position] == "}")

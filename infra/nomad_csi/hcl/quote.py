@@ -1,12 +1,11 @@
 """
-Values as HCL text that says the same in both dialects: literals, map keys, lists, maps.
+Write values as HCL text with the same meaning in both dialects: literals, map keys, lists, maps.
 
-What a value may hold depends on where it goes, so there is one function for each place: `string` for volume files,
-`job_string` for job files, `config_string` for the ``config`` block of a task. A refusal never shows the value: it
-may be a secret.
+Allowed content depends on the target, so there is one function for each: `string` for volume files, `job_string` for
+job files, `config_string` for the ``config`` block of a task. An error never contains the value, which may be a secret.
 
 Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) and ``hclsyntax`` (v2.20.2-nomad-1),
-both tried with every character that Unicode has, 2026-08.
+both tried with every Unicode character, 2026-08.
 """
 
 import functools
@@ -20,10 +19,10 @@ from nomad_csi import errors
 from nomad_csi.spec import names
 from nomad_csi.text import normal_form
 
-# Which characters a reader of a file can see: the same on every Python, though each has the tables of another Unicode.
+# Visible characters: the same for every version of Python, although each has tables of another Unicode version.
 #
-# What Unicode 14.0 (Python 3.11) does not know counts as unseen; otherwise one spec would render to other bytes on
-# another Python.
+# Characters unassigned in Unicode 14.0 (Python 3.11) count as invisible; otherwise the same spec would render
+# differently on another version of Python.
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -39,7 +38,7 @@ _ASSIGNED_LATER = """
     1fbcb-1fbef 1fbfa 2b739-2b73f 2b81e 2cea2-2cead 2ebf0-2ee5d 31350-3fc3f
 """
 """
-What Unicode 15.0 to 17.0 assigned, with gaps between that are assigned in neither.
+Characters assigned in Unicode 15.0 to 17.0, including gaps that are assigned in none.
 
 Source: ``unicodedata.category`` of Python 3.11, 3.12 and 3.13 (14.0, 15.0, 15.1) and ``regex`` 2026.11.15 (17.0),
 compared for every code point, 2026-11.
@@ -56,12 +55,12 @@ _LATER = re.compile(f"[{_character_class(_ASSIGNED_LATER)}]")
 
 @functools.lru_cache(4096)
 def is_unseen(character: str) -> bool:
-    """Return whether *character* is a control, a format or private one, a line separator, or not in Unicode 14.0."""
+    """Return whether *character* is invisible: control, format, private, line separator, or not in Unicode 14.0."""
     return unicodedata.category(character) in _UNSEEN or _LATER.match(character) is not None
 
 
 def escape(character: str) -> str:
-    """Return the escape of *character* that HCL1 and HCL2 know: ``escape("\u2028")`` is backslash, ``u2028``."""
+    """Return an escape of *character* for HCL1 and HCL2: ``escape("\u2028")`` is backslash, ``u2028``."""
     return f"\\u{ord(character):04x}" if character <= "\uffff" else f"\\U{ord(character):08x}"
 
 
@@ -69,7 +68,7 @@ def escape(character: str) -> str:
 
 
 KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if", "in", "null", "true"})
-"""Words that some reader of HCL takes for more than a name, so that a map key of that spelling is quoted."""
+"""Words with a special meaning to some HCL parser, so that a map key with that name is quoted."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _VARIABLE = names.variable_pattern()
@@ -78,7 +77,7 @@ _NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
 _PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
 _BRACES = re.compile(r"[\s}]*\}")
 """
-What Nomad's parser writes twice behind a runtime variable: of ``"${A}}"`` it makes ``${A}}}``.
+Text that Nomad's parser duplicates after a runtime variable: it reads ``"${A}}"`` as ``${A}}}``.
 
 Tried on Nomad 2.0.6-dev, 2026-11.
 """
@@ -92,8 +91,8 @@ def string(text: str) -> str:
     r"""
     Return *text* as a quoted literal: ``string('5" ${x}')`` is ``"5\" \u0024{x}"``.
 
-    Only escapes that both dialects know (``\n \r \t \" \\ \u \U``); what a reader can see stays raw. ``$${`` would
-    double the dollar in HCL1, hence ``\u0024{``. Raises `errors.SpecError` for NUL and for half a surrogate pair.
+    Uses only escapes of both dialects (``\n \r \t \" \\ \u \U``); visible characters stay raw. ``$${`` would double
+    the dollar in HCL1, hence ``\u0024{``. Raises `errors.SpecError` for NUL and for half a surrogate pair.
     """
     if _NOTHING_TO_ESCAPE.fullmatch(text):
         return f'"{text}"'
@@ -105,8 +104,8 @@ def job_string(text: str) -> str:
     """
     Return *text* as a quoted literal for a job file.
 
-    Raises `errors.SpecError`, beyond what `string` refuses, for ``${`` and ``%{`` (however they are written, Nomad
-    evaluates them again on the client) and for text that is not in Unicode's NFC form (a job file is normalised to it).
+    Raises the errors of `string`, and `errors.SpecError` for ``${`` and ``%{`` (in any notation, Nomad evaluates them
+    again on the client) and for text that is not in Unicode's NFC form (Nomad normalises a job file to it).
     """
     _refuse_templates(text)
     _refuse_unnormalised(text)
@@ -115,11 +114,11 @@ def job_string(text: str) -> str:
 
 def config_string(text: str, also: Iterable[str] = ()) -> str:
     """
-    Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of a runtime variable stays alive.
+    Return *text* as a quoted literal for a task's ``config``, in which ``${NAME}`` of a runtime variable is evaluated.
 
-    Names are those of `spec.names.NomadVariable` and of *also*, which the task's templates fill. Raises
-    `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included: the client would take it for an
-    escape.
+    Names are those of `spec.names.NomadVariable` and of *also*, which the task's templates set. Raises
+    `errors.SpecError` for anything else with ``${`` or ``%{``, ``$${NAME}`` included, which the client would read as
+    an escape.
     """
     alive = names.variable_pattern(also) if also else _VARIABLE
     _refuse_templates(alive.sub(" ", text))
@@ -131,14 +130,14 @@ def config_string(text: str, also: Iterable[str] = ()) -> str:
 
 
 def _behind(literal: str) -> str:
-    """Return the *literal* that stands behind a runtime variable: Nomad would write braces there twice."""
+    """Return the *literal* for a position after a runtime variable, where Nomad would duplicate braces."""
     braces = _BRACES.match(literal)
     end = braces.end() if braces else 0
     return _escaped(literal[:end]).replace("}", r"\u007d") + _escaped(literal[end:])
 
 
 def attribute_string(text: str) -> str:
-    """Return *text*, one property of a client such as ``${attr.cpu.arch}``, as a literal in which it stays alive."""
+    """Return *text*, a client attribute such as ``${attr.cpu.arch}``, as a literal in which it is evaluated."""
     if not names.ATTRIBUTE.fullmatch(text):
         raise _refusal("one runtime variable of the client such as ${attr.cpu.arch}", "something else")
     return f'"{text}"'
@@ -146,10 +145,10 @@ def attribute_string(text: str) -> str:
 
 def heredoc(text: str) -> str:
     """
-    Return *text* as a heredoc of a job file: its lines as they are, between marks. A newline is added at its end.
+    Return *text* as a heredoc of a job file: its unchanged lines between markers. A newline is added at its end.
 
-    Raises `errors.SpecError` for what `job_string` refuses, and for control characters other than newline and tab,
-    which nothing could escape there.
+    Raises the errors of `job_string`, and `errors.SpecError` for control characters other than newline and tab, which
+    cannot be escaped in a heredoc.
     """
     _refuse_templates(text)
     _refuse_unnormalised(text)
@@ -167,22 +166,22 @@ def _marks() -> Iterator[str]:
 
 def comment(text: str) -> str:
     r"""
-    Return *text* as a comment, one ``#`` for each of its lines; ``\u202e`` stands for what a reader cannot see.
+    Return *text* as a comment, one ``#`` for each line; invisible characters are written as escapes (``\u202e``).
 
-    HCL1 refuses U+E123 and NUL in a comment too.
+    HCL1 also refuses U+E123 and NUL in a comment.
     """
     return "\n".join([f"# {_NOT_ASCII.sub(_seen, line)}".rstrip() for line in text.splitlines()])
 
 
 def identifier(name: str) -> str:
-    """Return *name* as it is, when it can be the name of an attribute; raises `errors.SpecError` when it cannot."""
+    """Return *name* unchanged if it is a valid attribute name; raises `errors.SpecError` otherwise."""
     if not _IDENTIFIER.fullmatch(name):
         raise _refusal("a name of letters, digits, _ and - that begins with a letter or _", f"{len(name)} characters")
     return name
 
 
 def key(text: str) -> str:
-    """Return *text* as the key of a map: ``zone`` as it is, ``"a/b"`` and words like ``for`` quoted."""
+    """Return *text* as the key of a map: ``zone`` unchanged, ``"a/b"`` and words like ``for`` quoted."""
     return text if _IDENTIFIER.fullmatch(text) and text not in KEYWORDS else string(text)
 
 
@@ -199,14 +198,14 @@ def string_map(texts: Mapping[str, str]) -> str:
 
 
 def number(value: float) -> str:
-    """Return *value* as HCL writes a number; raises `errors.SpecError` for what no reader of HCL takes."""
+    """Return *value* as an HCL number; raises `errors.SpecError` for a value that no HCL parser accepts."""
     if isinstance(value, bool) or not math.isfinite(value) or abs(value) >= _LARGEST:
         raise _refusal("a number between -2**63 and 2**63", repr(value))
     return repr(value)
 
 
 def boolean(value: bool) -> str:
-    """Return ``true`` or ``false``. For job files: in a map of a volume file Nomad would store "1"."""
+    """Return ``true`` or ``false``. Only for job files: in a map of a volume file, Nomad would store "1"."""
     return "true" if value else "false"
 
 
@@ -215,7 +214,7 @@ def _escaped(text: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """Return the escape of a character that HCL1 refuses raw, that begins a template, or that a reviewer cannot see."""
+    """Return the escape of a character that HCL1 refuses raw, that starts a template, or that is invisible."""
     character = found[0]
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]

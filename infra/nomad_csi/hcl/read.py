@@ -1,18 +1,18 @@
 """
-Job files and volume files as plain Python values, with every string as Nomad would decode it.
+Read job files and volume files as plain Python values, with strings decoded like Nomad.
 
 A file becomes a dict. An attribute is its value: ``str``, ``int``, ``float``, ``bool``, ``None``, list or dict. A block
-type is a list with a dict for each block, in order; a block's labels stand in it under `values.LABELS`. So
+type is a list with a dict for each block, in order; its labels are under `values.LABELS`. So
 
     job "mysql" { group "db" { count = 1 } }
 
 reads as ``{"job": [{"__labels__": ["mysql"], "group": [{"__labels__": ["db"], "count": 1}]}]}``. The dicts and lists
 know their lines (`values.Map`, `values.Items`).
 
-Volume files are HCL1, with what only HCL1 has: quoted names in a block (``segments { "a/b" = "c" }``), several
-attributes on a line. Job files are HCL2. Either may be JSON. Stricter than Nomad where Nomad loses something silently:
-a name or key that stands twice is refused. Functions and operators are not computed; they are refused too, but for
-variables and locals that the file itself gives a value.
+Volume files are HCL1, with its special forms: quoted names in a block (``segments { "a/b" = "c" }``), several
+attributes on a line. Job files are HCL2. Either may be JSON. Stricter than Nomad where Nomad silently loses data:
+duplicate names or keys are refused. Functions and operators are not evaluated but refused; variables and locals with a
+value in the file itself are evaluated.
 """
 
 import json
@@ -24,7 +24,7 @@ from typing import Any, Literal
 from nomad_csi import errors
 from nomad_csi.hcl import expression, scan, source, values
 
-# One parser for the three kinds of text that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
+# One parser for the three formats that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
 #
 # Source: hashicorp/hcl ``hcl/parser/parser.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
 
@@ -32,20 +32,20 @@ from nomad_csi.hcl import expression, scan, source, values
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
 _MAP = "="
-"""In place of a block's type: a map, which HCL1 reads as it does a block."""
+"""In place of a block's type: a map, which HCL1 reads like a block."""
 
 _HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 @dataclass(kw_only=True)
 class HclParser(expression.ExpressionReader):
-    """Reads one text, and collects what is wrong with it and which odd forms it has."""
+    """Reads one text, and collects its problems and unusual forms."""
 
     found: values.Map = field(default_factory=values.Map)
-    """The whole text, after `read`, as far as it could be read."""
+    """The content, after `read`, as far as it could be read."""
 
     def read(self) -> None:
-        """Read the text into ``found``; what is wrong is in ``problems``."""
+        """Read the text into ``found``, and its problems into ``problems``."""
         try:
             self.found = self._json() if self.dialect == "json" else self._body("", "")
         except scan.UnreadableError:
@@ -60,7 +60,7 @@ class HclParser(expression.ExpressionReader):
         return found
 
     def map_body(self) -> values.Map:
-        """Return a map of HCL1, behind its opening brace: it is read as a block is."""
+        """Return a map of HCL1, after its opening brace; it is read like a block."""
         return self._body("}", _MAP)
 
     def _body(self, closing: str, kind: str) -> values.Map:
@@ -78,7 +78,7 @@ class HclParser(expression.ExpressionReader):
             before = self._comma()
 
     def _at_end(self, closing: str) -> bool:
-        """Go behind *closing*, or to the end of the file where there is none; return whether it is here."""
+        """Return whether *closing* is at the position, and skip it; empty *closing*: whether the file ends."""
         if self.position >= len(self.text) and not closing:
             return True
         if self.peek() != closing:
@@ -87,7 +87,7 @@ class HclParser(expression.ExpressionReader):
         return True
 
     def _comma(self) -> str:
-        """Return the space behind an item, and the comma that HCL1 allows there."""
+        """Return the space after an item, and the comma that HCL1 allows there."""
         if self.dialect != "volume":
             return ""
         gap = self.skip()
@@ -157,39 +157,39 @@ class HclParser(expression.ExpressionReader):
         found[name].put(content, self.line(start))
 
 
-# From what a parser read to plain values.
+# From parser results to plain values.
 
 
 _PASSES = 3
-"""Variables are known after the first, locals that use them after the second, those that use locals after the third."""
+"""The first pass yields variables, the second locals that use variables, the third locals that use locals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a text holds."""
+    """Content of a text, with its format and notes."""
 
     content: values.Map
     form: Literal["hcl", "json"]
     notes: tuple[tuple[scan.Note, int], ...] = ()
-    """Forms that not every reader of HCL takes, each with its line."""
+    """Forms that some HCL parsers refuse, each with its line."""
 
 
 def read_job(text: str, name: str = "") -> values.Map:
     """
     Return the job file *text*; *name* is the file's, for errors.
 
-    Raises `errors.SpecError` with every problem and its line; a syntax error ends the reading.
+    Raises `errors.SpecError` with every problem and its line; reading stops at a syntax error.
     """
     return reading(text, name or "the job file", "job").content
 
 
 def read_volume(text: str, name: str = "") -> values.Map:
-    """Return the volume file *text* as `read_job` does, legacy forms (``context { }`` as a block) included."""
+    """Return the volume file *text*, legacy forms (``context { }`` as a block) included; otherwise as `read_job`."""
     return reading(text, name or "the volume file", "volume").content
 
 
 def reading(text: str, name: str, dialect: scan.Dialect) -> Reading:
-    """Return what *text* holds, with its odd forms. JSON is found out by its first character."""
+    """Return the content of *text*, with its unusual forms. JSON is detected by its first character."""
     source.check(text, name, may_begin_with_mark=dialect == "job")
     text = text.removeprefix(source.BYTE_ORDER_MARK)
     is_json = text.lstrip()[:1] in {"{", "["}
@@ -216,7 +216,7 @@ def _parsed(text: str, dialect: scan.Dialect) -> HclParser:
 
 
 def _scope(found: values.Map) -> dict[str, Any]:
-    """Return what the file's own variables and locals are, by the names under which expressions ask for them."""
+    """Return the values of the file's own variables and locals, by their names in expressions."""
     scope: dict[str, Any] = {}
     for variable in values.blocks(found, "variable"):
         for label in variable.labels:

@@ -1,5 +1,5 @@
 """
-What moves over the text of a file: space, words, where a quoted text ends, what is skipped, what is wrong and where.
+Scanner over the text of a file: space, words, ends of quoted strings, skipping, problems with positions.
 
 Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
 """
@@ -19,7 +19,7 @@ Dialect = Literal["job", "volume", "json"]
 """HCL2, HCL1, and JSON in place of either."""
 
 Note = Literal["quoted-name", "one-line", "json-surrogate", "not-normalised"]
-"""Forms that Nomad's reader of the file takes, and other readers of HCL do not."""
+"""Forms that Nomad's parser accepts and other HCL parsers refuse."""
 
 DEPTH_LIMIT = 100
 """Levels of brackets; Nomad's own files have about ten."""
@@ -32,7 +32,7 @@ _TEXTS = {
     "volume": re.compile(r'(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*'),
     "json": re.compile(r'(?:[^"\\]|\\.)*'),
 }
-"""What stands in quotes up to the closing one or to a template, in each dialect."""
+"""Quoted text up to the closing quote or a template, by dialect."""
 
 _OPEN, _CLOSE = "{[(", "}])"
 
@@ -43,13 +43,13 @@ class UnreadableError(Exception):
 
 @dataclass(kw_only=True)
 class Scanner:
-    """A position in a text, and what was found wrong or odd so far."""
+    """A position in a text, with the problems and notes so far."""
 
     text: str
     dialect: Dialect
     problems: list[errors.Problem] = field(default_factory=list)
     notes: list[tuple[Note, int]] = field(default_factory=list)
-    """Odd forms, each with its line."""
+    """Unusual forms, each with its line."""
 
     position: int = 0
     depth: int = 0
@@ -58,7 +58,7 @@ class Scanner:
         self._line_ends = [match.start() for match in re.finditer("\n", self.text)]
 
     def end_of_string(self, start: int) -> int:
-        """Return the position behind the text in quotes that begins at *start*."""
+        """Return the position after the quoted string that starts at *start*."""
         pattern = _TEXTS[self.dialect]
         position = start + 1
         while True:
@@ -74,7 +74,7 @@ class Scanner:
             position = self.end_of_template(position, start)
 
     def end_of_template(self, position: int, start: int) -> int:
-        """Return the position behind the ``}`` that closes the template at *position*; HCL1 ignores quotes in it."""
+        """Return the position after the ``}`` that closes the template at *position*; HCL1 ignores quotes in it."""
         depth, begin = 1, position
         position += 2
         while depth and position < len(self.text):
@@ -90,12 +90,12 @@ class Scanner:
         return position
 
     def skip_expression(self) -> None:
-        """Go to the end of an expression: a line's end, a comma or a closing bracket outside of all brackets."""
+        """Skip to the end of an expression: a line's end, a comma or a closing bracket outside of all brackets."""
         while self.position < len(self.text) and self.text[self.position] not in "\n,}])":
             self.skip_token()
 
     def skip_token(self) -> None:
-        """Go over a text in quotes, brackets with all that is in them, a comment, or one character."""
+        """Skip a quoted string, brackets with their content, a comment, or one character."""
         if self.position >= len(self.text):
             self.fail(self.position)
         sign = self.text[self.position]
@@ -109,26 +109,26 @@ class Scanner:
             self.position += 1
 
     def skip_brackets(self) -> None:
-        """Go behind the closing bracket of the opening one at the position."""
+        """Skip the bracket at the position, through its closing bracket."""
         self.position += 1
         while self.peek() not in _CLOSE:
             self.nested(self.skip_token)
         self.position += 1
 
     def skip(self) -> str:
-        """Go over space, line breaks and comments, and return them."""
+        """Skip space, line breaks and comments, and return them."""
         return self.take(_SPACE)
 
     def skip_inline(self) -> None:
-        """Go over space on this line."""
+        """Skip space on this line."""
         self.take(_INLINE_SPACE)
 
     def skip_to_sign(self) -> None:
-        """Skip space in front of what belongs to a name: HCL2 wants it on the same line."""
+        """Skip space between a name and its sign; HCL2 requires both on the same line."""
         self.take(_SPACE if self.dialect == "volume" else _INLINE_SPACE)
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        """Go over what matches *pattern*, and return it; anything else ends the reading."""
+        """Skip and return the match of *pattern*; stop reading where there is none."""
         match = pattern.match(self.text, self.position)
         if match is None:
             self.fail(self.position)
@@ -136,13 +136,13 @@ class Scanner:
         return match[0]
 
     def peek(self) -> str:
-        """Return the next character; the end of the file ends the reading."""
+        """Return the next character; stop reading at the end of the file."""
         if self.position >= len(self.text):
             self.fail(self.position)
         return self.text[self.position]
 
     def nested(self, read: Callable[[], ResultT]) -> ResultT:
-        """Return what *read* returns, one level deeper."""
+        """Return the result of *read*, called one level deeper."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             allowed = "a file with a few levels of brackets"
@@ -154,12 +154,12 @@ class Scanner:
             self.depth -= 1
 
     def fail(self, position: int, fix: str = "") -> NoReturn:
-        """Report that HCL allows nothing of the kind at *position*, and end the reading."""
+        """Report a syntax error at *position*, and stop reading."""
         self.report(position, "what HCL allows there", self.seen(position), fix)
         raise UnreadableError
 
     def seen(self, position: int) -> str:
-        """Return what stands at *position*, as problems write it."""
+        """Return the text at *position*, in the form for problems."""
         found = self.text[position : position + 1]
         return ascii(found) if found else "the end of the file"
 
@@ -168,7 +168,7 @@ class Scanner:
         self.problems.append(errors.Problem(path=self.place(position), got=got, allowed=allowed, fix=fix))
 
     def place(self, position: int) -> str:
-        """Return line and column of *position*, in words."""
+        """Return line and column of *position*, as text."""
         line = self.line(position)
         return f"line {line}, column {position - (self._line_ends[line - 2] if line > 1 else -1)}"
 

@@ -1,17 +1,17 @@
-"""The text of a file that somebody else wrote, or why it is none: size, encoding, characters that no reader takes."""
+"""Load the text of a foreign file, with checks of size, encoding and invalid characters."""
 
 from pathlib import Path
 
 from nomad_csi import errors
 
 LIMIT_BYTES = 2**20
-"""The largest file that is read. Source: ``job_max_source_size`` of Nomad's server configuration, 1M by default."""
+"""Size limit of a file. Source: ``job_max_source_size`` of Nomad's server configuration, 1M by default."""
 
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def read(path: Path) -> str:
-    """Return the text of the file at *path*. Raises `errors.SpecError` that names what is wrong and the line."""
+    """Return the text of the file at *path*. Raises `errors.SpecError` with the problem and its line."""
     size = path.stat().st_size
     if size > LIMIT_BYTES:
         raise _refusal(str(path), "", f"a file of at most {LIMIT_BYTES // 2**20} MiB", f"{size / 2**20:.1f} MiB")
@@ -30,7 +30,7 @@ def decode(content: bytes, name: str) -> str:
 
 
 def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
-    """Raise `errors.SpecError` for a character that no reader takes: NUL, and a byte order mark in front of HCL1."""
+    """Raise `errors.SpecError` for a character that no parser accepts: NUL, and a byte order mark before HCL1."""
     if "\0" in text:
         raise _refusal(name, place(text, text.index("\0")), "text without NUL", "NUL")
     if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
@@ -38,7 +38,7 @@ def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
 
 
 def place(text: str, position: int) -> str:
-    """Return line and column of *position* in *text*, in words."""
+    """Return line and column of *position* in *text*, as text."""
     return f"line {text.count(chr(10), 0, position) + 1}, column {position - text.rfind(chr(10), 0, position)}"
 
 

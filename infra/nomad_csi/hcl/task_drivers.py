@@ -1,5 +1,5 @@
 """
-Which keys the ``config`` block of a task driver has, and what its texts may ask the client for.
+Keys of the ``config`` block of a task driver, and the runtime variables that its strings may reference.
 
 Nomad's own validation checks neither; the task fails on the client. The keys are in ``task_drivers.yaml``.
 Source of the names: hashicorp/nomad, ``client/taskenv/env.go``, 2026-08-21.
@@ -30,13 +30,13 @@ _ASKED = re.compile(r"(?<!\$)\$\{([^}]*)\}?|(?<!%)%\{([^}]*)\}?")
 
 @functools.cache
 def config_keys() -> Mapping[str, Sequence[str]]:
-    """Return the keys by task driver; of others nothing is known here."""
+    """Return the keys by task driver; other task drivers are unknown."""
     text = resources.files(__package__).joinpath("task_drivers.yaml").read_text(encoding="utf-8")
     return yaml_text.load(text)  # type: ignore[no-any-return]
 
 
 def unknown_keys(driver: str, config: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each key of *config* that the task driver does not have, with the likely one as a fix, or empty text."""
+    """Yield each unknown key of *config*, with the likely one as a fix, or an empty string."""
     known = config_keys().get(driver, ())
     for key in config if known else ():
         if key not in (*known, values.LABELS):
@@ -46,9 +46,9 @@ def unknown_keys(driver: str, config: Iterable[str]) -> Iterator[tuple[str, str]
 
 def strange_questions(text: str, known: frozenset[str]) -> list[str]:
     """
-    Return what *text* of a config block asks the client for that it does not know, each as written.
+    Return the unknown runtime variables in *text* of a config block, each as written.
 
-    *known* are the names of the task's own environment.
+    *known* are the names of the task's environment variables.
     """
     found = []
     for match in _ASKED.finditer(text):

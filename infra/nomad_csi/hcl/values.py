@@ -1,10 +1,10 @@
-"""What files are read into: dicts and lists that compare as such, and know the line of each entry."""
+"""Dicts and lists of parsed files, which know the line of each entry."""
 
 from collections.abc import Iterable
 from typing import Any
 
 LABELS = "__labels__"
-"""Key of a block's labels, a list of texts; absent when there are none."""
+"""Key of a block's labels, a list of strings; absent when there are none."""
 
 
 class Map(dict[str, Any]):
@@ -13,19 +13,19 @@ class Map(dict[str, Any]):
     def __init__(self, line: int = 1, entries: Iterable[tuple[str, Any, int]] = ()) -> None:
         super().__init__()
         self.line = line
-        """Line on which it begins."""
+        """Line on which the block starts."""
         self.lines: dict[str, int] = {}
         """Line of each entry; of a block type, that of its first block."""
         for key, value, at in entries:
             self.put(key, value, at)
 
     def put(self, key: str, value: Any, line: int) -> None:
-        """Add an entry that stands on *line*."""
+        """Add an entry on *line*."""
         self[key] = value
         self.lines.setdefault(key, line)
 
     def at(self, key: str) -> int:
-        """Return the line of the entry *key*, of the whole where there is none."""
+        """Return the line of the entry *key*; that of the whole block where there is none."""
         return self.lines.get(key, self.line)
 
     @property
@@ -43,18 +43,18 @@ class Items(list[Any]):
         self.lines: list[int] = []
 
     def put(self, value: Any, line: int) -> None:
-        """Add an item that stands on *line*."""
+        """Add an item on *line*."""
         self.append(value)
         self.lines.append(line)
 
 
 def line_of(items: Any, index: int, default: int = 1) -> int:
-    """Return the line of item *index* of a list; *default* for a list that does not know it."""
+    """Return the line of item *index* of a list; *default* for a list without lines."""
     return items.lines[index] if isinstance(items, Items) and index < len(items.lines) else default
 
 
 def blocks(body: Map, name: str) -> list[Map]:
-    """Return the blocks called *name* of *body*; a map stands for one block, as in Nomad; others are left out."""
+    """Return the blocks called *name* of *body*; a map counts as one block, as in Nomad; other values are omitted."""
     value = body.get(name, [])
     found = value if isinstance(value, list) else [value]
     return [block for block in found if isinstance(block, Map)]
@@ -67,7 +67,7 @@ def block(body: Map, name: str) -> Map:
 
 
 def texts(body: Map, name: str) -> list[str]:
-    """Return the items of the list called *name* as texts; none where there is no list."""
+    """Return the items of the list called *name* as strings; none where there is no list."""
     found = body.get(name)
     return [str(item) for item in found] if isinstance(found, list) else []
 

@@ -1,5 +1,5 @@
 """
-The payload that ``nomad volume register FILE`` makes of a volume file, so that a file can be compared with a payload.
+Convert a volume file to the payload of ``nomad volume register FILE``, to compare a file with a payload.
 
 Source: hashicorp/nomad, ``csiDecodeVolume`` in ``command/volume_register_csi.go`` and ``ParseBytes`` of
 dustin/go-humanize ``bytes.go``, 2026-08.
@@ -27,9 +27,10 @@ def volume_payload(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the ``CSIVolume`` that Nomad's command line sends for *document*, as `read.read_volume` gives it.
 
-    What the file leaves out is absent, where the command line sends null, zero or an empty text. As there, an unknown
-    top-level name is dropped (``access_mode`` of old files too), of several ``mount_options`` the first counts, and of
-    several ``required`` the first with segments. Raises `errors.SpecError` for what the command line refuses.
+    Values that the file omits are absent, where the command line sends null, zero or an empty string. Like the command
+    line, it drops unknown top-level names (such as ``access_mode`` of old files), and uses the first of several
+    ``mount_options`` and the first ``required`` with segments. Raises `errors.SpecError` for what the command line
+    refuses.
     """
     payload: dict[str, Any] = {
         _TEXTS[name]: weak_text(value, name) for name, value in document.items() if name in _TEXTS
@@ -81,7 +82,7 @@ def _segments(topology: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _blocks(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the blocks called *name*; a map stands for one block, as in HCL1."""
+    """Return the blocks called *name*; a map counts as one block, as in HCL1."""
     value = document.get(name, [])
     blocks = value if isinstance(value, list) else [value]
     if not all(isinstance(block, Mapping) for block in blocks):
@@ -92,7 +93,7 @@ def _blocks(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _map(value: Any, name: str) -> dict[str, str]:
-    """Return a map of texts; the later of several blocks wins, key by key."""
+    """Return a map of strings; the last of several blocks wins, key by key."""
     merged: dict[str, str] = {}
     for block in _blocks({name: value}, name):
         merged |= {key: weak_text(item, f"{name}.{key}") for key, item in block.items()}
@@ -106,7 +107,7 @@ def _texts(value: Any, name: str) -> list[str]:
 
 
 def weak_text(value: Any, name: str) -> str:
-    """Return *value* as Nomad's weak decoding writes it: ``true`` becomes "1", a number its digits."""
+    """Return *value* as a string by Nomad's weak decoding: ``true`` becomes "1", a number its digits."""
     match value:
         case str():
             return value
@@ -120,7 +121,7 @@ def weak_text(value: Any, name: str) -> str:
 
 
 def _source_text(value: Any, name: str) -> str:
-    """Return *value* where Nomad decodes into a text at once and keeps the word of the file: ``true`` stays "true"."""
+    """Return *value* where Nomad decodes directly into a string and keeps the source text: ``true`` stays "true"."""
     match value:
         case bool():
             return str(value).lower()

@@ -1,5 +1,5 @@
 """
-Status of job files, volume files and IAM policies that somebody wrote by hand: parsed files in, findings out. Pure.
+Check hand-written job files, volume files and IAM policies: parsed files in, findings out. Pure.
 
-Each rule has a code, an explanation, a fix and a source (`table`); what a driver takes comes from the catalogue.
+Each rule has a code, an explanation, a fix and a source (`table`); requirements of drivers come from the catalogue.
 """

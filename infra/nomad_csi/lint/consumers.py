@@ -1,4 +1,4 @@
-"""What is wrong with the way a job asks for a volume."""
+"""Check how a job requests a volume."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _NAMES = {
     ),
     "volume_mount": ("destination", "propagation_mode", "read_only", "selinux_label", "volume"),
 }  # fmt: skip
-"""What Nomad reads in the blocks of a job that concern volumes and plugins."""
+"""Names that Nomad reads in the blocks of a job that concern volumes and plugins."""
 
 
 def check(consumer: Consumer) -> Iterator[Finding]:
-    """Yield what is wrong with the volume block of *consumer*, and with what its group does with the volume."""
+    """Yield the findings for the volume block of *consumer*, and for its group's use of the volume."""
     yield from _modes(consumer)
     yield from _claims(consumer)
     yield from _twice(consumer)
@@ -30,7 +30,7 @@ def check(consumer: Consumer) -> Iterator[Finding]:
 
 
 def check_job(job: jobs.JobFile) -> Iterator[Finding]:
-    """Yield what Nomad refuses in the blocks of *job* that concern volumes, whichever type they are of."""
+    """Yield findings for what Nomad refuses in the volume blocks of *job*, of any type."""
     for group in job.groups:
         requests = jobs.labelled(group.body, "volume")
         options = [item for request in requests for item in values.blocks(request, "mount_options")]
@@ -99,7 +99,7 @@ def _claims(consumer: Consumer) -> Iterator[Finding]:
 
 
 def _twice(consumer: Consumer) -> Iterator[Finding]:
-    """Yield that an earlier block of the group asks for the same volume, and one of the two writes."""
+    """Yield a finding if an earlier block of the group requests the same volume, and one of the two writes."""
     request = consumer.request
     same = [
         item

@@ -1,4 +1,4 @@
-"""All rules applied to all files."""
+"""Apply all rules to all files."""
 
 import collections
 import dataclasses
@@ -14,14 +14,14 @@ from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, polic
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, at_line
 from nomad_csi.plan import registration
 
-# What is wrong between files: ids that should be the same, and ids that should not.
+# Problems across files: ids that should be equal, and ids that should differ.
 
 
 _HALVES = ("controller", "node")
 
 
 def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugin, Finding]]:
-    """Yield the plugin and what is wrong with it beside the others."""
+    """Yield each plugin and a finding that concerns it and the other plugins."""
     for first, second in itertools.combinations(plugins, 2):
         line = second.plugin.body.at("id")
         if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
@@ -35,7 +35,7 @@ def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugi
 
 
 def _half_elsewhere(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> LintedPlugin | None:
-    """Return the node plugin that seems to belong to a controller without one; each has lost the other."""
+    """Return the likely node plugin of a controller without one: a node plugin of the driver without a controller."""
     if plugin.plugin.type != "controller" or plugin.driver is None or _has_half(plugin, plugins):
         return None
     nodes = (other for other in plugins if other.plugin.type == "node" and other.driver is plugin.driver)
@@ -50,7 +50,7 @@ def _has_half(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> bool:
 def check_volumes(
     volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
 ) -> Iterator[tuple[LintedVolume, Finding]]:
-    """Yield the volume and what is wrong with it beside the others, and beside the plugins."""
+    """Yield each volume and a finding that concerns it and the other volumes or the plugins."""
     for first, second in _pairs(volumes):
         if (first.namespace, first.id) == (second.namespace, second.id):
             found = f"{first.file} has it too"
@@ -67,7 +67,7 @@ def check_volumes(
 
 
 def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
-    """Yield each two that have an id in common, of the volume or of its storage, in the order of *volumes*."""
+    """Yield each pair with the same volume id or external id, in the order of *volumes*."""
     groups: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
     for index, volume in enumerate(volumes):
         groups[volume.namespace, volume.id].append(index)
@@ -79,7 +79,7 @@ def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Lint
 
 
 def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
-    """Return whether two volumes are one to their driver."""
+    """Return whether their driver cannot distinguish the two volumes."""
     ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
     same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
     modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
@@ -96,7 +96,7 @@ _NOTES = {
     "one-line": ("several-on-a-line", "another attribute in front of it"),
     "quoted-name": ("name-in-quotes", "a name in quotes"),
 }
-"""Code, and what was found, by what the reader notes."""
+"""Code and text of the finding, by the reader's note."""
 
 _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
     LintedPlugin: (plugin_job.check, plugin_job.check_task, plugin_arguments.check),
@@ -107,14 +107,14 @@ _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
 
 
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
-    """Return what is wrong with *files*, in their order, by line."""
+    """Return the findings for *files*, in their order, by line."""
     order = {file.name: index for index, file in enumerate(files)}
     found = {*_of_files(files), *_of_subjects(model.subjects_of(files))}
     return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.found)))
 
 
 def of_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
-    """Return what is wrong with the plugins of *file*, of which somebody knows that they run *driver*."""
+    """Return the findings for the plugins of *file*, which are known to run *driver*."""
     known = (dataclasses.replace(plugin, driver=driver) for plugin in model.subjects_of([file]).plugins)
     return tuple(_checked(known))
 

@@ -1,4 +1,4 @@
-"""What is checked: the plugins, volumes, consumers and policies of the files."""
+"""Subjects of the checks: plugins, volumes, consumers and policies of the files."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from nomad_csi.migration import model, volumes
 
 
 def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
-    """Return what is found at *line* of a file; file and subject are added by `judge`."""
+    """Return a finding at *line* of a file; `judge` adds file and subject."""
     return dataclasses.replace(finding(code, "", found=found, advice=advice), line=line)
 
 
@@ -27,7 +27,7 @@ class LintedPlugin(model.Part):
 
     @property
     def role(self) -> drivers.DriverRole | None:
-        """What the catalogue says of this role; ``None`` where it says nothing."""
+        """The catalogue's description of this role; ``None`` where it has none."""
         return self.driver.roles.get(self.plugin.type) if self.driver else None  # type: ignore[call-overload]  # any text may stand in a file
 
     @property
@@ -68,14 +68,14 @@ class LintedVolume:
 
 @dataclass(frozen=True, kw_only=True)
 class Consumer:
-    """A group that asks for a volume."""
+    """A group that requests a volume."""
 
     file: str
     job: jobs.JobFile
     group: jobs.GroupBlock
     request: jobs.VolumeRequest
     volume: LintedVolume | None
-    """The volume, where its file was given too."""
+    """The volume; ``None`` where its file was not given."""
 
     @property
     def subject(self) -> str:
@@ -92,16 +92,16 @@ class LintedPolicy:
 
     @property
     def subject(self) -> str:
-        """What it is called in findings."""
+        """Its name in findings."""
         return "IAM policy"
 
 
-# From parsed files to what is checked, each with its driver where the catalogue knows it.
+# From parsed files to subjects, each with its driver if that is in the catalogue.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subjects:
-    """What the files hold."""
+    """Subjects of all files."""
 
     plugins: tuple[LintedPlugin, ...]
     volumes: tuple[LintedVolume, ...]
@@ -110,7 +110,7 @@ class Subjects:
 
 
 def subjects_of(files: Sequence[parsed.File]) -> Subjects:
-    """Return what *files* hold. A volume's driver is that of its plugin, where the plugin's job is among them."""
+    """Return the subjects in *files*. A volume's driver is that of its plugin, if the plugin's job is among them."""
     plugins = tuple(plugin for file in files for job in file.jobs for plugin in _plugins(file, job))
     volumes = tuple(_volume(file, content, plugins) for file in files for content in file.volumes)
     return Subjects(
@@ -122,7 +122,7 @@ def subjects_of(files: Sequence[parsed.File]) -> Subjects:
 
 
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
-    """Return the driver that *task* runs, in its image's version; ``None`` where it is not in the catalogue."""
+    """Return the driver of *task*, in its image's version; ``None`` where it is not in the catalogue."""
     row = model.row_of(task)
     return row and (catalogue.of_version(row, recognise.tag(task.image)) or row)
 

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a plugin, by its driver's row of the catalogue."""
+"""Check the arguments of a plugin against its driver's row of the catalogue."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _DEFAULT_MOUNT_DIR = "/csi"
 
 
 def check(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield what is wrong with the arguments of *plugin*."""
+    """Yield the findings for the arguments of *plugin*."""
     yield from _secrets(plugin)
     yield from _endpoint(plugin)
     if plugin.driver is not None:
@@ -67,7 +67,7 @@ def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[in
     for index, word in words:
         before = plugin.task.arguments[index - 1] if index else ""
         if before.startswith("-") and "=" not in before:
-            continue  # the value of the flag in front
+            continue  # the value of the preceding flag
         yield at_line("positional-word", plugin.task.line_of_argument(index), f"{word!a} with {driver.called}")
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the job around a plugin: its kind, count, constraints, restarts and time-outs."""
+"""Check the job of a plugin: type, count, constraints, restarts and timeouts."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _BOUND = re.compile(r"\s*(!=|>=|>|=|~>|<=|<|)\s*v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
 def check(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield what is wrong with the job of *plugin*."""
+    """Yield the findings for the job of *plugin*."""
     yield from _kind(plugin)
     yield from _instances(plugin)
     yield from _restart(plugin)
@@ -30,7 +30,7 @@ def check(plugin: LintedPlugin) -> Iterator[Finding]:
 def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
-    # A process that is both may be run as one of the two only; that is the operator's choice.
+    # A monolith process may run as controller or node only; that is the operator's choice.
     if block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
         found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
         yield at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
@@ -89,18 +89,18 @@ def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _lets_in_older(constraint: str, least: str) -> bool:
-    """Return whether ``">= 1.3, < 2"`` sets bounds, and lets in a version older than *least*."""
+    """Return whether *constraint*, such as ``">= 1.3, < 2"``, has bounds and allows a version older than *least*."""
     parts = (_BOUND.match(part) for part in constraint.split(","))
     bounds = [(found[1], found[2]) for found in parts if found and found[1] != "!="]
     lower = (version for operator, version in bounds if operator not in {"<", "<="})
     return bool(bounds) and all(version_gates.is_older(version, least) for version in lower)
 
 
-# What is wrong with the task of a plugin, but for its arguments: image, privilege, network, folders, config.
+# Check the task of a plugin, except its arguments: image, privilege, network, folders, config.
 
 
 def check_task(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield what is wrong with the task of *plugin*."""
+    """Yield the findings for the task of *plugin*."""
     if plugin.task.driver in plugin_jobs.CONTAINERS:
         yield from _image(plugin)
         yield from _privilege(plugin)
@@ -186,7 +186,7 @@ def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
 def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     templates = values.blocks(plugin.task.body, "template")
     if any(template.get("env") is True for template in templates):
-        return  # a template may bring any name into the environment
+        return  # a template may set any environment variable
     known = frozenset(plugin.task.env)
     for text, line in _texts(plugin.task.config, plugin.task.config.line):
         for question in task_drivers.strange_questions(text, known):

@@ -1,4 +1,4 @@
-"""What the EBS driver lacks, or could do too much with, under an IAM policy."""
+"""Check an IAM policy for the EBS driver: missing and excessive permissions."""
 
 import fnmatch
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume",
 
 
 def check(policy: LintedPolicy) -> Iterator[Finding]:
-    """Yield what is wrong with *policy*; nothing where it is not about volumes."""
+    """Yield the findings for *policy*; none where it does not concern volumes."""
     statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
     allowing = [item for item in statements if item.get("Effect") == "Allow"]
     patterns = [pattern.lower() for item in allowing for pattern in _texts(item.get("Action"))]
@@ -52,7 +52,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the texts at one place of a policy, where one may stand without a list."""
+    """Return the strings of a policy's value, which may be a list or a single string."""
     return [item for item in _list(value) if isinstance(item, str)]
 
 

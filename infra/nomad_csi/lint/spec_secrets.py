@@ -1,4 +1,4 @@
-"""Secrets that a spec holds in clear, also where no rendered file would show them. Pure."""
+"""Find secrets in clear text in a spec, also where no rendered file would show them. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -16,9 +16,9 @@ _ADVICE = (
 
 def check(document: Any, lines_of: Callable[[Iterable[str]], Mapping[str, int]]) -> Iterator[Finding]:
     """
-    Yield each secret in clear of a spec *document*; *lines_of* returns the lines of paths in it.
+    Yield a finding for each secret in clear text in a spec *document*; *lines_of* returns the lines of paths in it.
 
-    That is what stands under ``secrets`` of a volume, a class or a part of a set, and what has the form of a secret.
+    Secrets are the values under ``secrets`` of a volume, a class or a member of a set, and values in a secret's form.
     """
     places = tuple(dict.fromkeys(_places(document, "")))
     for path, line in (lines_of(places) if places else {}).items():
@@ -40,5 +40,5 @@ def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
 
 
 def _is_volume(path: str) -> bool:
-    """Return whether a volume, or a part of one, stands at *path*."""
+    """Return whether *path* is that of a volume or of a part of one."""
     return path.startswith(("volumes[", "classes."))

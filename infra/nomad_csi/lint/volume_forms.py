@@ -1,4 +1,4 @@
-"""What is wrong with a volume file whatever its driver is: forms that Nomad drops, changes or refuses."""
+"""Check a volume file independently of its driver: forms that Nomad drops, changes or refuses."""
 
 import dataclasses
 import re
@@ -21,7 +21,7 @@ _DECIMAL = re.compile(r"(?i)[0-9.,]+\s*[kmgtpe]b?\s*")
 
 
 def check(volume: LintedVolume) -> Iterator[Finding]:
-    """Yield what is wrong with the form of *volume*."""
+    """Yield the findings for the form of *volume*."""
     yield from _names(volume)
     yield from _capabilities(volume)
     yield from _maps(volume)
@@ -144,7 +144,7 @@ def _payload(volume: LintedVolume) -> Iterator[Finding]:
             yield at_line("volume-unreadable", line, found, f"write {problem.allowed}")
 
 
-# What the rules of a spec say of a volume file, with its lines: what its driver would refuse, or not find.
+# Apply the rules of a spec to a volume file, with its lines: values that its driver would refuse or miss.
 
 
 _PATH = "volumes[0]"
@@ -160,16 +160,16 @@ _ANY = spec.DriverSpec(
     ),
     creates=True,
 )
-"""In place of a driver that is not in the catalogue: it refuses nothing."""
+"""Replaces a driver that is not in the catalogue: it refuses nothing."""
 
 
 def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
-    """Yield what the rules say that a file can show: each problem that has a code."""
+    """Yield findings for the spec's rules that apply to a file: each problem with a code."""
     driver = volume.driver or _ANY
     try:
         document = volumes.as_spec(volume.content, driver, volume.file, model.Remarks())
     except errors.SpecError:
-        return  # Nomad cannot read it: `volume_forms` says so
+        return  # Nomad cannot read it: `volume_forms` reports it
     read = draft.read({"volumes": [model.filled(document)]})
     volume_read = read.volumes.get(_PATH)
     for problem in volume_rules.check_volume(volume_read, driver, None, _PATH) if volume_read else ():
@@ -180,14 +180,14 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
 
 
 def _advice(problem: errors.Problem, driver: spec.DriverSpec) -> str:
-    """Return the fix in words of a volume file; empty: that of the code."""
+    """Return the fix in terms of a volume file; empty: that of the code."""
     if problem.code == "topology-missing":
         return f'add a topology_request whose required topology has segments = {{ "{driver.topology_key}" = "..." }}'
     return "" if problem.code == "volume-only-created" else problem.fix
 
 
 def _is_said(code: str, content: values.Map) -> bool:
-    """Return whether the form of the file says already why the rule with *code* is broken."""
+    """Return whether a finding on the file's form already covers the rule with *code*."""
     if code == "topology-missing":
         return bool(values.blocks(content, "topology_request"))
     return code == "context-without-effect" and content.keys().isdisjoint(volumes.SOURCES)

@@ -1,1 +1,1 @@
-"""What operators have already, as a spec: job and volume files, Terraform state, and a cluster as it runs."""
+"""Import existing job and volume files, Terraform state, or a running cluster into a spec."""

@@ -1,4 +1,4 @@
-"""From files to a spec: plugins from jobs, volumes from volume files, and what is to be said about them."""
+"""From files to a spec: plugins from jobs, volumes from volume files, and remarks on both."""
 
 import dataclasses
 import re
@@ -26,13 +26,13 @@ def adopt(
     takes_over: bool = False,
 ) -> model.Adoption:
     """
-    Return the spec that *files* stand for; *aws_region* goes into plugins of AWS whose jobs name none.
+    Return the spec for *files*; *aws_region* goes into plugins of AWS whose jobs name none.
 
-    *remarks* are those that came up when the files were read; *providers* are the names by which plugins call their
-    drivers, by the plugin's id, where a cluster told them. *storage_found* is what a Terraform state holds of AWS;
-    where *takes_over*, the volumes' storage is declared with it.
+    *remarks* are those from reading the files; *providers* are the driver names that plugins report in a cluster, by
+    the plugin's id. *storage_found* is the AWS storage in a Terraform state; where *takes_over*, the volumes' storage
+    is declared with it.
 
-    Raises `errors.SpecError` for a volume that Nomad itself would refuse to read.
+    Raises `errors.SpecError` for a volume that Nomad itself would refuse.
     """
     remarks = remarks or model.Remarks()
     by_plugin = _parts(files, remarks)
@@ -75,7 +75,7 @@ def _report_refusals(
     remarks: model.Remarks,
     file: str,
 ) -> None:
-    """Say what a spec refuses of *document*, at its line, apart from what is missing; *file* holds what no item has."""
+    """Add a remark, at its line, for each invalid value of *document*; *file* is for values that belong to no item."""
     try:
         storage.plan_document(document)
     except errors.SpecError as error:
@@ -98,7 +98,7 @@ def _report_refusals(
 
 
 def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], remarks: model.Remarks) -> bool:
-    """Return whether the *problem* with *rest* of an *item* is what a remark says is missing."""
+    """Return whether a remark already reports the *problem* with *rest* of an *item* as missing."""
     said = [remark.text for remark in remarks.found if remark.kind == "missing"]
     if rest == "plugin_id":
         return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in said)
@@ -112,7 +112,7 @@ def _line_of_plugin(
     found: Sequence[tuple[parsed.File, values.Map]],
     by_plugin: Mapping[str, Sequence[model.Part]],
 ) -> tuple[str, int]:
-    """Return the file, and the line in it, that says *rest* of a plugin: of its jobs, else of its first volume."""
+    """Return file and line of *rest* of a plugin: in its jobs, else in its first volume."""
     for part in sorted(by_plugin.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
         written = {"extra_arguments": "args", "image": "image"}.get(rest.partition(".")[0], "")
         return part.file, part.task.config.at(written) if written else part.plugin.body.line
@@ -146,7 +146,7 @@ def _plugins_of(
     known: dict[str, drivers.Driver | None],
     remarks: model.Remarks,
 ) -> list[dict[str, Any]]:
-    """Return the plugins that volumes name and no job file runs: as the catalogue has them."""
+    """Return the plugins that volumes name without a job file, with the catalogue's defaults."""
     documents: dict[str, dict[str, Any]] = {}
     for file, content in found:
         plugin_id = jobs.text(content, "plugin_id")
@@ -179,7 +179,7 @@ def _fill_region(
     """
     Put the region into plugins that need one and name none.
 
-    It is the one that is given, else that of their storage (*known*, by the plugin's id) or of their volumes' zones.
+    It is *aws_region*, else the region of their storage (*known*, by the plugin's id) or of their volumes' zones.
     """
     for document in documents:
         missing = f"aws_region of {document['id']}:"
@@ -199,7 +199,7 @@ def _fill_region(
 
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
-    """Say of volumes that share the storage of an earlier one what the spec wants to know, where they may."""
+    """Set ``shares_storage`` on volumes that share the storage of an earlier one, where they may."""
     seen: set[str] = set()
     for volume in adopted:
         identities = registration.storage_identities(str(volume.get("existing", {}).get("external_id", "")))

@@ -1,5 +1,5 @@
 """
-Storage and policies of AWS in a state of Terraform's, beside the volumes that use them. Pure.
+AWS storage and policies in a Terraform state, for the volumes that use them. Pure.
 
 Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has them (``ebs/volume.py``,
 ``efs/file_system.py``, ``efs/mount_target.py``, ``efs/access_point.py``, ``ec2/security_group.py``, ``iam/``), 2026-11.
@@ -23,10 +23,10 @@ TYPES = (EBS, FILE_SYSTEM, TARGET, ACCESS_POINT, GROUP, POLICY, ROLE_POLICY, POL
 
 NFS_PORT = 2049
 _GRANTS = {"aws-ebs": "ec2:AttachVolume", "aws-efs": "elasticfilesystem:"}
-"""What a policy for the driver names."""
+"""Action, or prefix of actions, in a policy for the driver."""
 
 _BASELINE = {"iops": 3000, "throughput": 125}
-"""Of gp3: AWS gives it to a volume that asks for nothing."""
+"""AWS's defaults for gp3."""
 
 _WITH_IOPS = frozenset({"gp3", "io1", "io2"})
 
@@ -35,7 +35,7 @@ Attributes = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """One object that Terraform holds."""
+    """One object in a Terraform state."""
 
     address: str
     attributes: Attributes
@@ -43,16 +43,16 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class AwsStorage:
-    """What a state holds of AWS, by type and id."""
+    """AWS objects in a state, by type and id."""
 
     by_type: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
 
     def of(self, kind: str) -> Mapping[str, Held]:
-        """Return the objects of a type by id."""
+        """Return the objects of a type, by id."""
         return self.by_type.get(kind, {})
 
     def find(self, external_id: str) -> Held | None:
-        """Return the EBS volume or file system of a volume's external id."""
+        """Return the EBS volume or file system with a volume's external id."""
         known = aws_records.parts(external_id)
         return self.of(FILE_SYSTEM).get(known[0]) if known else self.of(EBS).get(external_id)
 
@@ -62,7 +62,7 @@ class AwsStorage:
         return tuple(sorted(own, key=_zone))
 
     def roles(self, driver: str) -> tuple[str, ...]:
-        """Return the roles that a policy for the *driver* is attached to, or is written into."""
+        """Return the roles with an attached or inline policy for the *driver*."""
         granting = {
             str(item.attributes.get("arn") or key)
             for key, item in self.of(POLICY).items()
@@ -82,7 +82,7 @@ class AwsStorage:
 
 
 def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
-    """Return what *found* has of AWS: address, type and attributes of each object of a state."""
+    """Return the AWS objects in *found*: address, type and attributes of each object of a state."""
     by_type: dict[str, dict[str, Held]] = {}
     for address, kind, attributes in found:
         if kind in TYPES and isinstance(attributes.get("id"), str):
@@ -92,7 +92,7 @@ def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
 
 
 def region(external_id: str, storage: AwsStorage) -> str:
-    """Return the region of a volume's storage; empty where the state does not hold it."""
+    """Return the region of a volume's storage; empty where the state lacks it."""
     held = storage.find(external_id)
     if held is None:
         return ""
@@ -106,11 +106,11 @@ def fill(
     volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
 ) -> tuple[dict[str, set[str]], dict[str, Any]]:
     """
-    Put into *volumes* what *storage* says of theirs; return the regions of each plugin's storage, and file systems.
+    Complete *volumes* from *storage*; return the regions of each plugin's storage, and the shared file systems.
 
-    Where Nomad was given no zone, that of the EBS volume. Where *takes_over*, storage is declared under ``ebs`` and
-    ``efs`` with what it has, so that a stack can take it over, and file systems of several volumes as such, by name;
-    otherwise it stays under ``existing``.
+    A volume without a zone gets that of the EBS volume. Where *takes_over*, storage is declared under ``ebs`` and
+    ``efs`` with its attributes, so that a stack can take it over, and shared file systems by name; otherwise it stays
+    under ``existing``.
     """
     found = [item for item in volumes if item.get("existing", {}).get("external_id")]
     used = [_storage_id(item) for item in found]
@@ -141,7 +141,7 @@ def fill(
 def fill_roles(
     plugins: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
 ) -> None:
-    """Name the role of the clients, and where *takes_over* put it into plugins that name none."""
+    """Add a remark on the role of the clients; where *takes_over*, set it on plugins that name none."""
     for plugin in plugins:
         roles = storage.roles(plugin["driver"]) if isinstance(plugin.get("driver"), str) else ()
         for role in roles:
@@ -161,7 +161,7 @@ def _take_over(
     remarks: model.Remarks,
     shared: dict[str, tuple[str, Any]] | None,
 ) -> None:
-    """Declare the storage of *volume*; a file system of several goes to *shared*, by id, with its name in the spec."""
+    """Declare the storage of *volume*; add a shared file system to *shared*, by id, with its name in the spec."""
     known = aws_records.parts(volume["existing"]["external_id"])
     if known is None:
         reason = "several volumes use it" if shared is not None else _obstacle(held.attributes)
@@ -190,7 +190,7 @@ def _take_over(
 
 
 def _obstacle(given: Attributes) -> str:
-    """Return what of the storage a spec cannot say, so that `up` would change or replace it; empty: nothing."""
+    """Return the attribute that a spec cannot express, so that `up` would change or replace it; empty: none."""
     if given.get("throughput_mode") == "provisioned":
         return "a spec cannot express throughput_mode provisioned"
     named = ("multi_attach_enabled", "outpost_arn", "availability_zone_name", "lifecycle_policy")
@@ -216,7 +216,7 @@ def _efs(
     remarks: model.Remarks,
     shared: dict[str, tuple[str, Any]] | None,
 ) -> tuple[Any, str]:
-    """Return what the spec has under ``efs``, and why it cannot be declared; empty: it can. *shared* as above."""
+    """Return the value for ``efs``, and why it cannot be declared; empty: it can. *shared* as above."""
     external_id = volume["existing"]["external_id"]
     system_id, point_id = aws_records.parts(external_id) or ("", "")
     given, targets = held.attributes, storage.targets(system_id)
@@ -241,7 +241,7 @@ def _efs(
 
 
 def _name(held: Held, taken: Collection[str]) -> str:
-    """Return a name for a file system: that of Terraform's resource, with its id where that is *taken*."""
+    """Return a name for a file system: that of the Terraform resource, with its id where the name is *taken*."""
     label = re.sub(r"\[.*", "", held.address).rpartition(".")[2]
     return label if label not in taken else f"{label}-{held.attributes['id']}"
 
@@ -249,7 +249,7 @@ def _name(held: Held, taken: Collection[str]) -> str:
 def _settings(
     where: str, held: Held, targets: Sequence[Held], storage: AwsStorage, remarks: model.Remarks
 ) -> dict[str, Any]:
-    """Return the file system's own settings; *where* its clients stand in the spec."""
+    """Return the file system's own settings; *where* is the path of its clients in the spec."""
     given = held.attributes
     clients = _clients(targets, storage)
     if not clients:
@@ -280,7 +280,7 @@ def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | 
 
 
 def _clients(targets: Iterable[Held], storage: AwsStorage) -> dict[str, list[str]]:
-    """Return who may reach the mount targets, by the rules of the security groups that the state holds."""
+    """Return the clients that may reach the mount targets, by the security group rules in the state."""
     ids = {group for item in targets for group in item.attributes.get("security_groups") or ()}
     rules = [
         rule
@@ -331,7 +331,7 @@ def _tags(given: Attributes) -> dict[str, Any]:
 
 
 def _points(volumes: Iterable[Mapping[str, Any]], external_id: str) -> int:
-    """Return how many of *volumes* stand for the access point in *external_id*; 0 where there is none."""
+    """Return how many of *volumes* use the access point in *external_id*; 0 where it has none."""
     point = (aws_records.parts(external_id) or ("", ""))[1]
     ids = (str(item.get("existing", {}).get("external_id", "")) for item in volumes)
     return sum((aws_records.parts(each) or ("", ""))[1] == point for each in ids) if point else 0
@@ -348,7 +348,7 @@ def _zone(target: Held) -> str:
 
 
 def _first(attributes: Attributes, name: str) -> Attributes:
-    """Return the only block of that name: Terraform keeps a list of them."""
+    """Return the only block of that name, which Terraform stores as a list."""
     found = attributes.get(name)
     block = found[0] if isinstance(found, list) and found else found
     return block if isinstance(block, Mapping) else {}

@@ -1,4 +1,4 @@
-"""What the rendered jobs do otherwise than the files did: every field of the plan against what stands in the job."""
+"""Differences between the imported job files and the rendered jobs, field by field."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from nomad_csi.plan import storage
 from nomad_csi.text import secrets
 
 _PLACEHOLDER_REGION = "us-east-1"
-"""For a comparison only, where no file says the region."""
+"""Used only for the comparison, where no file names the region."""
 
 _CODES: Mapping[str, str] = {
     "arguments": "endpoint-written-out",
@@ -23,11 +23,11 @@ _CODES: Mapping[str, str] = {
     "privileged": "privilege-missing",
     "restart": "restart-gives-up",
 }
-"""By field, the finding of `lint` that is resolved by the change."""
+"""By field, the finding of `lint` that the change resolves."""
 
 
 def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]], remarks: model.Remarks) -> None:
-    """Add a remark for each field of a job that comes out otherwise than it stands in its file."""
+    """Add a remark for each field of a job that differs from its file."""
     for plugin in document.get("plugins", ()):
         found = parts.get(plugin["id"], ())
         planned = _planned(plugin)
@@ -41,7 +41,7 @@ def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]
 
 
 def _planned(plugin: Mapping[str, Any]) -> tuple[plans.PluginJob, ...]:
-    """Return the jobs of a plugin of the spec; none where too little is known to plan them."""
+    """Return the planned jobs of a plugin of the spec; none where too little is known."""
     for region in ({}, {"aws_region": _PLACEHOLDER_REGION}):
         try:
             return storage.plan_document({"plugins": [{**plugin, **region}]}).plugins[0].jobs
@@ -59,7 +59,7 @@ def _compare(part: model.Part, planned: plans.PluginJob, remarks: model.Remarks)
 
 
 def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, Any, Any, str]]:
-    """Yield name, value in the file, value in the plan and the reason of each field."""
+    """Yield name, value in the file, value in the plan and reason for each field."""
     body, config = part.job.body, part.task.config
     resources = values.block(part.task.body, "resources")
     yield "job id", part.job.id, planned.job_id, "named by the plugin, so that two plugins of one driver can run"
@@ -85,7 +85,7 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
 
 
 def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str], list[str], str]:
-    """Return both, and why they differ; word by word where only that differs, which is a change to Nomad."""
+    """Return both, and why they differ; word by word where only the splitting differs, a change for Nomad."""
     before, after = _joined(given), _joined(planned)
     if before != after:
         return before, after, "the socket path that Nomad sets"
@@ -95,7 +95,7 @@ def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str],
 
 
 def _joined(given: Sequence[str]) -> list[str]:
-    """Return *given* without what looks like a secret."""
+    """Return *given* without values that look like secrets."""
     return ["[secret]" if secrets.in_argument(argument) else argument for _, argument in arguments.joined(given)]
 
 

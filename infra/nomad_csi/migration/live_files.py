@@ -1,7 +1,7 @@
 """
-Volumes and plugin jobs as a cluster holds them, in the shape of files. Only reads.
+Read volumes and plugin jobs from a cluster, in the shape of files. Read-only.
 
-What Nomad shows to nobody, secrets and mount flags, is named and never made up.
+Values that Nomad never returns (secrets, mount flags) are reported and never guessed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +23,10 @@ SECRETS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Live:
-    """What a cluster holds."""
+    """Volumes and plugin jobs of a cluster."""
 
     files: tuple[parsed.File, ...]
-    """Jobs and volumes, each as a file that is named by what it is."""
+    """Jobs and volumes, each as a file named after the object."""
 
     providers: Mapping[str, str]
     """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
@@ -41,17 +41,17 @@ def read(
     known: Sequence[parsed.File] = (),
 ) -> Live:
     """
-    Return plugin jobs and volumes; what the token may not read is remarked.
+    Return plugin jobs and volumes; add a remark on what the token may not read.
 
     Args:
-        client: the cluster; a token that may only read is enough.
+        client: the cluster; a read-only token is enough.
         namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read, and all plugins.
-        remarks: what is to be said goes here.
+        remarks: remarks are added here.
         plugin_id: only this plugin and its volumes; empty: all.
-        known: files whose jobs and volumes are not read again: they may hold what Nomad hides.
+        known: files whose jobs and volumes are not read again: they may hold values that Nomad hides.
 
     Raises:
-        errors.NomadApiError: Nomad did not answer, or may not tell what there is.
+        errors.NomadApiError: Nomad did not respond, or the token may not list the objects.
 
     """
     in_files = _keys(known)
@@ -82,7 +82,7 @@ def read(
 
 
 def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
-    """Return kind, namespace and id of all that stands in *files*."""
+    """Return kind, namespace and id of each object in *files*."""
     jobs = {("job", job.namespace or "default", job.id) for file in files for job in file.jobs}
     found = (content for file in files for content in file.volumes)
     return jobs | {

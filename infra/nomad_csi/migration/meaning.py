@@ -1,4 +1,4 @@
-"""Arguments and environment of a task, read back through the driver's row: which values of a spec they stand for."""
+"""Map arguments and environment of a task back to values of a spec, by the driver's row."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,10 +16,10 @@ _PLACE = re.compile(r"\\\{(\w+)\\\}")
 
 @dataclass(kw_only=True)
 class Meaning:
-    """What arguments and environment say."""
+    """Values of a spec from arguments and environment."""
 
     settings: dict[str, str] = field(default_factory=dict)
-    """Values by the name of the place that they fill, such as ``log_verbosity``."""
+    """Values by placeholder name, such as ``log_verbosity``."""
 
     extra: list[str] = field(default_factory=list)
     """Arguments beyond those of the row."""
@@ -29,7 +29,7 @@ class Meaning:
 
 
 def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
-    """Return what *part* says as *role* of *driver*; what cannot be carried over goes to *remarks*."""
+    """Return the values in *part* as *role* of *driver*; add remarks on what cannot be carried over."""
     found = Meaning()
     rendered = _rendered(role, part.plugin.id)
     for index, argument, given in arguments.spans(part.task.arguments):
@@ -47,7 +47,7 @@ def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, rem
 
 
 def _rendered(role: drivers.RoleSpec, plugin_id: str) -> list[str]:
-    """Return what the row renders for *plugin_id*, each flag with its value, other places open."""
+    """Return the row's arguments for *plugin_id*, each flag with its value, other placeholders left open."""
     own = [argument for _, argument in arguments.joined(role.arguments)]
     return [text.replace("{plugin_id}", plugin_id) for text in (*own, *role.optional_arguments.values())]
 
@@ -55,7 +55,7 @@ def _rendered(role: drivers.RoleSpec, plugin_id: str) -> list[str]:
 def _argument(
     argument: str, rendered: list[str], role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning
 ) -> Iterator[str]:
-    """Add what *argument* says to *found*; yield what is to be said where it cannot be carried over."""
+    """Add the value of *argument* to *found*; yield the text of a remark where it cannot be carried over."""
     name = arguments.flag(argument)
     if argument in rendered or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments)):
         return
@@ -99,7 +99,7 @@ def _variable(name: str, value: str, role: drivers.RoleSpec, found: Meaning) -> 
 
 
 def _fills(templates: Iterable[str], text: str, found: Meaning) -> bool:
-    """Return whether *text* is one of *templates* with its places filled in; the values go to *found*."""
+    """Return whether *text* is one of *templates* with its placeholders replaced; add the values to *found*."""
     for template in templates:
         pattern = _PLACE.sub(r"(?P<\1>.*)", re.escape(template))
         match = re.fullmatch(pattern, text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""What comes out: the document of a spec, and remarks on what is not in it, or is in it otherwise."""
+"""Result of an import: the document of a spec, and remarks on missing or changed values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,34 +11,34 @@ from nomad_csi.hcl import values
 
 Kind = Literal["missing", "wrong", "left out", "changed", "note", "not read"]
 """
-``missing``: the spec needs it and no file says it; ``wrong``: a spec refuses what the file says; ``left out``: the file
-says it and the spec has no place for it; ``changed``: rendered otherwise than it was; ``note``: worth knowing;
-``not read``: the cluster has it, and the token may not read it.
+``missing``: the spec requires it and no file has it; ``wrong``: a spec refuses the file's value; ``left out``: the spec
+has no key for it; ``changed``: rendered differently than in the file; ``note``: for information; ``not read``: the
+token may not read it in the cluster.
 """
 
 OPEN: tuple[Kind, ...] = ("wrong", "missing")
-"""Kinds that keep a spec from being used as it is."""
+"""Kinds that must be resolved before the spec can be used."""
 
 CLUSTER = "the cluster"
-"""Where remarks stand that belong to no job or volume alone."""
+"""File of remarks that concern no single job or volume."""
 
 
 TERRAFORM = "the Terraform state"
-"""Where remarks stand that belong to no resource of it alone."""
+"""File of remarks that concern no single resource of the state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """One thing to know about the import. Never the value of a secret."""
+    """One remark on the import. Never holds the value of a secret."""
 
     kind: Kind
     file: str
     line: int
-    """0: it stands in no file."""
+    """0: not in a file."""
 
     text: str
     code: str = field(default="", compare=False)
-    """Code of the finding that `lint` has at this place, if any, where the remark says what becomes of it."""
+    """Code of the finding of `lint` at this line that the import resolves or keeps; empty: none."""
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
@@ -52,7 +52,7 @@ class Remark:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One task of a plugin: where it stands."""
+    """One task of a plugin, with its file, job and group."""
 
     file: str
     job: jobs.JobFile
@@ -62,7 +62,7 @@ class Part:
 
     @property
     def restarts(self) -> list[values.Map]:
-        """The ``restart`` blocks that count."""
+        """The ``restart`` blocks in effect."""
         return values.blocks(self.task.body, "restart") or values.blocks(self.group.body, "restart")
 
     @property
@@ -78,7 +78,7 @@ def is_distinct_hosts(constraint: values.Map) -> bool:
 
 
 def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
-    """Return the driver of the catalogue that *task* runs, whatever its version."""
+    """Return the driver of the catalogue that *task* runs, in any version."""
     return recognise.of_plugin(
         image=task.image,
         command=jobs.text(task.config, "command"),
@@ -94,14 +94,14 @@ class Remarks:
     found: list[Remark] = field(default_factory=list)
 
     def add(self, kind: Kind, file: str, line: int, text: str, *, code: str = "") -> None:
-        """Add one, once."""
+        """Add a remark, unless it exists."""
         remark = Remark(kind=kind, file=file, line=line, text=text, code=code)
         if remark not in self.found:
             self.found.append(remark)
 
-    def drop(self, beginning: str) -> None:
-        """Take back those whose text begins so: what was missing is known."""
-        self.found[:] = [remark for remark in self.found if not remark.text.startswith(beginning)]
+    def drop(self, prefix: str) -> None:
+        """Remove the remarks whose text has this *prefix*: the missing value is known now."""
+        self.found[:] = [remark for remark in self.found if not remark.text.startswith(prefix)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,21 +109,21 @@ class Adoption:
     """The result of an import."""
 
     document: Mapping[str, Any]
-    """A spec as plain values, for YAML. It may lack what no file says."""
+    """A spec as plain values, for YAML. It may lack values that no file has."""
 
     remarks: tuple[Remark, ...]
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is something, and nothing is missing or wrong in it."""
+        """Whether the document is not empty, and nothing in it is missing or wrong."""
         return bool(self.document) and all(remark.kind not in OPEN for remark in self.remarks)
 
     @property
     def is_all(self) -> bool:
-        """Whether all that there is was read."""
+        """Whether everything could be read."""
         return all(remark.kind != "not read" for remark in self.remarks)
 
 
 def filled(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* without what a spec leaves out: absent and empty values, but not false and 0."""
+    """Return *document* without absent and empty values; false and 0 stay."""
     return {name: value for name, value in document.items() if value not in (None, "", [], {})}

@@ -1,4 +1,4 @@
-"""JSON objects that stand in no file, such as what a server answers, in the shape of files. They have no lines."""
+"""Convert JSON objects, such as responses of a server, to the shape of files, without line numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,10 +23,10 @@ def content(found: Any) -> Any:
 
 
 def job_file(name: str, found: Mapping[str, Any]) -> parsed.File:
-    """Return the job that Nomad's API shows as the file *name*."""
+    """Return a job from Nomad's API as the file *name*."""
     return parsed.File(name=name, kind="job", form="json", jobs=jobs.jobs(content(found)))
 
 
 def volume_file(name: str, found: Mapping[str, Any]) -> parsed.File:
-    """Return the volume that Nomad's API shows, or takes, as the file *name*."""
+    """Return a volume in the form of Nomad's API as the file *name*."""
     return parsed.File(name=name, kind="volume", form="json", volumes=tuple(api.volumes(content(found))))

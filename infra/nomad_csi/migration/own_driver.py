@@ -1,4 +1,4 @@
-"""A driver that is not in the catalogue, as a description of one's own, from what its jobs say."""
+"""Describe a driver that is not in the catalogue, from its jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,9 +23,9 @@ def describe(
     row: drivers.Driver | None = None,
 ) -> dict[str, Any]:
     """
-    Return the description of the driver of *plugin_id*; *volumes* show how it is used.
+    Return the description of the driver of *plugin_id*; *volumes* are the volumes that use it.
 
-    *row* is that of the catalogue where the arguments of this version of it are not known.
+    *row* is the catalogue's, where the arguments of this version are unknown.
     """
     part = next(iter(roles.values()))
     named = [
@@ -81,7 +81,7 @@ def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
 
 
 def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
-    """Return the arguments word by word as they stand: only the driver knows whether a flag takes the next word."""
+    """Return the arguments unchanged, word by word: only the driver knows whether a flag takes the next word."""
     found: list[str] = []
     for index, argument, given in arguments.spans(part.task.arguments):
         name = arguments.flag(argument)

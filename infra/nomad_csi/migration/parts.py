@@ -1,4 +1,4 @@
-"""Parts of a plugin job that a spec has its own form for: resources, constraints, restarts, updates."""
+"""Convert parts of a plugin job with an equivalent in a spec: resources, constraints, restarts, updates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -11,21 +11,21 @@ from nomad_csi.migration import model
 from nomad_csi.plan import jobs as planned
 from nomad_csi.spec import names, plugin_jobs
 
-# Whose image a plugin runs: the catalogue's, another version, from a mirror, with a digest.
+# The image of a plugin: the catalogue's, another version, from a mirror, with a digest.
 
 
 def image_in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Driver | None:
     """
-    Return the driver *row* with the arguments that it takes in the version of the image of *parts*.
+    Return the driver *row* with its arguments in the image version of *parts*.
 
-    ``None``: these are not known. Without an image, and for one without a version, it is the row itself.
+    ``None``: the arguments are unknown. Without an image, or for an image without a version, return the row itself.
     """
     image = next((part.task.image for part in reversed(parts) if part.task.image), "")
     return row if recognise.is_unpinned(image) else catalogue.of_version(row, recognise.tag(image))
 
 
 def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    """Return the fields of a plugin that say which image it runs; none where it is the catalogue's."""
+    """Return the fields of a plugin for its image; none where it is the catalogue's."""
     given = {name: part.task.image for name, part in roles.items() if part.task.image}
     if not given:
         return {}
@@ -41,7 +41,7 @@ def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
     if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
         return document
     if recognise.is_unpinned(image):
-        return {}  # the job shows another image then, which is said of each
+        return {}  # the job then has another image, which a remark on each job reports
     mirror = recognise.mirror(image, driver)
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
@@ -67,7 +67,7 @@ _SHORT = ("regexp", "version", "semver", "set_contains", "set_contains_any")
 
 
 def resources(part: model.Part) -> dict[str, Any] | None:
-    """Return the resources of a task as a spec has them; ``None`` where the job says none."""
+    """Return the resources of a task in the form of a spec; ``None`` where the job has none."""
     block = values.block(part.task.body, "resources")
     if not block:
         return None
@@ -80,7 +80,7 @@ def resources(part: model.Part) -> dict[str, Any] | None:
 
 
 def constraints(part: model.Part, remarks: model.Remarks) -> tuple[str, list[dict[str, str]]]:
-    """Return the zone that the job is bound to, empty for none, and its other constraints as a spec has them."""
+    """Return the zone that the job is bound to, empty for none, and its other constraints in the form of a spec."""
     zone, found = "", []
     for block in part.constraints:
         if model.is_distinct_hosts(block):
@@ -116,7 +116,7 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
 def health_timeout(
     roles: Mapping[str, model.Part], remarks: model.Remarks, usual_s: int, least_s: int, why: str
 ) -> dict[str, int]:
-    """Return how long the first healthy answer may take, the longest that the jobs give it; *why* it is *least_s*."""
+    """Return the health timeout, the longest of the jobs; *why* is the reason for a minimum of *least_s*."""
     given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
     longest = round(max(given, default=usual_s))
     if longest < least_s:
@@ -128,7 +128,7 @@ def health_timeout(
 
 
 def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:
-    """Return how the task is started again, where the job says so."""
+    """Return the restart policy, where the job has one."""
     if not part.restarts:
         return {}
     block = part.restarts[0]
@@ -142,7 +142,7 @@ def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:
 
 
 def update(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
-    """Return how a changed job replaces its instances, where the job says so."""
+    """Return the update strategy, where the job has one."""
     found: dict[str, Any] = {}
     taken = {"max_parallel", "min_healthy_time", "healthy_deadline", "progress_deadline", "auto_revert"}
     for body in (part.job.body, part.group.body):
@@ -162,7 +162,7 @@ def _seconds(block: values.Map, names: dict[str, str]) -> dict[str, int]:
     return {key: max(1, round(seconds)) for key, seconds in found.items() if seconds is not None}
 
 
-# What of a job the spec has no place for. It is said, name by name, and never dropped in silence.
+# Names of a job without an equivalent in the spec. Each is reported, and never dropped silently.
 
 
 _JOB = frozenset(
@@ -187,7 +187,7 @@ _DEFAULTS = {
         "healthy_deadline": 300_000_000_000,
     },
 }
-"""What Nomad writes into a job that does not say it. Source: ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
+"""Nomad's defaults for a job. Source: ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
 
 _WHY = {
     "affinity": "a plugin runs on all clients that meet its constraints",
@@ -202,7 +202,7 @@ _WHY = {
 
 
 def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
-    """Add a remark for each name of *part* that the spec has no place for; *also_taken* are carried over otherwise."""
+    """Add a remark for each name of *part* that the spec lacks; *also_taken* are carried over in another form."""
     for where, body, taken in (
         ("the job", part.job.body, _JOB),
         ("the group", part.group.body, _GROUP),

@@ -1,4 +1,4 @@
-"""From the tasks of a plugin, in one job or two, to one plugin of a spec."""
+"""Convert the tasks of a plugin, in one or two jobs, to one plugin of a spec."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -24,11 +24,11 @@ _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
 _USUAL_VERBOSITY = 2
 _USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
-"""Nomad's own where a job says none, and the least that a spec allows."""
+"""Nomad's default, and the minimum that a spec allows."""
 
 
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
-    """Return the plugin *plugin_id* as a spec has it; *volumes* are the volume files that name it."""
+    """Return the plugin *plugin_id* in the form of a spec; *volumes* are the volume files that name it."""
     row = next((known for part in found if (known := model.row_of(part.task))), None)
     driver = parts.image_in_version(row, found) if row else None
     roles = _by_role(found, driver, remarks)
@@ -58,13 +58,13 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
 
 
 def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both, those of their entries together that are mappings in both."""
+    """Return both merged; entries that are mappings in both are merged, too."""
     joined = {name: {**first[name], **second[name]} for name in first if name in second}
     return {**first, **second, **joined}
 
 
 def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
-    """Return names of a job that are carried over in some other form."""
+    """Return names of a job that are carried over in another form."""
     if role is None:
         return own_driver.CONFIG_TAKEN
     names = {"network", "ports"} if "metrics_port" in document else set()
@@ -75,7 +75,7 @@ def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: m
 def _by_role(
     found: Sequence[model.Part], driver: drivers.Driver | None, remarks: model.Remarks
 ) -> dict[str, model.Part]:
-    """Return the parts by what they are; a process that is both stands for what the driver's row calls it."""
+    """Return the parts by role; a monolith process has the role that the driver's row names."""
     roles: dict[str, model.Part] = {}
     for part in found:
         name = part.plugin.type
@@ -93,7 +93,7 @@ def _by_role(
 
 
 def _shared(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    """Return what a spec says once for all jobs of a plugin."""
+    """Return the fields that a spec has once for all jobs of a plugin."""
     document: dict[str, Any] = {}
     for name, key in _SHARED_NAMES.items():
         given = {role: part.job.body[name] for role, part in roles.items() if name in part.job.body}
@@ -106,7 +106,7 @@ def _shared(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str
 
 
 def _job_ids(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    """Return the ids of jobs that are not the usual ones, so that these jobs are taken over."""
+    """Return the job ids that differ from the defaults, so that these jobs are taken over."""
     found: dict[str, str] = {}
     for name, part in roles.items():
         job_id = part.job.id
@@ -131,7 +131,7 @@ def _not_kept(part: model.Part) -> str:
 def _same(
     key: str, given: Mapping[str, Any], roles: Mapping[str, model.Part], remarks: model.Remarks
 ) -> dict[str, Any]:
-    """Return *key* with the value that all roles give; with several, that of the last role, and a remark."""
+    """Return *key* with the value of all roles; if they differ, the last role's, with a remark."""
     said = {role: value for role, value in given.items() if value not in ({}, [], None)}
     if not said:
         return {}
@@ -182,7 +182,7 @@ def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]
 
 
 def _meant(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    """Return what arguments and environment say, as fields of the plugin."""
+    """Return the fields of the plugin from arguments and environment."""
     found = {role: meaning.of(part, driver.roles[role], driver, remarks) for role, part in roles.items()}  # type: ignore[index]
     document: dict[str, Any] = {}
     for name in sorted({name for each in found.values() for name in each.settings}):
@@ -250,7 +250,7 @@ def _resources(roles: Mapping[str, model.Part]) -> dict[str, Any]:
 def _complete(
     driver: drivers.Driver, roles: Mapping[str, model.Part], document: Mapping[str, Any], remarks: model.Remarks
 ) -> None:
-    """Say what the driver needs and no file has."""
+    """Add a remark for each value that the driver needs and no file has."""
     part = next(iter(roles.values()))
     for wanted_role, role in driver.roles.items():
         if wanted_role not in roles:
@@ -262,7 +262,7 @@ def _complete(
 
 
 def lacking(driver: drivers.Driver, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the plugin *document* of the *driver* lacks that no file has."""
+    """Yield the required values of the *driver* that the plugin *document* lacks."""
     plugin_id = document["id"]
     if driver.uses_aws and "aws_region" not in document:
         yield f"aws_region of {plugin_id}: the region of its storage; no file contains it"

@@ -1,4 +1,4 @@
-"""An imported spec as an operator would write it: no defaults, and volumes of one ``per_alloc`` job as a set. Pure."""
+"""Shorten an imported spec: no defaults, and volumes of one ``per_alloc`` job as a set. Pure."""
 
 import re
 import typing
@@ -12,11 +12,11 @@ from nomad_csi.spec import expand, model, problems
 
 _INDEXED = re.compile(r"(.+)\[(\d+)\]")
 _LEAST = 2
-"""Volumes of a set: one alone is written as it is."""
+"""Fewest volumes of a set: a single one is written as a plain volume."""
 
 
 def shortened(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* in a short form, of which the same plan is made."""
+    """Return *document* in a short form with the same plan."""
     plugins = [_without_defaults(model.PluginSpec, item) for item in document.get("plugins", ())]
     drivers = {item["id"]: item["driver"] for item in plugins if isinstance(item.get("driver"), str)}
     volumes = [_without_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
@@ -25,7 +25,7 @@ def shortened(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *item*, which is to be a *kind*, without the keys that only say what holds anyway."""
+    """Return *item*, a *kind*, without keys that have their default value."""
     kept = {}
     for name, value in item.items():
         field = kind.model_fields.get(name)
@@ -57,7 +57,7 @@ def _is_default(field: Any, value: Any) -> bool:
 
 
 def _without_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
-    """Return *volume* without its only capability, where that is the usual one of its driver."""
+    """Return *volume* without its only capability, where that is its driver's default."""
     driver = catalogue.find(driver_name) if driver_name else None
     modes = [(mode.get("access_mode"), mode.get("attachment_mode")) for mode in volume.get("capabilities", ())]
     if driver is None or modes != [driver.default_mode]:
@@ -66,7 +66,7 @@ def _without_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> M
 
 
 def _sets(volumes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return *volumes*, those of the ids ``web[0]``, ``web[1]`` and so on as one set in the place of the first."""
+    """Return *volumes*, with ids ``web[0]``, ``web[1]`` and so on replaced by one set in the place of the first."""
     groups: dict[tuple[str, str], dict[int, Mapping[str, Any]]] = {}
     for volume in volumes:
         if found := _INDEXED.fullmatch(str(volume.get("id", ""))):
@@ -95,7 +95,7 @@ def _as_set(name: str, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _common(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what all *items* say, mappings key by key."""
+    """Return the entries common to all *items*, mappings key by key."""
     found = {}
     for key, value in items[0].items():
         values = [item.get(key) for item in items]
@@ -107,7 +107,7 @@ def _common(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _beyond(item: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what *item* says beyond what is *common*."""
+    """Return the entries of *item* that are not *common*."""
     found = {}
     for key, value in item.items():
         if key not in common:

@@ -1,8 +1,8 @@
 """
-The volumes and jobs in a state of Terraform's, in the shape of files, and storage of AWS beside them.
+Volumes and jobs of a Terraform state, in the shape of files, and its AWS storage.
 
-A state is read as ``terraform state pull`` writes it, and as ``terraform show -json`` does. What Terraform does to an
-object on ``terraform destroy`` is told with each object of Nomad's.
+Input is the output of ``terraform state pull`` or of ``terraform show -json``. For each Nomad object, a remark
+describes the effect of ``terraform destroy``.
 
 Source: hashicorp/terraform-provider-nomad, ``nomad/resource_csi_volume.go`` (``resourceCSIVolumeDelete`` calls Nomad's
 volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, true)``: by force),
@@ -21,10 +21,10 @@ from nomad_csi.hcl import values
 from nomad_csi.migration import aws_storage, model, objects
 
 VERSION = 4
-"""Of the state's form: that of Terraform since 0.12, and of OpenTofu."""
+"""Version of the state's format: Terraform since 0.12, and OpenTofu."""
 
 SHOWN = "1."
-"""How the version begins of what ``terraform show -json`` writes of a state."""
+"""Prefix of the format version in the output of ``terraform show -json``."""
 
 SOURCE_SUFFIXES = (".tf", ".tf.json")
 NOT_A_STATE = (
@@ -33,16 +33,16 @@ NOT_A_STATE = (
 )
 
 HEAD_BYTES = 512
-"""In which the version that wrote a state is named."""
+"""Bytes at the start of a state that name the version that wrote it."""
 
 REDACTED = "[REDACTED]"
-"""What Nomad shows in place of a mount flag."""
+"""Nomad's replacement for a mount flag."""
 
 JOB = "nomad_job"
 _DELETING = ("nomad_csi_volume", "nomad_external_volume")
 _FORGETTING = ("nomad_csi_volume_registration", "nomad_volume")
 LOOKED_FOR = f"resources {', '.join((*_DELETING, *_FORGETTING))}, and {JOB} with a csi_plugin block"
-"""What of a state can be imported, in words."""
+"""Resources of a state that can be imported, as text."""
 
 _AS_IN_A_FILE = (
     "namespace", "name", "plugin_id", "external_id", "capability", "mount_options", "topology_request", "parameters",
@@ -58,7 +58,7 @@ _ON_DESTROY = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Instance:
-    """One object that Terraform holds."""
+    """One object in a Terraform state."""
 
     address: str
     """Such as ``module.storage.nomad_csi_volume.data["a"]``."""
@@ -68,7 +68,7 @@ class _Instance:
 
 
 def is_state(text: str) -> bool:
-    """Return whether *text* looks like a state of Terraform's: JSON that names the version that wrote it."""
+    """Return whether *text* looks like a Terraform state: JSON that names the version that wrote it."""
     return text.lstrip().startswith("{") and '"terraform_version"' in text[:HEAD_BYTES]
 
 
@@ -76,7 +76,7 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     """
     Return the volumes and plugin jobs of the state *text* as files, named by their addresses in Terraform.
 
-    *name* is the file's. Raises `errors.SpecError` for what is no state of a version that is known.
+    *name* is the file's. Raises `errors.SpecError` where *text* is not a state of a known version.
     """
     found: list[parsed.File] = []
     others = 0
@@ -97,7 +97,7 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
 
 
 def read_aws(states: Iterable[tuple[str, str]]) -> aws_storage.AwsStorage:
-    """Return what *states*, each with its text and the file's name, hold of AWS together. Raises what `read` raises."""
+    """Return the AWS objects of all *states*, each a text and a file name. Raises the errors of `read`."""
     found = (item for text, name in states for item in _instances(_document(text, name)))
     return aws_storage.collect((item.address, item.type, item.attributes) for item in found)
 
@@ -116,7 +116,7 @@ def _document(text: str, name: str) -> Mapping[str, Any]:
 
 
 def _is_shown(document: Mapping[str, Any]) -> bool:
-    """Return whether it is what ``terraform show -json`` writes of a state, and not of a plan."""
+    """Return whether *document* is the output of ``terraform show -json`` for a state, not for a plan."""
     version = str(document.get("format_version") or "")
     return version.startswith(SHOWN) and "planned_values" not in document
 
@@ -170,11 +170,11 @@ def _job(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
 
 
 def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
-    """Return the volume's file; ``None`` where Terraform holds too little of it."""
+    """Return the volume's file; ``None`` where the state has too few of its attributes."""
     given = instance.attributes
     lacking = [name for name in ("volume_id", "plugin_id", "capability") if not given.get(name)]
     if lacking:
-        # Source: terraform-provider-nomad issue 390: an import fills in few of the attributes.
+        # Source: terraform-provider-nomad issue 390: an import sets few of the attributes.
         text = f"{', '.join(lacking)} of {instance.address}: Terraform does not hold it; read it from the cluster"
         remarks.add("missing", instance.address, 0, f"{text}, with --cluster")
         return None
@@ -187,7 +187,7 @@ def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
 
 
 def _without_redacted(content: values.Map, instance: _Instance, remarks: model.Remarks) -> None:
-    """Take out what Terraform read back from Nomad in place of a value, and name what it never stores."""
+    """Remove redacted values that Terraform read from Nomad, and add a remark on values that it never stores."""
     unknown = [what for name, what in _WRITE_ONLY.items() if instance.attributes.get(name)]
     for options in values.blocks(content, "mount_options"):
         for name in [name for name, value in options.items() if value in (None, "", [])]:

@@ -1,4 +1,4 @@
-"""From the content of a volume file to a volume of a spec."""
+"""Convert the content of a volume file to a volume of a spec."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,21 +16,21 @@ from nomad_csi.spec import volume as volumes
 from nomad_csi.text import secrets
 
 KNOWN = frozenset({*(item.file.partition(".")[0] for item in volume_forms.FIELDS), "type", values.LABELS})
-"""Names at the top of a volume file that Nomad reads."""
+"""Top-level names of a volume file that Nomad reads."""
 
 LEGACY = tuple(volume_forms.capability_names("file", "file"))
-"""Names at the top of old files that stand in a capability today; Nomad drops them."""
+"""Top-level names of old files that belong to a capability today; Nomad drops them."""
 
 SIZES = tuple(volume_forms.names("file", "file", "bytes"))
 SOURCES = (*SIZES, "clone_id", "snapshot_id")
-"""Names by which a file asks for storage that is to be made."""
+"""Names with which a file requests new storage."""
 
 
 def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
     """
-    Return the volume as a spec has it, without secrets and what its driver takes no more.
+    Return the volume in the form of a spec, without secrets and values that its driver no longer accepts.
 
-    Raises `errors.SpecError` for what Nomad's command line refuses.
+    Raises `errors.SpecError` for values that Nomad's command line refuses.
     """
     document = as_spec(content, driver, file, remarks)
     _hide(document, content, file, remarks)
@@ -40,7 +40,7 @@ def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remark
 
 
 def as_spec(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
-    """Return the volume as a spec has it. Raises `errors.SpecError` for what Nomad's command line refuses."""
+    """Return the volume in the form of a spec. Raises `errors.SpecError` for values that Nomad's CLI refuses."""
     try:
         payload = payloads.volume_payload(content)
     except errors.SpecError as error:
@@ -61,11 +61,11 @@ def as_spec(content: values.Map, driver: spec.DriverSpec | None, file: str, rema
 
 
 _WRITTEN = {"capabilities": "capability", "create": "capacity_min", "existing": "external_id", "topologies": "segments"}
-"""Keys of a volume of the spec that a volume file calls otherwise."""
+"""Keys of a volume of the spec with another name in a volume file."""
 
 
 def written(path: str) -> str:
-    """Return what a volume file calls *path* of a volume in a spec."""
+    """Return the name in a volume file for *path* of a volume in a spec."""
     head, _, rest = path.partition(".")
     name = head.partition("[")[0]
     if rest == "availability_zone":
@@ -76,7 +76,7 @@ def written(path: str) -> str:
 
 
 def line_of(content: values.Map, path: str) -> int:
-    """Return the line of *content*, a volume file's, that says what stands at *path* of the volume in a spec."""
+    """Return the line of *content*, a volume file's, for *path* of the volume in a spec."""
     head, _, rest = path.partition(".")
     name, _, index = head.removesuffix("]").partition("[")
     if rest == "availability_zone":
@@ -94,7 +94,7 @@ def line_of(content: values.Map, path: str) -> int:
 
 
 def segments(content: values.Map, *kinds: str) -> list[values.Map]:
-    """Return the segments of each topology that a volume file requires, or has of these *kinds*."""
+    """Return the segments of each required topology of a volume file, or of its topologies of these *kinds*."""
     return [
         found
         for request in values.blocks(content, "topology_request")
@@ -106,7 +106,7 @@ def segments(content: values.Map, *kinds: str) -> list[values.Map]:
 
 
 def driver_of(content: values.Map) -> drivers.Driver | None:
-    """Return the driver that the content of a volume file belongs to, by itself."""
+    """Return the driver of a volume file, from its content alone."""
     return recognise.of_volume(
         plugin_id=jobs.text(content, "plugin_id"),
         external_id=jobs.text(content, "external_id"),
@@ -132,7 +132,7 @@ def _source(
     file: str,
     remarks: model.Remarks,
 ) -> dict[str, Any]:
-    """Return where the storage comes from, and where it can be attached."""
+    """Return the source of the storage, and the places where it can be attached."""
     zone, topologies = _places(content, payload, driver, file, remarks)
     external_id = jobs.text(content, "external_id")
     if external_id:
@@ -158,7 +158,7 @@ def _places(
     file: str,
     remarks: model.Remarks,
 ) -> tuple[str, list[dict[str, str]]]:
-    """Return the zone where one is enough to say it, else the segments of each place."""
+    """Return the zone if that is enough, else the segments of each place."""
     request = payload.get("RequestedTopologies", {})
     found = [dict(topology["Segments"]) for topology in request.get("Required", ())]
     if request.get("Preferred"):
@@ -182,7 +182,7 @@ def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks
 
 
 def _hide(document: dict[str, Any], content: values.Map, file: str, remarks: model.Remarks) -> None:
-    """Take what looks like a secret out of *document*."""
+    """Remove values that look like secrets from *document*."""
     flags = document["mount_options"].get("mount_flags", ())
     if any(map(secrets.in_flag, flags)):
         text = "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"
@@ -214,7 +214,7 @@ def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> d
 def _move_path(
     document: dict[str, Any], driver: spec.DriverSpec | None, content: values.Map, file: str, remarks: model.Remarks
 ) -> None:
-    """Put EFS's context key ``path``, which the driver refuses since v3.0.0, into the external id."""
+    """Move EFS's context key ``path``, which the driver refuses since v3.0.0, into the external id."""
     context, existing = document["context"], document.get("existing", {})
     external_id = existing.get("external_id", "")
     if driver is None or driver.name != "aws-efs" or "path" not in context or ":" in external_id:
