@@ -99,11 +99,11 @@ def _report_refusals(
 
 def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], remarks: model.Remarks) -> bool:
     """Return whether a remark already reports the *problem* with *rest* of an *item* as missing."""
-    said = [remark.text for remark in remarks.found if remark.kind == "missing"]
+    texts = [remark.text for remark in remarks.found if remark.kind == "missing"]
     if rest == "plugin_id":
-        return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in said)
+        return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in texts)
     name = re.compile(rf"\b{re.escape(str(item.get('id')))}:")
-    return problem.got in {"", "nothing", "none of them"} and any(name.search(text) for text in said)
+    return problem.got in {"", "nothing", "none of them"} and any(name.search(text) for text in texts)
 
 
 def _line_of_plugin(

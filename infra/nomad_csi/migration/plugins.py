@@ -132,11 +132,11 @@ def _same(
     key: str, given: Mapping[str, Any], roles: Mapping[str, model.Part], remarks: model.Remarks
 ) -> dict[str, Any]:
     """Return *key* with the value of all roles; if they differ, the last role's, with a remark."""
-    said = {role: value for role, value in given.items() if value not in ({}, [], None)}
-    if not said:
+    present = {role: value for role, value in given.items() if value not in ({}, [], None)}
+    if not present:
         return {}
-    role, value = list(said.items())[-1]
-    if any(other != value for other in said.values()):
+    role, value = list(present.items())[-1]
+    if any(other != value for other in present.values()):
         part = roles[role]
         text = f"{key} differs between the jobs of {part.plugin.id}; a plugin has only one, here that of the {role}"
         remarks.add("changed", part.file, part.job.body.line, text)
@@ -188,9 +188,9 @@ def _meant(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mod
     for name in sorted({name for each in found.values() for name in each.settings}):
         given = {role: each.settings.get(name) for role, each in found.items()}
         value = next(iter(_same(name, given, roles, remarks).values()), None)
-        said = _setting(name, value, driver)
-        config = {**document.get("config", {}), **said.pop("config", {})}
-        document |= said | ({"config": config} if config else {})
+        setting = _setting(name, value, driver)
+        config = {**document.get("config", {}), **setting.pop("config", {})}
+        document |= setting | ({"config": config} if config else {})
     environment = {role: each.environment for role, each in found.items()}
     document |= _same("environment", environment, roles, remarks)
     extra = {role: each.extra for role, each in found.items() if each.extra}

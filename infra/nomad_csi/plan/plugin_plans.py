@@ -59,8 +59,8 @@ def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
 
 def _proof_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> float:
     """Return the timeout of the verification: the plugin's own, else longer than Nomad's health timeout."""
-    said = "timeout_s" in plugin.verify.model_fields_set
-    least = 0.0 if said else float(jobs.health_timeout_s(plugin, driver) + jobs.SLACK_S)
+    is_given = "timeout_s" in plugin.verify.model_fields_set
+    least = 0.0 if is_given else float(jobs.health_timeout_s(plugin, driver) + jobs.SLACK_S)
     return max(plugin.verify.timeout_s, least)
 
 

@@ -30,9 +30,9 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     plan = None if hidden else _sound_plan(document, owner)
     if plan is None:
         draft = drafts.read(document)
-        said = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
-        places = (*(problem.path for problem in said), *draft.replaced)
-        found = drafts.as_written((*said, *_unsaid(places, _problems(draft))), document)
+        reported = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
+        places = (*(problem.path for problem in reported), *draft.replaced)
+        found = drafts.as_written((*reported, *_unsaid(places, _problems(draft))), document)
         raise errors.SpecError(found, source, drafts.ids(document))
     if large := tuple(_large_policies(plan.plugins)):
         raise errors.SpecError(large, source, drafts.ids(document))
