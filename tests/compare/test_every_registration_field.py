@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from nomad_csi.compare import volume
+from nomad_csi.findings import registry
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.render import documents
 from nomad_csi.resources import volume_document, volume_properties
@@ -48,6 +49,7 @@ def test_it_is_compared(field):
     found = [volume.compare_volume(changed(field), registered, made_by_plugin=by_plugin) for by_plugin in (False, True)]
 
     assert any(item.differences or item.hidden for item in found)
+    assert all(each.field in registry.code_of_field() for item in found for each in item.differences)
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -1,4 +1,4 @@
-"""Nomad variables that are changed only as they were read: what owner marks stand on."""
+"""Nomad variables that are changed only as they were read: the basis of owner records."""
 
 import itertools
 import threading
@@ -149,7 +149,7 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
 
     assert [(item.refused, item.unmarked) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
     assert told == [
-        "volumes of namespace default are registered without an owner mark: the token lacks variables { path "
+        "volumes of namespace default are registered without an owner record: the token lacks variables { path "
         '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace default; nothing keeps another '
         "stack from taking them"
     ]

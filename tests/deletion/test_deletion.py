@@ -367,7 +367,7 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(aws_region=REGION, owner=OWNER))
 
     assert (found.status, exists(ec2, external_id)) == ("refused", True)
-    assert found.reason.startswith("volume default/mysql: whose it is was not read: the token lacks variables")
+    assert found.reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
 
 
 @pytest.fixture

@@ -236,7 +236,7 @@ def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, own
     ours = ("shop/prod", "5e884898da28")
     assert records(owned) == {"v0": ours, "v1": ("bank/prod", ""), "v3": ours}
     assert [item.volume_id for item in volumes.list_volumes(owned, "default")] == ["v0", "v3"]
-    assert heard["warn"] == ["registered meanwhile: default/v3; owner marks stay"]
+    assert heard["warn"] == ["registered meanwhile: default/v3; owner records stay"]
 
 
 def test_two_stacks_at_one_moment_record_their_own(owned, sending, monkeypatch):
@@ -298,8 +298,12 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ((403, "Permission denied"), (403, ""), "volumes of namespace default are registered without an owner mark"),
-        ((404, "variable not found"), (500, "boom"), "not seen whether the owner marks of default/v0 are still there"),
+        ((403, "Permission denied"), (403, ""), "volumes of namespace default are registered without an owner record"),
+        (
+            (404, "variable not found"),
+            (500, "boom"),
+            "could not be determined whether the owner records of default/v0 still exist",
+        ),
     ],
 )
 def test_first_caller_hears_what_owner_records_come_to(together, scripted, sending, heard, before, after, line):
@@ -328,7 +332,7 @@ def test_first_caller_hears_that_records_were_not_written_before_a_refusal(toget
 
     assert str(answer) == str(REFUSED)
     assert [each.partition(":")[0] for each in heard["warn"]] == [
-        "volumes of namespace default are registered without an owner mark"
+        "volumes of namespace default are registered without an owner record"
     ]
 
 

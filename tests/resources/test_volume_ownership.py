@@ -649,7 +649,7 @@ def half_blind(clusters, side):
 
 KEYS = [("default", "mine"), ("secret", "b")]
 UNREAD = (
-    "owner marks in namespace secret were not read: the token lacks variables { path "
+    "owner records in namespace secret were not read: the token lacks variables { path "
     '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
     "not recognized"
 )
@@ -665,7 +665,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
     owned = owner_records.OwnerRecord(label=OWNED)
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
-    with pytest.raises(errors.RefusedError, match=r"^volume secret/b: whose it is was not read: the token lacks"):
+    with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
         marks.labels(KEYS)
 
 
@@ -708,7 +708,7 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     outcomes += registering.register(first.client, [document("v")], requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
-    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner marks stay"])
+    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner records stay"])
 
 
 def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
@@ -723,7 +723,7 @@ def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch
 
     RESOURCE.delete(ours.context, IDENTITY, held)
 
-    assert (ours.owner(), ours.told) == (OWNED, ["registered meanwhile: default/mysql; owner marks stay"])
+    assert (ours.owner(), ours.told) == (OWNED, ["registered meanwhile: default/mysql; owner records stay"])
 
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):

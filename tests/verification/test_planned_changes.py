@@ -157,7 +157,7 @@ def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, sc
     page = owner_records.page_of("scratch")
     scripted.reply("GET", f"/v1/var/{page}", 403, "Permission denied")
     unknown = (
-        'whose it is was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
+        'its owner record was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
         '"destroy"] } } in namespace default'
     )
 

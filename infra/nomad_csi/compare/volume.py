@@ -19,7 +19,7 @@ from nomad_csi.compare.difference import (
     Effect,
 )
 from nomad_csi.nomad.records.volumes import Volume
-from nomad_csi.plan.registration import VolumeRegistration
+from nomad_csi.plan.registration import ORIGINS, VolumeRegistration
 from nomad_csi.text import listing, redaction, secrets
 
 # Places where a volume can be attached: segments by topology key, in no order.
@@ -136,10 +136,9 @@ class _Rules:
     def _identity(self) -> Iterator[Difference]:
         """Yield differences in fields fixed by the first registration. Nomad keeps its value where one is empty."""
         names = ("external_id", "plugin_id") if self._made_by_plugin else ("name", "external_id", "plugin_id")
-        sources = ("clone_id", "snapshot_id")
-        for name in (*names, *sources):
+        for name in (*names, *ORIGINS):
             desired, actual = getattr(self._desired, name), getattr(self._actual, name)
-            is_wish = bool(desired) or (self._made_by_plugin and name in sources)
+            is_wish = bool(desired) or (self._made_by_plugin and name in ORIGINS)
             if is_wish and desired != actual:
                 yield self._fixed(name, desired, actual, "Nomad never changes it")
 

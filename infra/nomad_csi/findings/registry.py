@@ -70,6 +70,8 @@ class Condition:
     """When a command raises or lowers the severity; empty: never."""
 
     gate: Gate | None = None
+    fields: tuple[str, ...] = ()
+    """Of a difference between a volume and its registration: the fields that differ, as its file names them."""
 
     def as_json(self) -> dict[str, str]:
         """Return ``code``, ``severity``, ``explanation``, ``fix`` and ``source``."""
@@ -95,6 +97,12 @@ def codes() -> Mapping[str, Condition]:
     return {code: item for rows in chapters().values() for code, item in rows.items()}
 
 
+@functools.cache
+def code_of_field() -> Mapping[str, str]:
+    """Return the code of a difference by the field of a volume that differs; every field that is compared has one."""
+    return {field: item.code for item in codes().values() for field in item.fields}
+
+
 def of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
     """Return the conditions that *command* reports, by chapter."""
     found = {
@@ -106,7 +114,8 @@ def of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
 def _condition(code: str, row: Mapping[str, Any]) -> Condition:
     gate = _gate(**row["gate"]) if "gate" in row else None
     derived = {"fix": gate.fix, "source": gate.source} if gate else {}
-    return Condition(**{**derived, **row, "code": code, "commands": tuple(row["commands"]), "gate": gate})
+    lists = {name: tuple(row.get(name, ())) for name in ("commands", "fields")}
+    return Condition(**{**derived, **row, **lists, "code": code, "gate": gate})
 
 
 def _gate(issue: int, sides: list[Side], fixed_in: list[str], features: tuple[Feature, ...] = ()) -> Gate:

@@ -1,10 +1,10 @@
 """
-Which cluster and region answers: an id of our own in a Nomad variable, made once.
+Identity of a cluster and region: an id of our own in a Nomad variable, created once.
 
-An address says little: it changes while the cluster stays, and it stays while the cluster behind it is another. A
-region's name is ``global`` nearly everywhere, and the id that Nomad gives a cluster is in no answer (hashicorp/nomad,
-``nomad/server.go``, ``ClusterMetadata``, 2026-08-21). Variables are kept by the servers of one region, so this id is
-the region's: it survives new servers and a restored snapshot, and no other region has it.
+An address does not identify a cluster: a cluster can change its address, and an address can point to another cluster.
+A region's name is ``global`` nearly everywhere, and no response has the id that Nomad gives a cluster
+(hashicorp/nomad, ``nomad/server.go``, ``ClusterMetadata``, 2026-08-21). The servers of one region keep its variables,
+so this id is the region's: it survives new servers and a restored snapshot, and no other region has it.
 """
 
 import threading
@@ -20,19 +20,19 @@ from nomad_csi.nomad import variables
 
 PATH = "nomad-csi/cluster"
 NAMESPACE = "default"
-"""The namespace that every cluster has; a namespace with a variable in it cannot be deleted."""
+"""Namespace of the variable. Every cluster has it; a namespace with a variable in it cannot be deleted."""
 
 ITEM = "id"
 
 FUNCTION = "nomad-csi:index:clusterId"
-"""The provider's function that answers it, ``{"id": "..."}``, to ``{"make": true}`` or false; empty where unknown."""
+"""The provider's function. It takes ``{"make": true}`` or false, returns ``{"id": "..."}``; empty where unknown."""
 
 ABSENT_S = 5.0
-"""How long an absent id is not looked for again."""
+"""Seconds before an absent id is read again."""
 
 
 class _Identity:
-    """What is known of the identity of one cluster."""
+    """The observed identity of one cluster."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -40,7 +40,7 @@ class _Identity:
         self.is_readable = False
         """Whether the token may read it."""
         self.tried_at = {False: -ABSENT_S, True: -ABSENT_S}
-        """When it was last looked for, and when it was last to be made."""
+        """Time of the last read (false), and of the last attempt to create it (true)."""
 
 
 _LOCK = threading.Lock()
@@ -51,7 +51,7 @@ def of(client: nomad.Nomad, *, make: bool = False) -> str:
     """
     Return the identity of the cluster of *client*; empty where it has none, or the token may not read it.
 
-    Where *make*, one that has none is given one, if the token may. Raises `errors.NomadApiError` where Nomad does not
+    With *make*, create one where none exists, if the token may. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
     known = _of(client)
@@ -63,17 +63,17 @@ def of(client: nomad.Nomad, *, make: bool = False) -> str:
 
 
 def is_another(recorded: str, found: str) -> bool:
-    """Return whether what was *recorded* in one cluster is looked for in another; unknown ones are none."""
+    """Return whether the ids *recorded* and *found* are those of two clusters; an unknown id never differs."""
     return bool(recorded and found) and recorded != found
 
 
 def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool) -> str:
     """
-    Return in words that *what* was *recorded* in another cluster than answers now; empty where it was not.
+    Return a sentence that *what* was *recorded* in another cluster than this one; empty where it was not.
 
-    A cluster without an identity is another one, too, where something of that id *is_there*: the one that is recorded
-    has one. Where nothing is there, it may be the recorded one, made anew. Nothing is known where the token may not
-    read it.
+    A cluster without an identity counts as another one where an object of that id *is_there*, as the recorded cluster
+    has an identity. Where no such object is there, it may be the recorded cluster, created anew. Empty, too, where the
+    token may not read the identity.
     """
     before = str(recorded.get("cluster", ""))
     now = of(client) if before else ""
@@ -109,7 +109,7 @@ def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
         if found or not make:
             return found
         variables.put(client, NAMESPACE, PATH, {ITEM: str(uuid.uuid4())}, index=variables.NEW)
-        return _read(client)  # ours, or that of one who was faster
+        return _read(client)  # ours, or that of a concurrent process
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

@@ -3,7 +3,8 @@ Which stack owns a plugin job: a label in the job's ``meta``, and an owner recor
 
 The label is in the job and not in its file: the same file is rendered for every stack, and without Pulumi. Nomad
 restarts tasks when ``meta`` changes, so the label stays what it was at the last registration; the owner record has the
-label of today. Who registers the job with another label since, as releases without owner records do, owns it.
+current label. A stack that registers the job with another label, as releases without owner records do, becomes its
+owner.
 """
 
 import hashlib
@@ -36,7 +37,7 @@ def records(client: nomad.Nomad) -> registration_ownership.Marks:
 
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
-    """Return the owner of a job that runs; ``None`` where it has none, or does not run."""
+    """Return the owner of a running job; ``None`` where it has none, or does not run."""
     if found is None or found.stopped:
         return None
     key, label = (found.namespace, found.job_id), found.meta.get(OWNER_META, "")
@@ -47,28 +48,28 @@ def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
 
 
 def digest(label: str) -> str:
-    """Return what an owner record keeps of the *label* in its job."""
+    """Return the digest of the *label* in a job, as its owner record keeps it."""
     return hashlib.sha256(label.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def marked(document: dict[str, Any], owner: str) -> dict[str, Any]:
-    """Return a job's *document* with the mark of *owner* (``project/stack``); as it is where *owner* is empty."""
+    """Return a job's *document* with the label of *owner* (``project/stack``); unchanged where *owner* is empty."""
     return document | {"Meta": dict(document.get("Meta") or {}) | {OWNER_META: owner}} if owner else document
 
 
 def as_marked(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
-    """Return *document* with the mark that the job *found* has, so that only what matters is compared."""
+    """Return *document* with the owner's label of the job *found*, so that a comparison ignores the label."""
     return marked(document, found.meta.get(OWNER_META, ""))
 
 
 def is_marked_in_file(found: jobs.Job, document: Mapping[str, Any]) -> bool:
-    """Return whether the job *found* has the owner's label that stands in *document* itself."""
+    """Return whether the job *found* has the owner's label that *document* itself contains."""
     own = (document.get("Meta") or {}).get(OWNER_META)
     return bool(own) and found.meta.get(OWNER_META) == own
 
 
 def refuse_foreign(found: jobs.Job, owner: OwnerRecord | None, plan: jobs.JobPlan) -> None:
-    """Raise `errors.RefusedError` where the running job *found* is another stack's, or without owner and unequal."""
+    """Raise `errors.RefusedError` where another stack owns the running job *found*, or it has no owner and differs."""
     advice = "choose another id, or set adopt: true to take it over"
     if owner is not None:
         raise errors.RefusedError(f"job {identity(found)} runs already and belongs to stack {owner}: {advice}")

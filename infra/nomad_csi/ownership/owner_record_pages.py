@@ -1,4 +1,4 @@
-"""Pages of owner records, read from a cluster, and written only as they were read. For `registration_ownership`."""
+"""Pages of owner records in a cluster, written with check-and-set. For `registration_ownership`."""
 
 import threading
 import time
@@ -11,23 +11,23 @@ from nomad_csi.nomad import variables
 from nomad_csi.ownership import owner_records
 
 SEEN_S = 5.0
-"""How old what was seen may be where it only informs: a refresh of 300 volumes reads each page once."""
+"""Seconds that a cached page serves reads that only inform: a refresh of 300 volumes reads each page once."""
 
 ATTEMPTS = 100
-"""How often a page is written that others write at the same time. Each time one of them gets through."""
+"""Attempts to write a page under concurrent writes. Each time one of the writers succeeds."""
 
 LOST_ATTEMPTS = 3
-"""How often it is looked whether a write that was not answered has arrived."""
+"""How often a page is read to see whether an unanswered write has arrived."""
 
 ABSENT = owner_records.OwnerRecord(label="")
-"""Stands for a record that is not there."""
+"""Represents a missing record."""
 
 Page = variables.Variable | None
 Edit = Callable[[owner_records.Owners], owner_records.Owners]
 
 
 class Pages:
-    """The pages of one cluster. May be used by several threads at once."""
+    """The pages of one cluster. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, folder: str) -> None:
         self._client = weakref.ref(client)
@@ -35,7 +35,7 @@ class Pages:
         self._lock = threading.Lock()
         self._seen: dict[tuple[str, str], tuple[float, owner_records.Owners]] = {}
         self._blind: dict[str, float] = {}
-        """When a namespace did not let its marks be read."""
+        """Time at which the token was last refused to read the records, by namespace."""
 
         self._left_empty: set[tuple[str, str]] = set()
 
@@ -57,14 +57,14 @@ class Pages:
             return None
 
     def is_left_empty(self, namespace: str, path: str) -> bool:
-        """Return whether a page without records is still there, because the token may not delete it."""
+        """Return whether a page without records still exists, because the token may not delete it."""
         return (namespace, path) in self._left_empty
 
     def seen(self, namespace: str, volume_id: str) -> owner_records.OwnerRecord | None:
         """
-        Return the owner record as it was a moment ago; an empty one where there is none.
+        Return the owner record, at most `SEEN_S` old; an empty one where there is none.
 
-        ``None`` where it is not known.
+        ``None`` where it could not be determined.
         """
         path = self.page_of(volume_id)
         with self._lock:
@@ -79,10 +79,10 @@ class Pages:
 
     def change(self, namespace: str, path: str, page: Page, edit: Edit) -> tuple[owner_records.Owners, bool]:
         """
-        Bring *page* to what *edit* makes of it, also where others change it.
+        Apply *edit* to *page*, also under concurrent writes.
 
-        Return the owners that stood on it before, and whether it is so now: the token may lack the right. Raises
-        `errors.NomadApiError` where it could not be written.
+        Return the owners on it before, and whether it was written: the token may lack the right. Raises
+        `errors.NomadApiError` where the write failed.
         """
         lost = 0
         for _ in range(ATTEMPTS):
@@ -103,7 +103,7 @@ class Pages:
         raise errors.NomadApiError("PUT", f"/v1/var/{path}", reason, kind="retry", advice="run it again")
 
     def _write(self, namespace: str, path: str, owners: owner_records.Owners, page: Page) -> bool:
-        """Write a page, or delete it where it is empty. An empty one keeps its namespace from being deleted."""
+        """Write a page, or delete it where it is empty: Nomad does not delete a namespace with a variable in it."""
         index = page.modify_index if page else variables.NEW
         if owners:
             return variables.put(self._nomad, namespace, path, owner_records.written(owners), index=index)
@@ -127,5 +127,5 @@ class Pages:
 
 
 def owners_on(page: Page) -> dict[str, owner_records.OwnerRecord]:
-    """Return the owners that stand on *page*."""
+    """Return the owners on *page*, by object id."""
     return owner_records.read(page.items) if page else {}

@@ -1,10 +1,10 @@
 """
-Owner marks kept as the registrations are: there while a volume is registered, gone when it is not.
+Owner records kept in line with the registrations: present while a volume is registered, removed when it is not.
 
-Mark and registration are two objects of Nomad, and nothing writes both in one step. So two runs of one stack can get in
-each other's way: one removes the mark that the other relies on, which saw it and registers the volume now. Therefore
-who removes a mark looks before and after (`release`), and who has registered looks once more (`confirm`): whichever of
-the two comes last puts the mark back.
+Record and registration are two objects of Nomad, and no request writes both. So two runs of one stack can conflict: one
+removes the record while the other, which has read it, registers the volume. Therefore a run that removes a record reads
+the registration before and after (`release`), and a run that registers reads the record once more (`confirm`):
+whichever of the two comes last puts the record back.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 
 ROUNDS = 5
-"""How often marks are brought in line with registrations that others change all the time."""
+"""Attempts to bring records in line with registrations under concurrent changes."""
 
 
 def release(
@@ -25,13 +25,13 @@ def release(
     tell: registration_ownership.Tell,
 ) -> None:
     """
-    Remove the marks of *requester* from those *held* that are not registered; those of others stay.
+    Remove the records of *requester* for those *held* that are not registered; records of other owners stay.
 
-    A mark that is not removed, or is put back, because somebody has registered the volume is told of. Raises
-    `errors.NomadApiError` where Nomad does not answer, or a mark could be neither removed nor put back.
+    A record that is kept, or put back, because of a concurrent registration is reported. Raises
+    `errors.NomadApiError` where Nomad does not answer, or a record could be neither removed nor put back.
     """
     if kept := _settled(client, held, requester, tell):
-        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner marks stay")
+        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner records stay")
 
 
 def _settled(
@@ -40,7 +40,7 @@ def _settled(
     requester: registration_ownership.Requester,
     tell: registration_ownership.Tell,
 ) -> list[volumes.Key]:
-    """Remove and put back marks until they are as the registrations; return those that are marked at the end."""
+    """Remove and put back records until they match the registrations; return the volumes that have one at the end."""
     marks = registration_ownership.of(client)
     is_marked = dict.fromkeys(held, True)
     removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
@@ -64,24 +64,26 @@ def confirm(
     tell: registration_ownership.Tell,
 ) -> Mapping[volumes.Key, registration_ownership.OwnerRecord]:
     """
-    Put back what was removed of the marks *held*, which *requester* has registered; return those of others' by now.
+    Put back removed records of volumes *held*, which *requester* has registered; return those that others own by now.
 
-    Where Nomad does not answer, *tell* hears of it.
+    Where Nomad does not answer, report that to *tell*.
     """
     if not requester.owner or not held:
         return {}
     try:
         who = dataclasses.replace(requester, adopts=False)
         taken = registration_ownership.of(client).take(held, who, tell)
-        if taken.fresh:  # it was removed, and so may the registration be
+        if taken.fresh:  # the record was removed, and so may the registration be
             _settled(client, taken.fresh, who, tell)
     except errors.NomadApiError as error:
-        tell(f"{error}; not seen whether the owner marks of {', '.join(map('/'.join, held))} are still there")
+        tell(
+            f"{error}; could not be determined whether the owner records of {', '.join(map('/'.join, held))} still exist"
+        )
         return {}
     return taken.refused
 
 
-# Marks of volumes that were acquired: taken back where the registration failed, and what is refused for one.
+# Records of acquired volumes: their rollback where the registration failed, and refusals because of a record.
 
 
 def take_back(
@@ -92,9 +94,9 @@ def take_back(
     tell: registration_ownership.Tell,
 ) -> None:
     """
-    Remove the marks that were made for registrations which did not happen, as *answers* say; what fails is told.
+    Remove the records that were written for registrations which failed by *answers*; report a failure to do so.
 
-    The mark of a volume that somebody else has registered meanwhile stays: another run of the same stack relies on it.
+    The record of a volume with a concurrent registration stays: another run of the same stack relies on it.
     """
     fresh = taken.fresh.keys() & answers.keys()
     refused = {
@@ -107,7 +109,7 @@ def take_back(
     try:
         release(client, refused, who, tell)
     except errors.NomadApiError as problem:
-        tell(f"{problem}; the owner marks of {', '.join(map('/'.join, refused))} stay")
+        tell(f"{problem}; the owner records of {', '.join(map('/'.join, refused))} stay")
 
 
 def _is_ambiguous(error: errors.NomadCsiError) -> bool:
@@ -115,18 +117,18 @@ def _is_ambiguous(error: errors.NomadCsiError) -> bool:
 
 
 def lost(key: volumes.Key, owner: registration_ownership.OwnerRecord) -> errors.RefusedError:
-    """Return what to say of a volume that is registered as wanted, and became that of *owner* in the same moment."""
-    whose = registration_ownership.sentence(key, owner)
-    return errors.RefusedError(f"{whose} now, and was registered by this run: resolve the ownership")
+    """Return the error for a volume that is registered as wanted, and that *owner* acquired at the same time."""
+    owned = registration_ownership.sentence(key, owner)
+    return errors.RefusedError(f"{owned} now, and was registered by this run: resolve the ownership")
 
 
 def refusal(
     key: volumes.Key, owner: registration_ownership.OwnerRecord, who: registration_ownership.Requester
 ) -> errors.RefusedError:
-    """Return the refusal of a volume with the mark of *owner* to *who*."""
-    whose = registration_ownership.sentence(key, owner, who)
+    """Return the refusal to *who* of a volume that *owner* owns."""
+    owned = registration_ownership.sentence(key, owner, who)
     if who.is_recorded:
         return errors.RefusedError(
-            f"{whose} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
+            f"{owned} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
         )
-    return errors.RefusedError(f"{whose}: choose another id, or set adopt: true to take it over")
+    return errors.RefusedError(f"{owned}: choose another id, or set adopt: true to take it over")

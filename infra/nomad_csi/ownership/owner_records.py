@@ -1,15 +1,14 @@
 """
-Owner records as they stand in Nomad variables, and what may be done to them. Pure.
+Owner records in Nomad variables: their format, and the rules for changing them. Pure.
 
-A registration has no field for its owner. Nomad variables have, and they can be written on the condition that they are
-as they were read. There are `PAGES` of them in each namespace; an object's id says which is its page. So the records of
-ten thousand volumes are read by sixteen requests, and two who want one volume meet on one page.
+A registration has no field for its owner. Nomad variables can hold one, and support check-and-set. Each namespace has
+`PAGES` of them; an object's id selects its page. So sixteen requests read the records of ten thousand volumes, and two
+stacks that want one volume write to one page.
 
 A page has two kinds of items. The first is an owner's label and the ids of its objects, ``shop/prod = data[0] mysql``:
-all that releases before stack ids wrote, and what they still read. The second is what identifies the owner and each
-object, ``~shop/prod#9f86d081884c7d65 = mysql:5e884898da28``: the stack id, and the nonce of each object. Older releases
-carry items of the second kind along without knowing them. One whose label is not the object's any more is stale, and is
-not read.
+releases before stack ids wrote only these, and still read them. The second identifies the owner and each object by the
+stack id and the object's nonce: ``~shop/prod#9f86d081884c7d65 = mysql:5e884898da28``. Older releases keep items of the
+second kind unread. An item whose label is no longer the object's is stale, and is ignored.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ PAGES = tuple("0123456789abcdef")
 """Names of the pages. A page holds 64 KiB: some 1,100 volumes with ids of 20 characters."""
 
 NOBODY = "/"
-"""The item of a page that is empty and could not be deleted: a variable has at least one. No owner has this label."""
+"""Item of an empty page that could not be deleted, as a variable needs at least one item. No owner has this label."""
 
 IDENTIFIED = "~"
 """The first character of an item with stack id and nonces; no label begins with it (`spec.names.OWNER`)."""
@@ -45,18 +44,18 @@ class OwnerRecord:
     """Which stack owns an object. As text it is the label."""
 
     label: str
-    """``project/stack``; may change at any time."""
+    """``project/stack``; can change at any time."""
 
     stack_id: str = ""
-    """The owner's random id, kept in its state; empty: written by an older release, or for a label alone."""
+    """The owner's random id, kept in its state; empty: written by an older release, or by a label alone."""
 
     nonce: str = ""
-    """The object's own; empty as above."""
+    """The object's random id; empty as above."""
 
     origin: str = ""
     """
-    What it was made by. Of a volume that a plugin made, the nonce in its storage's name
-    (`plan.registration.made_name`); of a job, a digest of the label in its ``meta`` (`job_ownership`). Empty for all
+    What the object was created by: for a volume that a plugin created, the nonce in its storage's name
+    (`plan.registration.made_name`); for a job, a digest of the label in its ``meta`` (`job_ownership`). Empty for all
     others.
     """
 
@@ -65,21 +64,21 @@ class OwnerRecord:
 
 
 Owners = Mapping[str, OwnerRecord]
-"""Id of an object -> its owner, of one page."""
+"""Object id -> owner, of one page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """What one resource knows, and writes, of the object that it holds."""
+    """What one resource knows about the object that it holds, and writes to its record."""
 
     recorded: str = ""
-    """The nonce that its state has; empty: none."""
+    """The nonce in its state; empty: none."""
 
     nonce: str = ""
-    """The nonce that the record gets; empty: what it has stays."""
+    """The nonce to write to the record; empty: keep the record's."""
 
     origin: str = ""
-    """What the object is made by, as `OwnerRecord.origin`; empty: what the record has stays."""
+    """What the object is created by, as `OwnerRecord.origin`; empty: keep the record's."""
 
     def is_proof_of(self, record: OwnerRecord) -> bool:
         """Return whether *record* has one of these nonces."""
@@ -91,57 +90,57 @@ NO_HOLD = Hold()
 
 @dataclass(frozen=True, kw_only=True)
 class Requester:
-    """The stack that asks for objects, or one without a name."""
+    """The stack that requests objects, or a requester without an owner."""
 
     owner: str = ""
-    """``project/stack``; empty: nobody that leaves a record."""
+    """``project/stack``; empty: no owner, writes no record."""
 
     stack_id: str = ""
-    """The stack's random id; empty: known by its label alone, as on the command line."""
+    """The stack's random id; empty: identified by its label alone, as on the command line."""
 
     former: str = ""
-    """The label that its state has."""
+    """The label in its state."""
 
     adopts: bool = False
-    """Whether others' objects are taken over."""
+    """Whether to take over objects of other owners."""
 
     is_recorded: bool = False
-    """Whether the object was made by the same one before."""
+    """Whether the same requester created the object before."""
 
     def may_have(self, record: OwnerRecord | None, hold: Hold = NO_HOLD) -> bool:
         """
-        Return whether an object with the owner *record* may be taken; without a record it may.
+        Return whether this requester may acquire an object with the owner *record*; without a record it may.
 
-        The object's nonce verifies it, then the stack's id. A label counts only where one of the two has no id.
+        The object's nonce decides, then the stack's id. The label decides only where one of the two has no id.
         """
         return record is None or self.adopts or hold.is_proof_of(record) or self.is_same_stack(record)
 
     def is_same_stack(self, record: OwnerRecord) -> bool:
-        """Return whether *record* names this stack, whatever object of it holds the nonce."""
+        """Return whether *record* names this stack, whichever of its resources has the nonce."""
         if self.stack_id and record.stack_id:
             return self.stack_id == record.stack_id
         return record.label in {self.owner, self.former} - {""}
 
 
 NO_OWNER = Requester()
-"""One without a name, that takes nothing from others."""
+"""A requester without an owner, that takes over nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcquiredKeys:
-    """The result of taking objects of one page."""
+    """The result of acquiring objects of one page."""
 
     owners: Owners
-    """The page as it is to be."""
+    """The desired owners of the page."""
 
     refused: Owners
-    """Those that belong to others, with their owners."""
+    """Objects of other owners, with these."""
 
     fresh: frozenset[str]
-    """Those that had no record before."""
+    """Objects that had no record before."""
 
     adopted: Owners
-    """Those that another stack owned before, with that."""
+    """Objects that another stack owned before, with that owner."""
 
 
 def page_of(object_id: str, folder: str = FOLDER) -> str:
@@ -150,7 +149,7 @@ def page_of(object_id: str, folder: str = FOLDER) -> str:
 
 
 def read(items: Mapping[str, str]) -> dict[str, OwnerRecord]:
-    """Return the owners that stand in the *items* of a page."""
+    """Return the owners in the *items* of a page, by object id."""
     labels = {
         object_id: label
         for label, object_ids in items.items()
@@ -182,7 +181,7 @@ def _token(object_id: str, owner: OwnerRecord) -> str:
 
 
 def taken(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> AcquiredKeys:
-    """Return what becomes of a page when *requester* takes those of the *wanted* objects that it may have."""
+    """Return the result of a page when *requester* acquires those of the *wanted* objects that it may have."""
     after = dict(owners)
     refused: dict[str, OwnerRecord] = {}
     fresh = set()
@@ -203,7 +202,7 @@ def taken(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> A
 
 
 def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> OwnerRecord:
-    """Return the record of an object that *requester* takes; who knows its label alone changes nothing else."""
+    """Return the record of an object that *requester* acquires; one without a stack id changes the label alone."""
     kept = before if before is not None and before.label == requester.owner else OwnerRecord(label="")
     return OwnerRecord(
         label=requester.owner,
@@ -214,13 +213,13 @@ def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> Owne
 
 
 def released(owners: Owners, held: Mapping[str, Hold], requester: Requester) -> dict[str, OwnerRecord]:
-    """Return what becomes of a page when *requester* gives up the objects *held*; records of others stay."""
+    """Return the owners of a page after *requester* releases the objects *held*; records of other owners stay."""
     gone = {object_id for object_id, hold in held.items() if _is_held(owners.get(object_id), requester, hold)}
     return {object_id: owner for object_id, owner in owners.items() if object_id not in gone}
 
 
 def _is_held(record: OwnerRecord | None, requester: Requester, hold: Hold) -> bool:
-    """Return whether *record* is that of *requester*, and not of another resource of its stack."""
+    """Return whether *record* belongs to *requester*, and not to another resource of its stack."""
     if record is None or not requester.may_have(record, hold):
         return False
     return not (hold.recorded and record.nonce) or hold.recorded == record.nonce

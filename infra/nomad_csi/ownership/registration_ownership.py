@@ -1,8 +1,8 @@
 """
-Owner records of registrations and plugin jobs, read from a cluster and written to it: the first who takes one has it.
+Owner records of registrations and plugin jobs in a cluster: the first stack that acquires an object owns it.
 
-A record is written before its object is registered, and removed after it was deregistered. A page of records is written
-only as it was read (check-and-set), so that of two who take one volume at the same time one is refused.
+A record is written before its object is registered, and removed after it is deregistered. Pages of records are written
+with check-and-set, so that of two concurrent requesters of one volume one is refused.
 """
 
 import functools
@@ -20,11 +20,11 @@ OwnerRecord = owner_records.OwnerRecord
 Hold = owner_records.Hold
 NO_OWNER = owner_records.NO_OWNER
 Holds = Mapping[volumes.Key, Hold]
-"""Objects, with what their resources know and write of each."""
+"""Object key -> what its resource knows, and writes to its record."""
 
 
 def without_nonces(keys: Iterable[volumes.Key]) -> Holds:
-    """Return *keys* as objects of which nobody here has a nonce: those of the command line."""
+    """Return *keys* as objects without a nonce: those of the command line."""
     return dict.fromkeys(keys, owner_records.NO_HOLD)
 
 
@@ -32,11 +32,11 @@ _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "
 RIGHTS = _POLICY + " in namespace {namespace}"
 """What a token needs, in the words of an ACL policy."""
 _UNMARKED = (
-    "volumes of namespace {namespace} are registered without an owner mark: the token lacks " + RIGHTS + "; nothing "
+    "volumes of namespace {namespace} are registered without an owner record: the token lacks " + RIGHTS + "; nothing "
     "keeps another stack from taking them"
 )
 _UNREAD = (
-    "owner marks in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
+    "owner records in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
     "not recognized"
 )
 _LEFT_EMPTY = (
@@ -44,8 +44,8 @@ _LEFT_EMPTY = (
     "lacks " + RIGHTS
 )
 
-UNKNOWN = "whose it is was not read: the token lacks " + RIGHTS
-"""What is told of a volume whose mark the token may not read."""
+UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
+"""Message about a volume whose record the token may not read."""
 
 Tell = Callable[[str], None]
 
@@ -56,42 +56,42 @@ def _silent(_line: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AcquiredVolumes:
-    """What came of taking volumes."""
+    """The result of acquiring volumes."""
 
     refused: Mapping[volumes.Key, OwnerRecord]
-    """Those that belong to others, with their owners."""
+    """Volumes of other owners, with these."""
 
     fresh: Holds
-    """Those that have a mark now and had none."""
+    """Volumes that have a record now and had none."""
 
     unmarked: frozenset[volumes.Key]
-    """Those that were to have a mark and have none, because the token may not write it."""
+    """Volumes that got no record, because the token may not write it."""
 
     adopted: Mapping[volumes.Key, OwnerRecord]
-    """Those that had the mark of another before, with that one."""
+    """Volumes that had another owner before, with that one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeOwners:
-    """Whose volumes are, as far as the token may know."""
+    """The owners of volumes, as far as the token may read them."""
 
     owners: Mapping[volumes.Key, OwnerRecord]
-    """Those that have a mark, with their owners."""
+    """Volumes that have a record, with their owners."""
 
     unread: frozenset[volumes.Key]
-    """Those in namespaces whose marks the token may not read: they may have one."""
+    """Volumes in namespaces whose records the token may not read: they may have one."""
 
 
 class Marks:
-    """The marks of one cluster. May be used by several threads at once."""
+    """The owner records of one cluster. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
         self._pages = owner_record_pages.Pages(client, folder)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def look(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
         """
-        Return whose *keys* are, as it is now. *tell* hears once of each namespace whose marks the token may not read.
+        Read the owners of *keys*. Report once to *tell* each namespace whose records the token may not read.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
@@ -122,11 +122,11 @@ class Marks:
         return {key: owner.label for key, owner in seen.owners.items()}
 
     def seen(self, key: volumes.Key) -> OwnerRecord | None:
-        """Return the owner of *key*, as it was a moment ago; an empty record: none, ``None``: not known."""
+        """Return the owner of *key*, seconds old at most; an empty record: none, ``None``: could not be determined."""
         return self._pages.seen(*key)
 
     def seen_aloud(self, key: volumes.Key, tell: Tell) -> OwnerRecord | None:
-        """Return what `seen` does; *tell* hears once of each namespace whose records the token may not read."""
+        """Return what `seen` does; report once to *tell* each namespace whose records the token may not read."""
         found = self.seen(key)
         if found is None:
             self._tell_once(_UNREAD.format(namespace=key[0]), tell)
@@ -134,7 +134,7 @@ class Marks:
 
     def is_moved(self, key: volumes.Key, requester: Requester, recorded_nonce: str) -> bool:
         """
-        Return whether another resource of the stack holds *key* by now than the one that recorded *recorded_nonce*.
+        Return whether another resource of the stack now holds *key* than the one that recorded *recorded_nonce*.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
@@ -145,10 +145,10 @@ class Marks:
 
     def take(self, wanted: Holds, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
         """
-        Record *requester* as the owner of *wanted*, and return the result; without an owner only look who owns them.
+        Record *requester* as the owner of *wanted*, and return the result; without an owner only read the owners.
 
-        Where the token may not write marks, *tell* hears so once, and what it costs. Raises `errors.NomadApiError`
-        where a mark could neither be written nor refused.
+        Where the token may not write records, report that and its consequence once to *tell*. Raises
+        `errors.NomadApiError` where a record could neither be written nor refused.
         """
         refused: dict[volumes.Key, OwnerRecord] = {}
         fresh: dict[volumes.Key, Hold] = {}
@@ -175,20 +175,20 @@ class Marks:
         return AcquiredVolumes(refused=refused, fresh=fresh, unmarked=frozenset(unmarked), adopted=adopted)
 
     def _on_page(self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Holds) -> dict[str, Hold]:
-        """Return those of the *volume_ids* of a namespace whose records stand on the page at *path*."""
+        """Return those of the *volume_ids* of a namespace whose records are on the page at *path*."""
         return {item: wanted[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
 
     def put_back(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
-        """Write *record*, which was removed, again. Raises `errors.NomadApiError` where it could not be written."""
+        """Restore the removed *record*. Raises `errors.NomadApiError` where it could not be written."""
         again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
         self.take({key: held}, again, tell)
 
     def give_up(self, held: Holds, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """
-        Remove the marks of *requester* from the volumes *held*, and return what they said; those of others stay.
+        Remove the records of *requester* for the volumes *held*, and return them; records of other owners stay.
 
-        Raises `errors.NomadApiError` where one could not be removed. Where the token may not, *tell* hears so.
+        Raises `errors.NomadApiError` where one could not be removed. Where the token may not, report that to *tell*.
         """
         removed: dict[volumes.Key, OwnerRecord] = {}
         for namespace, volume_ids in _by_namespace(held).items():
@@ -207,12 +207,12 @@ class Marks:
                         self._tell_once(_LEFT_EMPTY.format(namespace=namespace), tell)
                     continue
                 lacking = RIGHTS.format(namespace=namespace)
-                tell(f"the owner marks of {', '.join(here)} stay: the token lacks {lacking}")
+                tell(f"the owner records of {', '.join(here)} stay: the token lacks {lacking}")
         return removed
 
     def _tell_once(self, line: str, tell: Tell) -> None:
-        if line not in self._told and tell is not _silent:
-            self._told.add(line)
+        if line not in self._reported and tell is not _silent:
+            self._reported.add(line)
             tell(line)
 
 
@@ -236,7 +236,7 @@ def of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> Marks:
 
 
 def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:
-    """Return which stack owns a volume, in words; two stacks of one label are told apart by their ids."""
+    """Return a sentence with the stack that owns a volume; the ids distinguish two stacks of one label."""
     subject = f"volume {'/'.join(key)} belongs to"
     if owner.label == requester.owner:
         return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"

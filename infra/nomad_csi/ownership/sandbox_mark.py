@@ -1,7 +1,7 @@
 """
-The mark of the sandbox: what was made there is not touched from outside, and the other way round.
+The mark of the sandbox: objects created there are not changed from outside, nor real objects from the sandbox.
 
-The mark is a word such as ``engine:emulator,nomad:emulator,aws:moto``, empty outside of a sandbox.
+The mark is a string such as ``engine:emulator,nomad:emulator,aws:moto``, empty outside of a sandbox.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ ENVIRONMENT = "NOMAD_CSI_SANDBOX"
 """Environment variable with the mark of the process."""
 
 TOKEN_HASH = "NOMAD_CSI_SANDBOX_TOKEN_SHA256"  # noqa: S105  # the name of a variable
-"""Environment variable with `token_hash` of the token of the sandbox's own Nomad."""
+"""Environment variable with the `token_hash` of the token of the sandbox's own Nomad."""
 
 _AWAY = "remove nomad-csi:address and nomad-csi:token from the stack's configuration, or run the command outside of it"
 
@@ -31,7 +31,7 @@ def token_hash(token: str) -> str:
 
 
 def present(mark: str) -> str:
-    """Return *mark* in the words of today: an emulator was a ``stand-in`` before 0.1.0."""
+    """Return *mark* in current terms: before 0.1.0 an emulator was called ``stand-in``."""
     return mark.replace("stand-in", "emulator")
 
 

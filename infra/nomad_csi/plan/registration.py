@@ -15,6 +15,9 @@ from nomad_csi.spec import encrypted
 IS_OWN = {"is_own": True}
 """Metadata of a field that is specific to this package and has no form."""
 
+ORIGINS = ("clone_id", "snapshot_id")
+"""Fields that say what the storage is made from: Nomad never changes them, and keeps them where none is sent."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capability:

@@ -220,7 +220,7 @@ class _Run:
             held = registration_ownership.without_nonces(done)
             owner_record_upkeep.release(self._client, held, self._options.requester, self._tell)
         except errors.NomadApiError as error:
-            self._tell(f"{error}; the owner marks of {', '.join(map('/'.join, done))} stay")
+            self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
     def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
         """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from nomad_csi import findings
 from nomad_csi.compare import difference, volume
+from nomad_csi.findings import registry
 from nomad_csi.health import plugins
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import guests, registration
@@ -104,25 +105,6 @@ def _missing(subject: str, *, made_by_plugin: bool) -> findings.Finding:
     )
 
 
-CODES: Mapping[str, str] = {
-    "capability": "capabilities-differs",
-    "capacity_max": "capacity-differs",
-    "capacity_min": "capacity-differs",
-    "clone_id": "clone-id-differs",
-    "context": "context-differs",
-    "external_id": "external-id-differs",
-    "mount_options.fs_type": "fs-type-differs",
-    "mount_options.mount_flags": "mount-flags-differs",
-    "name": "name-differs",
-    "parameters": "parameters-differs",
-    "plugin_id": "plugin-id-differs",
-    "snapshot_id": "snapshot-id-differs",
-    "topology_request.preferred": "topologies-differs",
-    "topology_request.required": "topologies-differs",
-}
-"""Code of a difference by its field, of every field that is compared."""
-
-
 def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: bool) -> Iterator[findings.Finding]:
     """Yield a finding for each difference; one that could be changed in place waits where another has all refused."""
     is_refused = compared.is_refused_to_plugins if made_by_plugin else compared.kind == "refused"
@@ -133,7 +115,7 @@ def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: b
 def _difference(
     subject: str, item: difference.Difference, *, made_by_plugin: bool, is_refused: bool
 ) -> findings.Finding:
-    code = CODES[item.field]
+    code = registry.code_of_field()[item.field]
     words = (
         (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
         .replace("_", " ")
