@@ -1,1 +1,1 @@
-"""Whether a CSI plugin is healthy: what Nomad and the instances' sockets say, against what a plan expects."""
+"""Health of CSI plugins: compare Nomad's status and CSI probe results with a plan."""

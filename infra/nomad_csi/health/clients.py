@@ -1,9 +1,9 @@
 """
-The cluster's clients, with what statuses must know of each, in a number of calls that does not grow with their number.
+The clients of the cluster, with the attributes that health needs, in a number of calls independent of their number.
 
-The list of clients shows no attributes and no meta. So one client is asked for all it says of itself, and Nomad then
-which others have the same value: two calls for each value that there is, such as three zones. Where each client has a
-value of its own, such as its host name, there is nothing to share: each is asked.
+The list of clients has no attributes and no meta. So one client is read in full, and Nomad is then queried for the
+clients with the same value: two calls for each distinct value, such as three zones. If each client has a
+value of its own, such as its host name, each client is read.
 """
 
 import dataclasses
@@ -17,17 +17,17 @@ from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import nodes
 
 VALUES_MAX = 32
-"""So many values of one key are looked for together; of the clients that are left each is asked."""
+"""Values of one key that are queried by filter; of the remaining clients each is read."""
 
 UNIQUE = "unique."
 """
-How the name of an attribute begins that each client has a value of its own for, such as ``unique.hostname``.
+Prefix of attributes whose value differs on each client, such as ``unique.hostname``.
 
 Source: hashicorp/nomad, ``nomad/structs/node_class.go`` (``NodeUniqueNamespace``), 2026-08-21.
 """
 
 FEW = 2
-"""So many clients are asked one by one: that is no more calls."""
+"""Up to so many clients are read one by one: that takes no more calls."""
 
 _Key = tuple[nodes.ValueKind, str]
 _Version = tuple[str, int]
@@ -35,7 +35,7 @@ _Version = tuple[str, int]
 
 
 class ClientCache:
-    """All clients; what one said of itself is kept until it changes. For one thread at a time."""
+    """All clients; the attributes of each are cached until it changes. Not thread-safe."""
 
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
@@ -46,10 +46,10 @@ class ClientCache:
         self, expectations: Iterable[eligibility.Placement], *, with_zones: bool = False
     ) -> tuple[nodes.Node, ...]:
         """
-        Return all clients; of those that only constraints keep from running a plugin, or do not, what these ask for.
+        Return all clients; those that are eligible but for constraints have the attributes that the constraints need.
 
-        *with_zones*: the zones that Nomad's fingerprint found too, of clients that may run one of the plugins.
-        Raises `errors.NomadApiError` when Nomad does not answer.
+        *with_zones*: also the zones by Nomad's fingerprint, of clients that may run one of the plugins.
+        Raises `errors.NomadApiError` when Nomad does not respond.
         """
         wanted = tuple(expectations)
         listed = nodes.list_nodes(self._client)
@@ -65,9 +65,9 @@ class ClientCache:
         named: Mapping[str, Iterable[nodes.Node]] = MappingProxyType({}),
     ) -> tuple[nodes.Node, ...]:
         """
-        Return all clients as they were *listed*, with what *wanted* asks for, and the zones of those *in_zones*.
+        Return the *listed* clients with the attributes that *wanted* needs, and the zones of those *in_zones*.
 
-        *named*: attributes, each with the clients of which it is asked for besides.
+        *named*: further attributes, each with the clients that need it.
         """
         for key in dict.fromkeys(key for item in wanted for key in _keys(item)):
             asked = [item for item in wanted if key in _keys(item)]
@@ -86,7 +86,7 @@ class ClientCache:
             left = [node for node in left if self._values["attr", name].get(_version(node)) is None]
 
     def _learn(self, key: _Key, among: Iterable[nodes.Node]) -> None:
-        """Find out what *key* is on each of the clients *among* of which it is not known."""
+        """Read *key* of each of the clients *among* that do not have it cached."""
         known = self._values.setdefault(key, {})
         left = {node.node_id: node for node in among if _version(node) not in known}
         for _ in range(0 if key[1].startswith(UNIQUE) else VALUES_MAX):
@@ -124,7 +124,7 @@ class ClientCache:
         return dataclasses.replace(node, attributes=found["attr"], meta=found["meta"])
 
     def _forget(self, listed: Iterable[nodes.Node]) -> None:
-        """Keep nothing of clients that left or changed."""
+        """Drop cached attributes of clients that left or changed."""
         there = {_version(node) for node in listed}
         self._described = {key: node for key, node in self._described.items() if key in there}
         for name, values in self._values.items():
@@ -136,7 +136,7 @@ def _version(node: nodes.Node) -> _Version:
 
 
 def _keys(expectation: eligibility.Placement) -> Iterator[_Key]:
-    """Yield the attributes and meta that constraints ask for; what else they ask for stands in the list."""
+    """Yield the attributes and meta that constraints use; the list of clients has the other fields."""
     for constraint in expectation.constraints:
         kind, _, name = constraint.attribute.removeprefix("${").removesuffix("}").partition(".")
         if kind == "attr":

@@ -1,5 +1,5 @@
 """
-Whether a client satisfies a constraint, as Nomad's scheduler decides it. Pure.
+Evaluate constraints on a client, as Nomad's scheduler does. Pure.
 
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``resolveTarget``, ``checkConstraint``), 2026-08-21.
 """
@@ -16,10 +16,10 @@ import re2
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model, versions
 
-# Whether a regular expression of Go finds something in a text, as Nomad's ``regexp`` operator asks.
+# Match Go regular expressions, as Nomad's ``regexp`` operator does.
 #
-# RE2 judges it: Go's package has its syntax, and linear time. Source: golang/go, ``src/regexp/syntax/doc.go``; 200,000
-# random expressions were answered by Go 1.26 and google-re2 1.1.20251105 alike, but for `_UNLIKE_GO` (2026-11-22).
+# RE2 evaluates them: Go has its syntax, and linear time. Source: golang/go, ``src/regexp/syntax/doc.go``; 200,000
+# random expressions gave equal results in Go 1.26 and google-re2 1.1.20251105, except `_UNLIKE_GO` (2026-11-22).
 
 
 _UNLIKE_GO = re.compile(r"\\C|\{(\d+,)?\d{9}")
@@ -28,11 +28,11 @@ _UNLIKE_GO = re.compile(r"\\C|\{(\d+,)?\d{9}")
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.max_mem = 64 << 20
-"""Bytes; RE2's own 8 MiB are too few for some of what Go takes."""
+"""Bytes; RE2's default of 8 MiB is too small for some expressions that Go accepts."""
 
 
 def regexp_finds(expression: str, text: str) -> bool | None:
-    """Return whether Go finds *expression* in *text*; ``None``: Nomad refuses it, or it cannot be evaluated here."""
+    """Return whether Go matches *expression* in *text*; ``None``: Nomad refuses it, or it cannot be evaluated here."""
     try:
         return _compiled(expression).search(text) is not None
     except (re2.error, UnicodeEncodeError):
@@ -54,7 +54,7 @@ _FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|n
 _HEXADECIMAL = re.compile(r"[+-]?0x", re.IGNORECASE)
 _LIMIT = 2**63
 _AMONG_INSTANCES = frozenset({"distinct_hosts", "distinct_property"})
-"""Operators that keep instances of a job apart, and no client out."""
+"""Operators that separate instances of a job; they exclude no client."""
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -65,16 +65,16 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def unmet(constraint: model.Constraint, node: nodes.Node) -> str:
-    """Return the constraint in words if *node* does not satisfy it, with what it has; empty: it does, or `unknown`."""
+    """Return text on an unsatisfied constraint with the value on *node*; empty: it is satisfied, or `unknown`."""
     found = value_of(constraint.attribute, node)
     if holds(constraint.operator, found, constraint.value) is not False:
         return ""
-    said = "is not set" if found is None else f"is {found!r}"
-    return f"{constraint.attribute} {said}, not {_wanted(constraint)}"
+    state = "is not set" if found is None else f"is {found!r}"
+    return f"{constraint.attribute} {state}, not {_wanted(constraint)}"
 
 
 def unknown(constraint: model.Constraint, node: nodes.Node) -> str:
-    """Return the constraint in words if Nomad alone can say whether *node* satisfies it."""
+    """Return text on the constraint if only Nomad can evaluate it on *node*; else empty."""
     found = value_of(constraint.attribute, node)
     if holds(constraint.operator, found, constraint.value) is not None:
         return ""
@@ -86,7 +86,7 @@ def _wanted(constraint: model.Constraint) -> str:
 
 
 def value_of(attribute: str, node: nodes.Node) -> str | None:
-    """Return what *attribute*, such as ``${meta.rack}``, is on *node*; ``None``: the client has no such thing."""
+    """Return the value of *attribute*, such as ``${meta.rack}``, on *node*; ``None``: it is not set there."""
     name = attribute.removeprefix("${").removesuffix("}")
     kind, _, key = name.partition(".")
     if kind == "attr":
@@ -107,8 +107,8 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
     """
     Return whether *found* (``None``: not set) satisfies the operator *name* with *wanted*.
 
-    ``None``: it cannot be evaluated here. So for regular expressions that Nomad refuses, for hexadecimal numbers
-    in ``<``, and where *wanted* names another attribute of the client.
+    ``None``: it cannot be evaluated here: regular expressions that Nomad refuses, hexadecimal numbers
+    with ``<``, and a *wanted* that names another attribute of the client.
     """
     if name in _AMONG_INSTANCES:
         return True
@@ -119,7 +119,7 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
     if wanted.startswith("${"):
         return None
     if name in ("!=", "not"):
-        return (found or "") != wanted  # what is not set is an empty text there
+        return (found or "") != wanted  # an attribute that is not set is an empty string to Nomad
     if found is None:
         return False
     if name in _ORDERS:
@@ -129,7 +129,7 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
 
 
 def _in_order(name: str, found: str, wanted: str) -> bool | None:
-    """Compare as integers of 64 bits where both are, as other finite numbers where both are, as text otherwise."""
+    """Compare as 64-bit integers if both are, else as finite floats if both are, else as strings."""
     integers = [_integer(text) for text in (found, wanted)]
     if None not in integers:
         return _ORDERS[name](*integers)
@@ -148,7 +148,7 @@ def _integer(text: str) -> int | None:
 
 
 def _float(text: str) -> float | None:
-    """Return the number that *text* is. One beyond the range of 64 bits is an error to Go, and so a text."""
+    """Return *text* as a number. One beyond the range of 64 bits is an error to Go, and so a string."""
     if not _FLOAT.fullmatch(text):
         return None
     number = float(text)

@@ -1,4 +1,4 @@
-"""Clients that are emptied for maintenance while volumes are claimed there, each with the next step. Pure."""
+"""Findings on clients that drain for maintenance while volumes are claimed there, with the next step. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,10 +16,10 @@ def check(
     clients: Iterable[nodes.Node],
 ) -> Iterator[findings.Finding]:
     """
-    Yield what a drain, or a client that takes no new allocations, does to the claims on the volumes *held*.
+    Yield findings on claims of the volumes *held* on clients that drain or take no new allocations.
 
-    *running*: their plugins by id; ``None`` or left out: Nomad knows none of that id. A client that is not ready is not
-    judged here: its claims are `claim-node-down`.
+    *running*: their plugins by id; ``None`` or absent: Nomad has none of that id. A client that is not ready is not
+    checked here: its claims are `claim-node-down`.
     """
     claimed = [volume for volume in held if volume.claims]
     leaving = {

@@ -1,7 +1,7 @@
 """
 Which clients must run an instance of a plugin.
 
-Counted by us: Nomad's own expected counts are 0 right after a system job is registered, and 0 of 0 is no health.
+Counted here: Nomad's expected counts are 0 right after a system job is registered, and 0 of 0 is not healthy.
 Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``nomad/structs/structs.go``
 (``NodePoolAll``); counts tried on Nomad 2.0.6-dev, 2026-08.
 """
@@ -15,7 +15,7 @@ from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 
-# The zone of a client as Nomad found it, and the zone of an instance as its driver reports it.
+# The zone of a client by Nomad's fingerprint, and the zone of an instance as its driver reports it.
 
 
 CLIENT_ATTRIBUTES = ("platform.aws.placement.availability-zone", "platform.gce.zone")
@@ -26,11 +26,11 @@ Source: hashicorp/nomad, ``client/fingerprint/env_aws.go`` and ``env_gce.go``, 2
 """
 
 SEGMENT_SUFFIX = "/zone"
-"""How topology keys of zones end, such as ``topology.ebs.csi.aws.com/zone``."""
+"""Suffix of topology keys of zones, such as ``topology.ebs.csi.aws.com/zone``."""
 
 
 def zone_of_client(node: nodes.Node) -> str:
-    """Return the zone that *node* is in, as Nomad's fingerprint found it; empty where that is not known."""
+    """Return the zone of *node* by Nomad's fingerprint; empty: not known."""
     return next((node.attributes[name] for name in CLIENT_ATTRIBUTES if node.attributes.get(name)), "")
 
 
@@ -54,11 +54,11 @@ CODES = frozenset(
         "controllers-exceed-nodes",
     }
 )
-"""Findings about the cluster: what no waiting heals."""
+"""Findings on the cluster that waiting cannot resolve."""
 
 
 Placement = model.PluginExpectation | jobs.PluginTask
-"""Where tasks may run: of a plugin that is expected, or of a task of a job."""
+"""Placement rules: of an expected plugin, or of a task of a job."""
 
 
 def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
@@ -67,34 +67,34 @@ def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
 
 
 def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> int:
-    """Return how many node instances there must be: of a system job one on each eligible client."""
+    """Return the number of expected node instances: for a system job, one on each eligible client."""
     return len(eligible_nodes(expectation, found)) if expectation.nodes is None else expectation.nodes
 
 
 def why_not(expectation: Placement, node: nodes.Node) -> str:
     """
-    Return the first reason why *node* is not to run the plugin, such as ``"draining"``; empty: it is.
+    Return the first reason why *node* must not run the plugin, such as ``"draining"``; empty: it must.
 
-    A client of which `unjudged` says something counts as one that is not, and is told of by a finding.
+    A client for which `unjudged` is not empty counts as one that must not, and is reported in a finding.
     """
     reason = next(_reasons(expectation, node), "") or _unmet(expectation, node)
     return reason or (f"cannot be evaluated here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
 
 
 def unjudged(expectation: Placement, node: nodes.Node) -> str:
-    """Return the constraint by which only Nomad can say whether *node* is to run the plugin; empty: there is none."""
+    """Return the constraint on *node* that only Nomad can evaluate; empty: there is none."""
     if any(_reasons(expectation, node)) or _unmet(expectation, node):
         return ""
     return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
 
 
 def needs_description(expectation: Placement, node: nodes.Node) -> bool:
-    """Return whether only the attributes of *node* can tell if it is to run the plugin."""
+    """Return whether the attributes of *node* are needed to decide if it must run the plugin."""
     return bool(expectation.constraints) and not any(_reasons(expectation, node))
 
 
 def may_run(expectation: Placement, node: nodes.Node) -> bool:
-    """Return whether *node* is to run the plugin as far as the list of clients tells, without constraints."""
+    """Return whether *node* may run the plugin by the fields in the list of clients, without constraints."""
     return not any(_reasons(expectation, node))
 
 
@@ -124,7 +124,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
-    """Return what no waiting can heal: no client that may run the plugin, or fewer clients than controllers."""
+    """Return findings that waiting cannot resolve: no eligible client, or fewer clients than controllers."""
     subject = f"plugin {expectation.plugin_id}"
     if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
         return (_nothing_expected(subject),)

@@ -1,4 +1,4 @@
-"""What Nomad's task events say about an instance that is not healthy: image pulls, crashes, AWS's own refusals."""
+"""Causes of unhealthy instances from Nomad's task events: image pulls, crashes, refusals by AWS."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -26,10 +26,10 @@ SPEAKING = frozenset(
         "Task hook failed",
     }
 )
-"""Event types that tell the cause."""
+"""Event types that name the cause."""
 
 EFFECTS = frozenset({"Alloc Unhealthy", "Killed", "Killing", "Not Restarting", "Restart Signaled", "Restarting"})
-"""Event types that only tell what Nomad did about it. What is in neither set, such as ``Terminated``, is in between."""
+"""Event types that only name Nomad's reaction. Types in neither set, such as ``Terminated``, rank in between."""
 
 
 CauseKind = Literal["event", "log", "known-issue", "job", "note"]
@@ -37,14 +37,14 @@ CauseKind = Literal["event", "log", "known-issue", "job", "note"]
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """One thing that explains."""
+    """One cause of a status."""
 
     kind: CauseKind
     """
     What it is.
 
-    ``event``: of a task, as Nomad recorded it; ``log``: a line of the plugin's; ``known-issue``: of the driver;
-    ``job``: seen in the job; ``note``: not asked.
+    ``event``: a task event in Nomad; ``log``: a log line of the plugin; ``known-issue``: of the driver;
+    ``job``: found in the job; ``note``: could not be read.
     """
 
     where: str
@@ -63,7 +63,7 @@ def place_of(allocation: jobs.Allocation) -> str:
 
 
 def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Cause, ...]:
-    """Return the cause and the latest event of each of *allocations*; none of one that runs and had no trouble yet."""
+    """Return the cause and the latest event of each of *allocations*; none for one that runs without failures."""
     return tuple(
         Cause(kind="event", where=place_of(allocation), text=text)
         for allocation in allocations
@@ -72,7 +72,7 @@ def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Cause, ...]:
 
 
 def has_trouble(allocation: jobs.Allocation) -> bool:
-    """Return whether anything went wrong with *allocation* so far, or it ended."""
+    """Return whether *allocation* had a failure so far, or has ended."""
     return allocation.client_status not in {"pending", "running"} or any(
         event.type in SPEAKING or event.type in EFFECTS or event.type == "Terminated"
         for event in allocation.task_events
@@ -85,13 +85,13 @@ def cause(allocation: jobs.Allocation) -> str:
 
 
 def _telling(allocation: jobs.Allocation) -> Iterator[str]:
-    """Yield the cause, then the latest event; of an allocation that does not run at least its status."""
-    told = [event for event in allocation.task_events if event.type not in ORDINARY]
-    if told:
-        speaking = [event for event in told if event.type in SPEAKING]
-        between = [event for event in told if event.type not in EFFECTS]
-        yield _text((speaking or between or told)[-1])
-        yield _text(told[-1])
+    """Yield the cause, then the latest event; for an allocation that does not run, at least its status."""
+    unusual = [event for event in allocation.task_events if event.type not in ORDINARY]
+    if unusual:
+        speaking = [event for event in unusual if event.type in SPEAKING]
+        between = [event for event in unusual if event.type not in EFFECTS]
+        yield _text((speaking or between or unusual)[-1])
+        yield _text(unusual[-1])
     elif allocation.client_status != "running":
         yield f"its allocation is {allocation.client_status}"
 
@@ -101,21 +101,21 @@ def _text(event: jobs.TaskEvent) -> str:
     return f"{event.type}: {message}" if message and message != event.type else event.type
 
 
-# What an instance went through, read from its task's events: restarts that Nomad's health hides, and falls.
+# The history of an instance from its task's events: restarts that Nomad's health hides, and losses of health.
 #
-# Nomad asks an instance every 30 s. One that is killed and restarts in place between two questions stays healthy in
-# Nomad's record, with its old ``UpdateTime`` (tried on Nomad 2.0.6-dev, 2026-08). Its task's events tell. Their times
-# are the client's own: the clocks of clients and of this machine are taken to agree to within some seconds.
+# Nomad probes an instance every 30 s. One that is killed and restarts in place between two probes stays healthy in
+# Nomad's record, with its old ``UpdateTime`` (tried on Nomad 2.0.6-dev, 2026-08). Its task's events show it. Times
+# are the client's: the clocks of clients and of this machine are assumed to agree within some seconds.
 
 
 SETTLES_S = 60.0
-"""How long after a restart Nomad's word may be an old one: it took 46 s to see a hung plugin (Nomad 2.0.6-dev)."""
+"""How long Nomad's status may be stale after a restart: a hung plugin showed after 46 s (Nomad 2.0.6-dev)."""
 
 WINDOW_S = 600.0
-"""In which falls are counted."""
+"""Window in which losses of health are counted."""
 
 FALLS = 3
-"""So many within the window are no accident."""
+"""Losses of health within the window that count as flapping."""
 
 _NS = 1_000_000_000
 _WELL, _UNWELL, _ENDED, _STARTED = "Plugin became healthy", "Plugin became unhealthy", "Terminated", "Started"
@@ -123,13 +123,13 @@ _FIRST = "Received"
 
 
 def restarted(allocation: jobs.Allocation, now_ns: int) -> str:
-    """Return that the task of *allocation* restarted and nothing was heard of it since; empty: no such thing."""
+    """Return text on a restart of the task of *allocation* without a health report since; empty: none."""
     starts = [event.time_ns for event in allocation.task_events if event.type == _STARTED]
     if not allocation.restarts or not starts:
         return ""
-    heard = [event.time_ns for event in allocation.task_events if event.type == _WELL]
+    reported_ns = [event.time_ns for event in allocation.task_events if event.type == _WELL]
     age_s = (now_ns - starts[-1]) / _NS
-    if (heard and heard[-1] >= starts[-1]) or not -SETTLES_S < age_s < SETTLES_S:
+    if (reported_ns and reported_ns[-1] >= starts[-1]) or not -SETTLES_S < age_s < SETTLES_S:
         return ""
     return (
         f"its task restarted {max(age_s, 0):.0f} s ago; Nomad still lists it as healthy, but has not checked it since"
@@ -137,7 +137,7 @@ def restarted(allocation: jobs.Allocation, now_ns: int) -> str:
 
 
 def flapping(allocation: jobs.Allocation, now_ns: int) -> str:
-    """Return how often the instance of *allocation* fell lately, where that is too often; empty: it is not."""
+    """Return text on how often the instance of *allocation* lost health recently; empty: not too often."""
     falls = [at_ns for at_ns in _falls(allocation.task_events) if now_ns - at_ns < WINDOW_S * _NS]
     if len(falls) < FALLS:
         return ""
@@ -147,9 +147,9 @@ def flapping(allocation: jobs.Allocation, now_ns: int) -> str:
 
 def _falls(events: tuple[jobs.TaskEvent, ...]) -> list[int]:
     """
-    Return when an instance fell that Nomad had seen healthy.
+    Return the times at which an instance that Nomad had reported healthy lost health.
 
-    Nomad keeps ten events of a task. Where the first ones are gone, it is taken to have been healthy before.
+    Nomad keeps ten events of a task. If the first ones are dropped, the instance counts as healthy before.
     """
     falls: list[int] = []
     was_well = bool(events) and events[0].type != _FIRST
@@ -158,19 +158,19 @@ def _falls(events: tuple[jobs.TaskEvent, ...]) -> list[int]:
             was_well = True
         elif event.type in {_UNWELL, _ENDED} and was_well:
             falls.append(event.time_ns)
-            was_well = event.type == _ENDED  # Nomad goes on calling it healthy
+            was_well = event.type == _ENDED  # Nomad keeps reporting it healthy
     return falls
 
 
-# What explains that a plugin is not well, beside its task's events: its last words, and known issues of its driver.
+# Further causes of an unhealthy plugin: its last log lines, and known issues of its driver.
 
 
 LOG_LINES = 8
-"""Of a log, the last ones."""
+"""Last lines of a log that are shown."""
 
 
 def cause_of_log(where: str, text: str) -> tuple[Cause, ...]:
-    """Return the last lines of a log, without secrets."""
+    """Return the last lines of a log as causes, with secrets redacted."""
     whole = redaction.redact(text)  # a private key has many lines
     lines = [foreign.clean(line) for line in whole.splitlines() if line.strip()]
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LOG_LINES:])
@@ -180,7 +180,7 @@ def cause_of_known_issues(
     driver: drivers.Driver | None, rules: Mapping[str, str], evidence: Iterable[str]
 ) -> Iterator[Cause]:
     """
-    Yield the known issues of *driver* that what was found fits.
+    Yield the known issues of *driver* that match the findings.
 
     *rules* are the rules of `nomad-csi lint` that the running job breaks, each with what was found; *evidence* are
     task events and lines of logs.

@@ -1,7 +1,7 @@
 """
-What explains that a plugin is not well: the last lines of its logs, and the known issues of its driver that it has.
+Causes of an unhealthy plugin: the last lines of its logs, and matching known issues of its driver.
 
-Asked for only where something is wrong, and of a few instances: the number of calls does not grow with the cluster.
+Fetched only for an unhealthy plugin, for a few instances: the number of calls does not grow with the cluster.
 """
 
 import json
@@ -17,10 +17,10 @@ from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 
 LOGS = 3
-"""Instances whose events are told and whose logs are read."""
+"""Instances whose events are shown and whose logs are read."""
 
 TIMEOUT_S = 10.0
-"""For one log: it comes from the client, which may be gone."""
+"""For one log: the client serves it, and may be down."""
 
 
 def explain(
@@ -30,11 +30,11 @@ def explain(
     seen: found.PluginFound,
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
-    """Return what explains *status*. What cannot be asked is said and passed over."""
+    """Return the causes of *status*. What cannot be read becomes a note."""
     known = [seen.of_allocation(row.alloc_id) for row in status.instances if row.code]
     sick = [item.allocation for item in known if item]
-    told = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
-    from_logs = [cause for item in told for cause in _log(client, expectation.namespace, item)]
+    shown = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
+    from_logs = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
     driver = catalogue.DRIVERS.get(expectation.driver)
     try:
         ids = _jobs(expectation.namespace, job_ids, seen)
@@ -42,7 +42,7 @@ def explain(
     except errors.NomadApiError as error:
         running, from_logs = [], [*from_logs, events.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
     rules = dict(_rules(running, driver))
-    evidence = [event.message for item in told for event in item.task_events]
+    evidence = [event.message for item in shown for event in item.task_events]
     evidence += [cause.text for cause in from_logs]
     evidence += [row.detail for row in status.instances if row.code]
     return (*events.cause_of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
@@ -54,7 +54,7 @@ def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
 
 
 def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tuple[events.Cause, ...]:
-    """Return the last lines of what a task wrote to stderr, else to stdout; or why they cannot be read."""
+    """Return the last lines of a task's stderr, else of its stdout; or why they cannot be read."""
     where = events.place_of(allocation)
     task = next((event.task for event in reversed(allocation.task_events)), "")
     if not task:
@@ -71,14 +71,14 @@ def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tu
 
 
 def _jobs(namespace: str, job_ids: Iterable[str], seen: found.PluginFound) -> tuple[tuple[str, str], ...]:
-    """Return the plan's jobs, and those of others under which Nomad counts instances too."""
+    """Return the jobs of the plan, and other jobs in Nomad's record of the plugin."""
     own = tuple((namespace, job_id) for job_id in job_ids)
     others = sorted(seen.plugin.jobs - set(own)) if seen.plugin else ()
     return (*own, *others)
 
 
 def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
-    """Return the job as it runs; ``None`` where there is none, or one of another make than can be read."""
+    """Return the running job; ``None`` if there is none, or it cannot be parsed."""
     document = jobs.document(client, namespace, job_id)
     if document is None:
         return None
@@ -89,7 +89,7 @@ def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
 
 
 def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iterator[tuple[str, str]]:
-    """Yield the rules of lint that jobs break that run *driver*, each with what was found."""
+    """Yield the lint rules that the jobs of *driver* break, each with what was found."""
     if driver is None:
         return
     for job in running:
@@ -98,7 +98,7 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
 
 
 def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[events.Cause]:
-    """Yield what lint itself sees in the jobs, beyond the driver's known issues."""
+    """Yield lint findings on the jobs, beyond the driver's known issues."""
     known = {issue.rule for issue in driver.known_issues} if driver else set()
     for status in judge.judge(running):
         if status.severity == "error" and status.code not in known:

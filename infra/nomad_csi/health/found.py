@@ -1,4 +1,4 @@
-"""What was found of a plugin: Nomad's record, its allocations, and what instances answered themselves."""
+"""Observed state of a plugin: Nomad's record, its allocations, and the CSI probe results of its instances."""
 
 import functools
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ ROLES: Mapping[str, frozenset[Role]] = {
 """Type of a ``csi_plugin`` block -> what it serves."""
 
 NO_ANSWER = "no-answer"
-"""Of an instance whose client was to ask it, and gave no answer."""
+"""Status of an instance that its client was to probe, without a result."""
 
 SOCKET_ABSENT = "its socket is not on this machine"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What came of asking one instance over its own CSI socket."""
+    """Result of the probe of one instance over its CSI socket."""
 
     reached: bool
-    """Whether the instance could be asked from here."""
+    """Whether the instance could be probed from here."""
 
     healthy: bool = False
-    """Whether it is ready, and all it answered is as its role and the plan want it."""
+    """Whether it is ready, and all its responses match its role and the plan."""
 
     status: str = ""
-    """In the probe's words, such as ``silent``; `NO_ANSWER` where its client was asked in vain; empty: nobody asked."""
+    """Probe status, such as ``silent``; `NO_ANSWER`: its client gave no result; empty: not probed."""
 
     provider: str = ""
     version: str = ""
@@ -41,7 +41,7 @@ class Probed:
     """Why it was not reached or is not healthy; empty otherwise."""
 
     advice: str = ""
-    """What to do so that it can be reached; empty: nothing, or the detail says it."""
+    """How to make it reachable; empty: not needed, or part of the detail."""
 
 
 NOT_ASKED = Probed(reached=False, detail=SOCKET_ABSENT)
@@ -57,26 +57,26 @@ class Ran:
 
     allocation: jobs.Allocation
     outdated: str = ""
-    """How it differs from its job as it is now, such as ``version 3 of a job at version 4``; empty: it does not."""
+    """Difference to the current job, such as ``version 3 of a job at version 4``; empty: none."""
 
     @property
     def is_wanted(self) -> bool:
-        """Whether Nomad wants it to run; an ended one that is to be replaced is not wanted any more."""
+        """Whether Nomad wants it to run; an ended one that is to be replaced is not wanted."""
         return self.allocation.desired_status == "run"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OtherJob:
-    """A job that is none of the plan's, and runs the same plugin."""
+    """A job outside the plan that runs the same plugin."""
 
     namespace: str
     job_id: str
     roles: frozenset[Role] = frozenset()
     stands_for: str = ""
-    """``controller``, ``node`` or ``monolith`` where that is all that the job runs of CSI; empty: it runs more."""
+    """``controller``, ``node`` or ``monolith`` if that is the only CSI task of the job; empty: it has more."""
 
     owner: str = ""
-    """The stack that owns it; empty: none, or not asked."""
+    """The stack that owns it; empty: none, or not read."""
 
     allocations: tuple[jobs.Allocation, ...] = ()
     unread: str = ""
@@ -85,10 +85,10 @@ class OtherJob:
 
 @dataclass(frozen=True, kw_only=True)
 class PluginFound:
-    """All that was found of one plugin at one moment."""
+    """Observed state of one plugin at one moment."""
 
     plugin: plugins.Plugin | None
-    """Nomad's record; ``None``: Nomad knows no such plugin."""
+    """Nomad's record; ``None``: Nomad has no such plugin."""
 
     ran: tuple[Ran, ...] = ()
     """Allocations of the plugin's jobs, ended ones included; empty also where its jobs are not known."""
@@ -100,10 +100,10 @@ class PluginFound:
     """Jobs beside those of the plan; none where these are not known."""
 
     probed: Mapping[tuple[str, Role], Probed] = field(default_factory=dict)
-    """By allocation id and role; instances that are not in it could not be asked."""
+    """By allocation id and role; instances that are not in it could not be probed."""
 
     now_ns: int = 0
-    """When, in nanoseconds since 1970."""
+    """Time of the observation, in nanoseconds since 1970."""
 
     def of_allocation(self, alloc_id: str) -> Ran | None:
         """Return the allocation of that id, if one of the plugin's jobs has it."""

@@ -1,5 +1,5 @@
 """
-What there is of a plugin: asked of Nomad, and of the instances themselves where their sockets are on this machine.
+Observe a plugin: read it from Nomad, and probe the instances whose sockets are on this machine.
 
 Nomad keeps a plugin's socket at ``<data_dir>/client/csi/plugins/<alloc_id>/csi.sock`` on its client, in folders that
 only root may enter. Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.go``; tried on
@@ -21,10 +21,10 @@ from nomad_csi.nomad import jobs, plugins
 from nomad_csi.nomad.http import replies
 from nomad_csi.plan import model
 
-# Jobs that run a plugin of a plan, and are none of the plan's.
+# Jobs outside a plan that run a plugin of the plan.
 #
-# Of two instances of one plugin on a client Nomad asks and lists the one that came last, and says nothing of the other
-# (tried on Nomad 2.0.6-dev, 2026-11). Its record of the plugin has the jobs of both.
+# Of two instances of one plugin on a client, Nomad probes and lists the newer one, and ignores the other
+# (tried on Nomad 2.0.6-dev, 2026-11). Its record of the plugin lists the jobs of both.
 
 
 JobKey = tuple[str, str]
@@ -37,7 +37,7 @@ def other_jobs_of(
     """
     Return the jobs in Nomad's record of *plugin* that are not *own*; none where these are not known.
 
-    Two calls for each. A right that the token lacks is a result; raises `errors.NomadApiError` for everything else.
+    Two calls for each. A missing capability of the token is a result; raises `errors.NomadApiError` otherwise.
     """
     if not own or plugin is None:
         return ()
@@ -66,22 +66,22 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
     )
 
 
-# Everything that is asked of one plugin.
+# All requests about one plugin.
 
 
 _Result = TypeVar("_Result")
 
 PROBE_TIMEOUT_S = 5.0
-"""For all questions to one instance; they are asked in parallel."""
+"""For all requests to one instance; instances are probed in parallel."""
 
 WORKERS = 8
-"""Calls to Nomad at the same time. It refuses the hundredth connection of one address."""
+"""Concurrent calls to Nomad. It refuses the hundredth connection of one address."""
 
 NOWHERE = found.Probed(reached=False, detail="the sockets are not known, because the clients' data_dir is not")
 
 
 def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
-    """Return what Nomad knows of a plugin: two calls for each job and one more, however many instances there are."""
+    """Return a plugin as observed in Nomad: two calls for each job and one more, however many instances there are."""
     own = tuple(job_ids)
     ran: list[found.Ran] = []
     missing: list[str] = []
@@ -101,16 +101,16 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
 
 
 def probe_all(
-    told: Sequence[tuple[model.PluginExpectation, found.PluginFound]],
+    observed: Sequence[tuple[model.PluginExpectation, found.PluginFound]],
     *,
     timeout_s: float = PROBE_TIMEOUT_S,
     cancelled: threading.Event | None = None,
 ) -> tuple[found.PluginFound, ...]:
-    """Return what Nomad *told* of each plugin with the own answers of all instances whose sockets are at hand."""
+    """Return the plugins *observed* in Nomad with the probe results of all instances with sockets on this machine."""
     event = cancelled or threading.Event()
     asked = [
         (number, expectation, item)
-        for number, (expectation, seen) in enumerate(told)
+        for number, (expectation, seen) in enumerate(observed)
         for item in instances.all_of(seen.plugin)
     ]
     until = time.monotonic() + timeout_s
@@ -121,11 +121,11 @@ def probe_all(
         ),
         workers=probe.AT_ONCE,
     )
-    probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in told]
+    probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in observed]
     for (number, _, item), answer in zip(asked, answers, strict=True):
         probed[number][item.alloc_id, item.role] = answer
     return tuple(
-        dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(told, probed, strict=True)
+        dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(observed, probed, strict=True)
     )
 
 
@@ -135,7 +135,7 @@ def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKER
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:
-    """Return where the client keeps the socket of the plugin task of *alloc_id*."""
+    """Return the path of the socket of the plugin task of *alloc_id* on its client."""
     return f"{client_data_dir}/client/csi/plugins/{alloc_id}/csi.sock"
 
 
@@ -165,7 +165,7 @@ def _probe(
     timeout_s: float,
     cancelled: threading.Event,
 ) -> found.Probed:
-    """Ask one instance as `probe.probe_until` does."""
+    """Probe one instance by `probe.probe_until`."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
@@ -191,7 +191,7 @@ def _probe(
 
 
 def _hidden(path: str) -> str:
-    """Return why the instance of the socket at *path* cannot be asked from here; empty: it can."""
+    """Return why the instance of the socket at *path* cannot be probed from here; empty: it can."""
     try:
         obstacle = endpoint.obstacle(endpoint.parse(path))
     except errors.CsiError as error:

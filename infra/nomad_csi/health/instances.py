@@ -1,4 +1,4 @@
-"""One row for each instance of a plugin that there is, and for each that should be."""
+"""One row for each observed instance of a plugin, and for each expected one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,26 +13,26 @@ NomadSays = Literal["healthy", "unhealthy", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceRow:
-    """One instance of a plugin, found or missing."""
+    """One instance of a plugin, observed or missing."""
 
     plugin_id: str
     role: found.Role
     node_id: str
     node_name: str
     zone: str = ""
-    """Zone that the node instance reports, else the one that Nomad knows of its client; empty: neither is known."""
+    """Zone that the node instance reports, else its client's zone in Nomad; empty: neither is known."""
 
     alloc_id: str = ""
-    """Of a task that gave no healthy answer yet too; empty where there is none."""
+    """Also of a task that has not reported healthy yet; empty: no allocation."""
 
     code: str = ""
-    """The code of what is wrong with it, such as ``instance-unhealthy``; empty: nothing."""
+    """Code of its finding, such as ``instance-unhealthy``; empty: none."""
 
     evidence: Literal["nomad", "csi", "-"]
-    """Who says so: the instance itself (``csi``), or Nomad; ``-``: nobody, Nomad has no instance there yet."""
+    """Source of the status: CSI probe (``csi``), or Nomad status; ``-``: none, Nomad has no instance there yet."""
 
     is_extra: bool = False
-    """Whether nobody asked for it: its client is not one that must have it."""
+    """Whether it is not expected: its client is not one that must have it."""
 
     detail: str = ""
     """Why it is not healthy, or a note on one that is."""
@@ -41,23 +41,23 @@ class InstanceRow:
     """Topology that the node instance reports."""
 
     nomad: NomadSays = "none"
-    """What Nomad's record says of it; ``none``: it has no instance there."""
+    """Its health in Nomad's record; ``none``: Nomad has no instance there."""
 
     csi: found.Probed = found.NOT_ASKED
 
     @property
     def status(self) -> states.State:
-        """The row in a word."""
+        """Health status of the row."""
         return states.OF_CODE[self.code] if self.code else "healthy"
 
     @property
     def socket(self) -> str:
-        """What its socket said, in a word: that of a probe, ``no-answer``, or ``-`` where nobody asked."""
+        """Status of the CSI probe, ``no-answer``, or ``-`` if it was not probed."""
         return self.csi.status or "-"
 
     @property
     def subject(self) -> str:
-        """The instance in a finding: ``node instance of plugin aws-ebs0 on client-2``."""
+        """Subject of its findings: ``node instance of plugin aws-ebs0 on client-2``."""
         kind = "controller" if self.role == "controller" else "node instance"
         return f"{kind} of plugin {self.plugin_id} on {self.node_name}"
 
@@ -76,7 +76,7 @@ def rows(
     """
     Return controllers, then node instances, each by the name of its client; missing node instances included.
 
-    What restarted since the look *before* is not healthy, whatever Nomad calls it.
+    An instance that restarted since the check *before* is not healthy, whatever status Nomad shows.
     """
     by_id = {node.node_id: node for node in all_nodes}
     everything = all_of(plugin_found.plugin)
@@ -139,7 +139,7 @@ def _row(subject: troubles.Subject) -> InstanceRow:
 
 
 def _extra(expectation: model.PluginExpectation, role: found.Role, node: nodes.Node | None) -> str:
-    """Return why nobody asked for an instance of *role* on *node*; a controller may stay where none is placed anew."""
+    """Return why no instance of *role* is expected on *node*; a controller may stay where no new one is placed."""
     if node is None:
         return "on a client that Nomad does not list"
     if role == "controller":
@@ -159,7 +159,7 @@ def _note(subject: troubles.Subject) -> str:
 def _missing(
     expectation: model.PluginExpectation, plugin_found: found.PluginFound, node: nodes.Node, known: frozenset[str]
 ) -> InstanceRow:
-    """Return the row of a client without an instance; *known* are the allocations of instances that there are."""
+    """Return the row of a client without an instance; *known* are the allocations of observed instances."""
     waiting = [
         item.allocation
         for item in plugin_found.wanted_on(node.node_id, role="node", monolith=expectation.monolith)
@@ -183,7 +183,7 @@ def _missing(
 
 
 def _not_yet(allocation: jobs.Allocation) -> tuple[str, str]:
-    """Return code and detail of a task that should be an instance and is none yet."""
+    """Return code and detail of a task that should be an instance and is not one yet."""
     detail = events.cause(allocation)
     if not events.has_trouble(allocation):
         return "instance-starting", detail

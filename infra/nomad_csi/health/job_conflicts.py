@@ -1,7 +1,7 @@
 """
-Before a plugin job is started: which other jobs run the plugin where it would.
+Check, before a plugin job starts, which other jobs run the plugin on its clients.
 
-One instance of a plugin id and type on a client is the rule, and Nomad keeps nobody from a second one.
+Only one instance of a plugin id and type may run on a client; Nomad does not prevent a second one.
 Source: Nomad's documentation of the ``csi_plugin`` block, 2026-11.
 """
 
@@ -21,35 +21,35 @@ Key = gather.JobKey
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """What runs a plugin beside the jobs of a plan."""
+    """Jobs that run a plugin besides the jobs of a plan."""
 
     others: tuple[found.OtherJob, ...] = ()
     owners: Mapping[Key, job_ownership.OwnerRecord] = field(default_factory=dict)
-    """Of those of `others` that have one."""
+    """Owner records of `others`, where they exist."""
 
     clients: tuple[nodes.Node, ...] = ()
-    """All of the cluster, with what the placement of the plan's jobs asks of them; as if each were ready."""
+    """All clients, with the attributes that the placement of the plan's jobs needs; as if each were ready."""
 
     unchecked: str = ""
-    """What kept it from being checked, with what to do; empty: nothing."""
+    """Why the check could not be made, with what to do; empty: it was made."""
 
     def check(
         self, wanted: Sequence[plugin_jobs.PluginTask], *, every_part: bool = False
     ) -> tuple[findings.Finding, ...]:
-        """Return what is against running the tasks *wanted*, as `rules.check_before` says."""
+        """Return findings against running the tasks *wanted*, as `rules.check_before` yields them."""
         return tuple(rules.check_before(wanted, self.others, self.clients, every_part=every_part))
 
     def only(self, keys: Collection[Key], *, inside: bool) -> "Beside":
-        """Return it with those of the jobs that are *inside* of *keys*, or with the rest."""
+        """Return a copy with only the jobs in *keys* (*inside*), or only the others."""
         kept = tuple(item for item in self.others if ((item.namespace, item.job_id) in keys) is inside)
         return dataclasses.replace(self, others=kept)
 
 
 def look(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[Key]) -> Beside:
     """
-    Return what runs the plugin of the tasks *wanted* beside the jobs *own*.
+    Return the jobs that run the plugin of the tasks *wanted*, besides the jobs *own*.
 
-    One call where that is nothing. A right that the token lacks is a result; raises `errors.NomadApiError` for
+    One call if there are none. A missing capability of the token is a result; raises `errors.NomadApiError` for
     everything else.
     """
     try:
@@ -71,7 +71,7 @@ def look(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Col
 
 
 def _clients(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask]) -> tuple[nodes.Node, ...]:
-    """Return all clients, as if each were ready: what is drained or away today takes the plugin on later."""
+    """Return all clients, as if each were ready: one that drains or is down now runs the plugin later."""
     listed = [
         dataclasses.replace(node, status="ready", draining=False, eligible=True) for node in nodes.list_nodes(client)
     ]

@@ -1,4 +1,4 @@
-"""Whether the servers are as new as this package and the drivers of a plan want them. One question at most."""
+"""Check the servers' version against the minimum of this package and of the drivers in a plan. One request at most."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,10 +11,10 @@ _ADVICE = "upgrade Nomad; `nomad-csi doctor` lists other problems of older versi
 
 def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
-    Return an error where a server is older than any Nomad that is supported, or than a driver of *plugins* wants it.
+    Return an error finding if a server is older than the oldest supported Nomad, or than a driver of *plugins* needs.
 
-    Where the token may not see the servers, that is a warning: nothing is known to be wrong. Nothing is asked where no
-    driver wants a version. Raises `errors.NomadApiError` where Nomad does not answer.
+    If the token may not see the servers, return a warning: nothing is known to be wrong. Sends no request if no
+    driver needs a version. Raises `errors.NomadApiError` where Nomad does not respond.
     """
     wanted = [item for item in plugins if item.minimum_nomad]
     return _found(client, wanted) if wanted else ()
@@ -34,10 +34,10 @@ def _found(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[fin
 
 def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
-    Raise `errors.RefusedError` where a server is too old for this package or a driver; return what could not be seen.
+    Raise `errors.RefusedError` where a server is too old for this package or a driver; return what is unchecked.
 
-    Also where no driver wants a version. Where Nomad does not answer, nothing could be seen and nothing is said of it:
-    what is asked next fails alike, or is asked again, which this question is not.
+    Checks also if no driver needs a version. If Nomad does not respond, nothing is reported: the next request
+    fails in the same way, or is retried, which this one is not.
     """
     try:
         found = _found(client, [item for item in plugins if item.minimum_nomad])
@@ -53,8 +53,8 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
     """
     Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants, or unsupported.
 
-    Where the token may not see the servers, *tell* is told so. Raises `errors.NomadApiError` where Nomad does not
-    answer.
+    If the token may not see the servers, *tell* logs that. Raises `errors.NomadApiError` where Nomad does not
+    respond.
     """
     oldest = version_gates.releases().oldest
     try:
@@ -75,7 +75,7 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
 
 
 def _older(found: Iterable[nodes.Server], least: str) -> list[str]:
-    """Return in words which of the servers that *found* has are older than *least*."""
+    """Return text on each of the servers *found* that is older than *least*."""
     return [
         f"{item.name} with {item.version}"
         for item in found

@@ -1,4 +1,4 @@
-"""What is wrong where a job that is none of the plan's runs the same plugin on the same clients."""
+"""Findings on jobs outside the plan that run the same plugin on the same clients."""
 
 import dataclasses
 import shlex
@@ -16,10 +16,10 @@ _ON_A_CLIENT = frozenset({"pending", "running"})
 
 def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
     """
-    Yield a warning for each other job that has an instance beside one of the plan's, and for each that cannot be read.
+    Yield a warning for each other job with an instance beside one of the plan's, and for each that cannot be read.
 
-    Nomad lists one of two instances on a client. Where that is the other job's, `instances` tells it as an error; where
-    it is the plan's, all works until the other one comes up again: worth knowing, and no reason to stop a roll-over.
+    Nomad lists one of two instances on a client. If that is the other job's, `instances` reports an error; if
+    it is the plan's, all works until the other one restarts: a warning that does not stop a roll-over.
     """
     for other in plugin_found.others:
         where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
@@ -38,10 +38,10 @@ def check_before(
     every_part: bool = False,
 ) -> Iterator[findings.Finding]:
     """
-    Yield an error for each of *others* that runs what a task of *wanted* would run beside it on the same client.
+    Yield an error for each of *others* that runs the same part of the plugin on a client of a task of *wanted*.
 
-    The tasks are those of one plugin; nothing of them need run yet. *every_part*: of jobs that run another part of the
-    plugin on such a client, too. A job that cannot be read is a warning.
+    The tasks belong to one plugin and need not run yet. *every_part*: also for jobs that run another part of the
+    plugin on such a client. A job that cannot be read is a warning.
     """
     there = tuple(all_nodes)
     task = wanted[0]
@@ -67,7 +67,7 @@ def _met(
     all_nodes: Sequence[nodes.Node],
     every_part: bool,
 ) -> Iterator[str]:
-    """Yield the names of clients with an instance of *other* where one of *wanted* would run as the same."""
+    """Yield the names of clients with an instance of *other* where one of *wanted* would run in the same role."""
     rivals = [
         dataclasses.replace(task, task_driver="")
         for task in wanted
@@ -81,7 +81,7 @@ def _met(
 
 
 def _is_there(allocation: jobs.Allocation) -> bool:
-    """Return whether it runs or is about to; one that is to end runs until it has."""
+    """Return whether it runs or is pending; a stopping one runs until it has ended."""
     is_ending = allocation.desired_status != "run"
     return allocation.client_status == "running" or (allocation.client_status in _ON_A_CLIENT and not is_ending)
 
@@ -91,7 +91,7 @@ def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
 
 
 def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
-    """Return how to have one instance: the job taken over, where the plugin of *wanted* has such a part, or stopped."""
+    """Return how to resolve it: take over the job, if the plugin of *wanted* has such a part, or stop it."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"
     stop = f"stop it while none of the plugin's volumes is claimed (`{command}`)"
@@ -123,7 +123,7 @@ def _duplicate(
 
 
 def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[str]:
-    """Yield the names of the clients where Nomad lists the plan's instance, and *other* has one of the same role."""
+    """Yield the names of clients where Nomad lists the plan's instance and *other* has one of the same role."""
     listed = {
         item.node_id
         for item in instances.all_of(plugin_found.plugin)

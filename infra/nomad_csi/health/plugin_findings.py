@@ -1,4 +1,4 @@
-"""What is wrong with a plugin as a whole: its jobs, its record, and how many instances there are."""
+"""Findings on a plugin as a whole: its jobs, its record, and the number of its instances."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,13 +7,13 @@ from nomad_csi.health import events, found, instances, other_job_findings, polic
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
 
-# What is wrong with one instance, as findings with what to do.
+# Findings on one instance.
 
 
 def check_instance(
     expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
 ) -> Iterator[findings.Finding]:
-    """Yield what is wrong with the instance of *row*: a warning where enough others are healthy (*tolerated*)."""
+    """Yield findings on the instance of *row*: warnings if enough others are healthy (*tolerated*)."""
     severity: findings.Severity = "warning" if tolerated and row.status != "wrong-identity" else "error"
     if row.code == "node-missing":
         shown = f"none ({row.detail})" if row.detail else "none"
@@ -43,9 +43,9 @@ def _wanted_of(expectation: model.PluginExpectation, row: instances.InstanceRow)
     return known.get(row.code, "a healthy instance")
 
 
-# What Nomad says of instances against what their sockets said, and which sockets said nothing.
+# Compare Nomad's status of instances with their CSI probe results; report sockets without a response.
 #
-# A status takes the graver word. That the two differ is told besides: Nomad asks every 30 s, so its word is an old one.
+# The more severe of the two decides. The difference is a finding of its own: Nomad probes only every 30 s.
 # Source: hashicorp/nomad, ``client/pluginmanager/csimanager/instance.go`` (``managerFingerprintInterval``), 2026-08-21.
 
 
@@ -54,7 +54,7 @@ NOT_ASKED = "socket-not-asked"
 
 _Rows = tuple[instances.InstanceRow, ...]
 _SICK = frozenset({"not-ready", "missing", "silent", "error"})
-"""Answers that Nomad would call unhealthy; another name or role it does not check."""
+"""Probe statuses that Nomad would report as unhealthy; it does not check another name or role."""
 
 _SINCE = (
     "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its allocation with "
@@ -67,7 +67,7 @@ _UNKNOWN = "Nomad counts it after its first answer: check again in a minute, the
 def check_sockets(
     expectation: model.PluginExpectation, plugin_found: found.PluginFound, rows: _Rows, expected: int
 ) -> Iterator[findings.Finding]:
-    """Yield where both words differ, and, by reason, the instances whose clients gave no answer."""
+    """Yield differences between Nomad and the probes, and, by reason, the instances without a probe result."""
     for row in rows:
         yield from _differing(row)
     yield from _unknown(expectation, plugin_found, rows)
@@ -75,9 +75,9 @@ def check_sockets(
 
 
 def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
-    said = foreign.clean(row.csi.detail)
+    detail = foreign.clean(row.csi.detail)
     if row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK:
-        yield _disagreement(row.subject, f"Nomad: healthy; its socket: {said}", _SINCE.format(alloc=row.alloc_id[:8]))
+        yield _disagreement(row.subject, f"Nomad: healthy; its socket: {detail}", _SINCE.format(alloc=row.alloc_id[:8]))
     elif row.nomad == "unhealthy" and row.csi.healthy:
         yield _disagreement(row.subject, "Nomad: unhealthy; its socket: ready", _BACK)
     elif row.nomad == "none" and row.csi.healthy:
@@ -87,10 +87,10 @@ def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
 def _unknown(
     expectation: model.PluginExpectation, plugin_found: found.PluginFound, rows: _Rows
 ) -> Iterator[findings.Finding]:
-    """Yield controllers that answer and that Nomad does not count: they have no row."""
+    """Yield controllers that respond to a probe and that Nomad does not count: they have no row."""
     shown = {(row.alloc_id, row.role) for row in rows}
-    for (alloc_id, role), said in plugin_found.probed.items():
-        if (alloc_id, role) not in shown and said.healthy:
+    for (alloc_id, role), probed in plugin_found.probed.items():
+        if (alloc_id, role) not in shown and probed.healthy:
             ran = plugin_found.of_allocation(alloc_id)
             where = ran.allocation.node_name if ran else alloc_id[:8]
             kind = "controller" if role == "controller" else "node instance"
@@ -110,7 +110,7 @@ def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
 
 
 def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) -> Iterator[findings.Finding]:
-    """Yield one finding for each reason: of a large cluster they would be hundreds."""
+    """Yield one finding for each reason: in a large cluster there would be hundreds."""
     groups: dict[tuple[findings.Severity, str, str], list[instances.InstanceRow]] = {}
     lenient = {role: _is_verified(expectation, rows, expected, role) for role in ("node", "controller")}
     for row in rows:
@@ -130,7 +130,7 @@ def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) ->
 
 
 def _is_verified(expectation: model.PluginExpectation, rows: _Rows, expected: int, role: str) -> bool:
-    """Return whether those of *role* that answered themselves are enough; nothing less than all, unless a policy is."""
+    """Return whether enough instances of *role* were verified by CSI probe: all, unless the policy allows fewer."""
     well = tuple(row for row in rows if row.role == role and not row.code and not row.is_extra and row.csi.healthy)
     if role == "controller":
         return bool(well) and len(well) >= expectation.controllers
@@ -147,7 +147,7 @@ def _named(rows: list[instances.InstanceRow]) -> str:
 
 
 def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
-    """Yield jobs that are not there or not the plan's, and a record that is missing or another driver's."""
+    """Yield findings on missing or unplanned jobs, and on a record that is missing or of another driver."""
     subject = f"plugin {expectation.plugin_id}"
     for job_id in plugin_found.missing_jobs:
         yield findings.finding(
@@ -180,14 +180,14 @@ def of_controllers(
     rows: tuple[instances.InstanceRow, ...],
     expected_nodes: int,
 ) -> Iterator[findings.Finding]:
-    """Yield too few or too many controllers; those that are there and not healthy speak for themselves."""
+    """Yield findings on too few or too many controllers; unhealthy ones have findings of their own."""
     there = sum(row.role == "controller" and not row.is_extra for row in rows)
     healthy = sum(row.role == "controller" and not row.is_extra and row.status == states.HEALTHY for row in rows)
     wanted = expectation.controllers
     least = policy.needed_controllers(expectation, expected_nodes, wanted)
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
     as_nodes = expectation.monolith and there == _there(rows)
-    if there < least and not as_nodes:  # a missing monolith is told as a missing node instance
+    if there < least and not as_nodes:  # a missing monolith is reported as a missing node instance
         yield findings.finding(
             "controller-starting" if there + _starting(plugin_found, rows) >= least else "controller-missing",
             f"plugin {expectation.plugin_id}",
@@ -207,7 +207,7 @@ def of_controllers(
 def of_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
-    """Yield too few node instances of a service job; of a system job each client is checked."""
+    """Yield a finding on too few node instances of a service job; of a system job each client is checked."""
     there = _there(rows)
     if expectation.nodes is None:
         return
@@ -222,7 +222,7 @@ def of_nodes(
 
 
 def _starting(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> int:
-    """Return how many controllers are on their way, without any trouble so far."""
+    """Return how many controllers are starting, without a failure so far."""
     known = {row.alloc_id for row in rows if row.role == "controller"}
     waiting = (item for item in plugin_found.ran if item.is_wanted and item.job_type == "service")
     return sum(item.allocation.alloc_id not in known and not events.has_trouble(item.allocation) for item in waiting)

@@ -1,4 +1,4 @@
-"""The status of a plugin: what the plan expects against what Nomad and the instances themselves say."""
+"""Health status of a plugin: compare the plan with Nomad's status and with CSI probes of the instances."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator
@@ -19,9 +19,9 @@ def changes_between(
     plugin_id: str, before: found.PluginFound, after: found.PluginFound
 ) -> tuple[findings.Finding, ...]:
     """
-    Return which instances restarted, were replaced or went from a plugin between two checks.
+    Return findings on the instances of a plugin that restarted, were replaced or disappeared between two checks.
 
-    Nomad goes on calling an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
+    Nomad keeps an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
     """
     subject = f"plugin {plugin_id}"
     return (*_replaced(subject, before, after), *_restarted(subject, before, after))
@@ -30,7 +30,7 @@ def changes_between(
 def gone_instances(
     expectation: model.PluginExpectation, before: found.PluginFound, after: found.PluginFound
 ) -> tuple[findings.Finding, ...]:
-    """Return which instances of *before* are not there any more; their clients may have left with them."""
+    """Return warnings on the instances of *before* that no longer exist; their clients may have left, too."""
     return tuple(_replaced(f"plugin {expectation.plugin_id}", before, after, severity="warning"))
 
 
@@ -49,8 +49,8 @@ def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound
         restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
         if restarts > 0:
             times = listing.counted(restarts, "restart")
-            told = f"{times} {events.place_of(item.allocation)}: {events.cause(item.allocation)}"
-            yield _unsteady("instance-restarted", subject, told)
+            found_text = f"{times} {events.place_of(item.allocation)}: {events.cause(item.allocation)}"
+            yield _unsteady("instance-restarted", subject, found_text)
 
 
 def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity = "error") -> findings.Finding:
@@ -76,11 +76,11 @@ _UNVERIFIED = frozenset({"csi-unverified", plugin_findings.NOT_ASKED})
 
 @dataclass(frozen=True, kw_only=True)
 class PluginStatus:
-    """Whether one plugin is healthy, instance by instance."""
+    """Health status of one plugin and of its instances."""
 
     plugin_id: str
     provider: str
-    """The name that the instances answered; empty while there is none."""
+    """The name that the instances reported; empty while there is none."""
 
     version: str
     instances: Rows
@@ -90,41 +90,41 @@ class PluginStatus:
     """Healthy node instances on clients that must have one."""
 
     expected_nodes: int
-    """Clients that must have a node instance: the eligible ones, counted by us."""
+    """Clients that must have a node instance: the eligible ones, counted by this package."""
 
     policy: str = "all"
-    """How many of them are enough: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
+    """How many must be healthy: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
 
     findings: tuple[findings.Finding, ...]
 
     unserved: tuple[jobs.Allocation, ...] = ()
-    """Those that should run and have no healthy instance."""
+    """Allocations that should run and have no healthy instance."""
 
     causes: tuple[events.Cause, ...] = ()
-    """What else explains it, where somebody fetched that: lines of logs, known issues of the driver."""
+    """Further causes, if they were fetched: log lines, known issues of the driver."""
 
     @property
     def explanations(self) -> tuple[events.Cause, ...]:
-        """What Nomad recorded of the allocations that have no healthy instance."""
+        """Task events of the allocations that have no healthy instance."""
         return events.explain(self.unserved)
 
     @property
     def ok(self) -> bool:
-        """Whether it is as the plan and its policy want it; warnings do not count."""
+        """Whether it satisfies the plan and its policy; warnings do not count."""
         return not findings.errors_of(self.findings)
 
     @property
     def capacity(self) -> tuple[Finding, ...]:
-        """What waiting cannot heal."""
+        """Findings that waiting cannot resolve."""
         return tuple(item for item in self.findings if item.code in eligibility.CODES)
 
     @property
     def status(self) -> str:
         """
-        The plugin in a word.
+        Health status of the plugin.
 
-        ``healthy``, never where `ok` is false; ``partial``, where some instances that must be there are healthy and
-        some are not, or a zone has fewer clients than its minimum; else the gravest of `states.State`; ``unverified``;
+        ``healthy``, never if `ok` is false; ``partial``, if some of the expected instances are healthy and
+        some are not, or a zone has fewer clients than its minimum; else the most severe `states.State`; ``unverified``;
         or the code of a finding about the cluster, ``no-eligible-node``.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
@@ -146,7 +146,7 @@ class PluginStatus:
 
     @property
     def evidence(self) -> Evidence:
-        """The weakest proof among the healthy instances: ``csi`` only where every one of them answered itself."""
+        """Weakest evidence among the healthy instances: ``csi`` only if a CSI probe verified each of them."""
         proofs = {row.evidence for row in self.instances if row.status == HEALTHY}
         if not proofs:
             return "-"
@@ -168,11 +168,11 @@ def compare_plugin(
     before: found.PluginFound | None = None,
 ) -> PluginStatus:
     """
-    Return the status of a plugin; *all_nodes* are the cluster's clients, of which the eligible ones are counted here.
+    Return the health status of a plugin; *all_nodes* are all clients of the cluster. Eligible ones are counted here.
 
-    Needed are a healthy node instance on every eligible client, or on as many as the policy wants, and as many healthy
-    controllers as the plan says, on clients that are ready and not drained. Instances beyond that are only noted.
-    With an earlier look, *before*, what restarted or was replaced since is found.
+    Required are healthy node instances on every eligible client, or on as many as the policy wants, and healthy
+    controllers in the planned number, on clients that are ready and not drained. Further instances are only noted.
+    With an earlier check, *before*, instances that restarted or were replaced since are findings.
     """
     rows = instances.rows(expectation, plugin_found, all_nodes, before)
     expected = eligibility.expected_nodes(expectation, all_nodes)
@@ -208,7 +208,7 @@ def compare_plugin(
 def is_enough(
     expectation: model.PluginExpectation, status: PluginStatus, steady: Collection[tuple[str, str, str]]
 ) -> bool:
-    """Return whether *status* holds with those healthy instances alone whose role, client and allocation are given."""
+    """Return whether the healthy instances in *steady* alone (role, client, allocation) satisfy the policy."""
     if not status.ok:
         return False
     well = [

@@ -1,8 +1,8 @@
 """
-How many node instances are enough: all, a percentage, a minimum in each zone.
+Health policy: how many node instances must be healthy: all, a percentage, a minimum in each zone.
 
-One sick client of 400 must not hold up a whole cluster. Where the policy allows for it, what is wrong with it is a
-warning, and the plugin ``partial``: it is not hidden either. Another driver under the plugin's id is never allowed for.
+Partial failures can be tolerated: one unhealthy client of 400 need not block a cluster. A tolerated failure is a
+warning, and the plugin is ``partial``: it stays visible. Another driver under the plugin's id is never tolerated.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from nomad_csi.plan import model
 from nomad_csi.text import listing
 
 NO_ZONE = "no zone"
-"""Clients of which no zone is known count as being in one."""
+"""Clients of unknown zone count as one zone."""
 
 
 def is_strict(expectation: model.PluginExpectation) -> bool:
@@ -23,7 +23,7 @@ def is_strict(expectation: model.PluginExpectation) -> bool:
 
 
 def needed(expectation: model.PluginExpectation, expected: int) -> int:
-    """Return how many of *expected* node instances must be healthy, wherever they are; at least one."""
+    """Return how many of *expected* node instances must be healthy, in any zone; at least one."""
     if is_strict(expectation):
         return expected
     percent = expectation.min_healthy_percent or 0
@@ -31,7 +31,7 @@ def needed(expectation: model.PluginExpectation, expected: int) -> int:
 
 
 def needed_controllers(expectation: model.PluginExpectation, expected_nodes: int, wanted: int) -> int:
-    """Return how many of the *wanted* controllers must be healthy: of a monolith, they are the node instances."""
+    """Return how many of the *wanted* controllers must be healthy; those of a monolith are its node instances."""
     return min(needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
 
 
@@ -46,7 +46,7 @@ def in_words(expectation: model.PluginExpectation) -> str:
 
 
 def counted(rows: Iterable[instances.InstanceRow]) -> tuple[instances.InstanceRow, ...]:
-    """Return the rows of node instances that must be there."""
+    """Return the rows of expected node instances."""
     return tuple(row for row in rows if row.role == "node" and not row.is_extra)
 
 
@@ -56,7 +56,7 @@ def check(
     healthy: Collection[instances.InstanceRow],
     expected: int,
 ) -> Iterator[findings.Finding]:
-    """Yield where *healthy*, of the node instances *rows* of *expected*, are not enough; nothing where all must be."""
+    """Yield findings if *healthy* of the node instances *rows* violate a policy other than ``all``."""
     if is_strict(expectation) or not expected:
         return
     at_least = needed(expectation, expected)

@@ -1,4 +1,4 @@
-"""For how long the same instances have been healthy without a restart: enough of them, by the plugin's policy."""
+"""Stability windows: how long enough instances, by the plugin's policy, have been healthy without a restart."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ Instance = tuple[str, str, str]
 
 class Stability:
     """
-    Watches checks one plugin. Times are seconds on any clock that only goes forward.
+    Tracks the checks of one plugin. Times are seconds on any monotonic clock.
 
-    Each instance has its own window: one that joins late, or restarts where the policy allows for it, holds up nobody.
+    Each instance has its own window: one that joins late, or restarts where the policy tolerates it, delays no other.
     """
 
     def __init__(self, expectation: model.PluginExpectation) -> None:
@@ -28,11 +28,11 @@ class Stability:
 
     @property
     def unsteady(self) -> tuple[findings.Finding, ...]:
-        """What made a window begin again: the latest restarts, and how often health was lost."""
+        """Findings that reset a window: the latest restarts, and how often the plugin became unhealthy."""
         return self._changes + (() if self._loss is None else (_flapping(self._loss, self._losses),))
 
     def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
-        """Take in a look made at *now_s*; return whether enough instances have been healthy and steady long enough."""
+        """Add the check made at *now_s*; return whether enough instances have been healthy and stable long enough."""
         if self._last is not None:
             self._changes = plugins.changes_between(status.plugin_id, self._last, seen) or self._changes
         self._last = seen
@@ -49,13 +49,13 @@ class Stability:
         return plugins.is_enough(self._expectation, status, steady)
 
     def lose_sight(self) -> None:
-        """Begin again: what happened since the last look was not seen."""
+        """Reset all windows: changes since the last check were not observed."""
         self._since_s = {}
 
     def _windows(
         self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound
     ) -> Mapping[Instance, tuple[float, int]]:
-        """Return since when each healthy instance is, and how often its task had restarted then."""
+        """Return when each healthy instance's window began, and the restart count of its task at that time."""
         windows: dict[Instance, tuple[float, int]] = {}
         for row in status.instances:
             if row.status != plugins.HEALTHY or row.is_extra:
@@ -69,7 +69,7 @@ class Stability:
 
 
 def _flapping(loss: plugins.PluginStatus, losses: int) -> findings.Finding:
-    """Return that a plugin was healthy, and not any more, *losses* times; the last time as in *loss*."""
+    """Return the finding on a plugin that became unhealthy *losses* times, the last time as in *loss*."""
     causes = (finding.found for finding in findings.errors_of(loss.findings))
     times = "once" if losses == 1 else f"{losses} times"
     return findings.finding(

@@ -1,4 +1,4 @@
-"""What an instance of a plugin, or a plugin, can be found to be: the statuses, and the findings that lead to them."""
+"""Health statuses of plugins and of their instances, and the findings that lead to them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
@@ -18,28 +18,28 @@ State = Literal[
     "healthy",
 ]
 """
-The gravest first: what waiting heals least.
+The most severe first: the one that waiting resolves least.
 
-``healthy``: it is what the plan wants, and says so;
-``missing``: there is none where one must be;
-``starting``: its task runs or is being prepared, nothing went wrong yet, and it has given no healthy answer;
-``unhealthy``: it answers that it is not well, or its task cannot run;
-``hung``: its process is there and does not answer;
-``flapping``: it was well and fell, several times within minutes;
-``restarted``: its task ended and runs again, and nobody has heard of it since, whatever Nomad calls it;
+``healthy``: it matches the plan and reports healthy;
+``missing``: an expected instance does not exist;
+``starting``: its task runs or is being prepared, nothing went wrong yet, and it has not reported healthy yet;
+``unhealthy``: it reports that it is unhealthy, or its task cannot run;
+``hung``: its process exists and does not respond;
+``flapping``: it became unhealthy several times within minutes;
+``restarted``: its task restarted, and there is no health report since, whatever status Nomad shows;
 ``outdated``: it runs an older version of its job;
-``duplicate``: the plugin runs twice on the client, and Nomad knows one of both;
-``wrong-identity``: it answers another name or version than the plan has;
+``duplicate``: the plugin runs twice on the client, and Nomad lists one of the two instances;
+``wrong-identity``: it reports another name or version than the plan has;
 ``wrong-zone``: it reports another zone than its client is in;
-``wrong-capability``: it cannot do what the plan needs.
+``wrong-capability``: it lacks a capability that the plan needs.
 """
 
 HEALTHY: State = "healthy"
 PARTIAL = "partial"
-"""Of a plugin: some of the instances that must be there are healthy, and some are not."""
+"""Status of a plugin: some of the expected instances are healthy, and some are not."""
 
 UNVERIFIED = "unverified"
-"""Of a plugin: Nomad calls every instance healthy, and the plan wants their own word."""
+"""Status of a plugin: Nomad reports every instance healthy, but the plan requires CSI probe results."""
 
 OF_CODE: Mapping[str, State] = {
     "instance-capability-missing": "wrong-capability",
@@ -66,6 +66,6 @@ OF_CODE: Mapping[str, State] = {
 
 
 def gravest(found: Iterable[State]) -> State:
-    """Return the gravest of *found*; ``healthy`` where nothing is wrong."""
+    """Return the most severe status of *found*; ``healthy`` if it is empty."""
     there = set(found)
     return next((state for state in get_args(State) if state in there), HEALTHY)

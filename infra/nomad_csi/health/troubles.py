@@ -1,4 +1,4 @@
-"""Why an instance is not what it should be, the gravest reason first, and who says so."""
+"""Failures of an instance, the most severe first, each with its evidence."""
 
 import re
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ from nomad_csi.plan import model
 from nomad_csi.text import foreign
 
 _SILENCE = re.compile(r"deadline ?exceeded", re.IGNORECASE)
-"""What Nomad says of an instance that did not answer in time, in the words of gRPC or Go."""
+"""Nomad's description of an instance that timed out: the message of gRPC or Go."""
 
 _PROBE_CODES = {
     "silent": "instance-hung",
     "wrong-name": "provider-differs",
     "wrong-role": "instance-capability-missing",
 }
-"""Status of a probe -> code of the finding; the others are ``csi-failed``."""
+"""Probe status -> code of the finding; the others are ``csi-failed``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """One reason."""
+    """One failure."""
 
     code: str = ""
-    """Empty: nothing is wrong."""
+    """Code of the finding; empty: nothing is wrong."""
 
     detail: str = ""
     evidence: Literal["nomad", "csi"] = "nomad"
@@ -34,20 +34,20 @@ class Trouble:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """An instance, and what is known around it."""
+    """An instance and its context."""
 
     expectation: model.PluginExpectation
     instance: plugins.Instance
     client: nodes.Node | None
     csi: found.Probed
     ran: found.Ran | None
-    """Its allocation; ``None`` where none of the plan's jobs has it."""
+    """Its allocation; ``None`` if it belongs to no job of the plan."""
 
     rival: found.Ran | None = None
-    """The allocation of the plan's job that should be the instance on this client, where another one is."""
+    """The allocation of the plan's job that should be the instance on this client, if another one is listed."""
 
     before: found.Ran | None = None
-    """Its allocation at an earlier look."""
+    """Its allocation at an earlier check."""
 
     is_foreign: bool = False
     """Whether the allocations of the plan's jobs are known, and its own is none of them."""
@@ -56,7 +56,7 @@ class Subject:
 
 
 def of(subject: Subject) -> Trouble:
-    """Return the gravest trouble of an instance, one without a code where there is none."""
+    """Return the most severe failure of an instance; one without a code if there is none."""
     return next(_all(subject), Trouble(evidence="csi" if subject.csi.healthy else "nomad"))
 
 
@@ -70,10 +70,10 @@ def _all(subject: Subject) -> Iterator[Trouble]:
 
 
 def _identity(subject: Subject) -> Iterator[Trouble]:
-    wanted, said = subject.expectation.provider, subject.csi.provider or subject.instance.provider
-    if said and said != wanted:
+    wanted, reported = subject.expectation.provider, subject.csi.provider or subject.instance.provider
+    if reported and reported != wanted:
         by: Literal["nomad", "csi"] = "csi" if subject.csi.provider else "nomad"
-        yield Trouble(code="provider-differs", detail=f"it reports {foreign.clean(said)}", evidence=by)
+        yield Trouble(code="provider-differs", detail=f"it reports {foreign.clean(reported)}", evidence=by)
     if subject.rival is not None:
         other = subject.rival.allocation.alloc_id[:8]
         detail = f"job {subject.rival.job_id} runs another instance there (allocation {other}); Nomad lists only one"
@@ -86,11 +86,11 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
         return
     if subject.ran and (falls := events.flapping(subject.ran.allocation, subject.now_ns)):
         yield Trouble(code="instance-flapping", detail=falls)
-    # Nomad asks every 30 s: an instance that recovered is seen up to 35 s later.
+    # Nomad probes every 30 s: it reports a recovery up to 35 s later.
     late = "; the instance itself reports healthy" if subject.csi.healthy else ""
-    said = foreign.clean(instance.health_description) or "unhealthy"
-    hung = _SILENCE.search(said) is not None and not subject.csi.healthy
-    yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad reports: {said}{late}")
+    description = foreign.clean(instance.health_description) or "unhealthy"
+    hung = _SILENCE.search(description) is not None and not subject.csi.healthy
+    yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad reports: {description}{late}")
 
 
 def _own_word(subject: Subject) -> Iterator[Trouble]:
@@ -124,7 +124,7 @@ def _job(subject: Subject) -> Iterator[Trouble]:
 
 
 def _fitness(subject: Subject) -> Iterator[Trouble]:
-    """Yield what a healthy instance cannot do, or where it believes to be."""
+    """Yield missing capabilities or a wrong zone of a healthy instance."""
     instance, expectation = subject.instance, subject.expectation
     wanted = expectation.controller_supports if instance.role == "controller" else expectation.node_supports
     lacks = sorted(set(wanted) - instance.supports)
