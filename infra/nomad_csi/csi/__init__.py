@@ -1,5 +1,5 @@
 """
-CSI over gRPC: the probe and the calls it is made of. Generated code stands in ``v1``.
+CSI over gRPC: the probe and the calls that it consists of. Generated code is in ``v1``.
 
 Every call has a deadline, is cancelled at it, and leaves no thread, file or channel behind.
 """

@@ -1,5 +1,5 @@
 """
-How a volume is to be used, in Nomad's words and on the wire.
+Volume capabilities, by Nomad's names and on the wire.
 
 ========================  ==============================
 Nomad                     CSI
@@ -24,7 +24,7 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import base
 
 MODES = {mode: mode.upper().replace("-", "_") for mode in base.ACCESS_MODES}
-"""CSI's name of an access mode by Nomad's."""
+"""Nomad's name of an access mode -> CSI's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class VolumeCapability:
     access_mode: base.AccessMode
     attachment_mode: base.AttachmentMode
     fs_type: str = ""
-    """File system; empty: the plugin's default. Without meaning for a block device."""
+    """File system; empty: the plugin's default. Ignored for a block device."""
 
     mount_flags: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ def message(capability: VolumeCapability) -> Any:
 
 
 def names(capabilities: Iterable[Any], part: str) -> tuple[str, ...]:
-    """Return the names of *part* of *capabilities*, such as ``rpc``, sorted; a value newer than ours as its number."""
+    """Return the sorted names of *part* of *capabilities*, such as ``rpc``; a value unknown here as its number."""
     found = [getattr(entry, part) for entry in capabilities if entry.HasField(part)]
     return tuple(sorted(_name(each) for each in found))
 

@@ -1,7 +1,7 @@
 """
-One connection to a plugin, and one way to call over it.
+One connection to a plugin, and the one function that calls over it.
 
-Channels share nothing with each other and retry nothing: what a call says, the plugin said now.
+Channels share nothing and retry nothing: the result of a call is the plugin's current response.
 """
 
 import threading
@@ -18,7 +18,7 @@ from nomad_csi.csi import endpoint
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 
 OPTIONS = (
-    ("grpc.default_authority", "localhost"),  # node.js servers refuse a path as authority; Nomad says the same
+    ("grpc.default_authority", "localhost"),  # node.js servers refuse a path as authority; Nomad sends the same
     ("grpc.enable_http_proxy", 0),  # HTTP_PROXY of an operator is for other traffic
     ("grpc.enable_retries", 0),
     ("grpc.use_local_subchannel_pool", 1),  # no back-off inherited from an earlier channel to the same socket
@@ -36,7 +36,7 @@ _METHODS = {
 """RPCs by the names of their requests."""
 
 CANCEL_POLL_S = 0.05
-"""How late a cancellation may be noticed, in seconds."""
+"""Poll interval for a cancellation, in seconds."""
 
 ADVICE = {
     "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
@@ -47,7 +47,7 @@ ADVICE = {
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
     "driver lacks this RPC: `nomad-csi csi controller capabilities`",
 }
-"""What to do about a gRPC status, where there is something to say."""
+"""gRPC status -> next step, where there is one."""
 
 
 NOT_GRPC = (
@@ -55,23 +55,23 @@ NOT_GRPC = (
     ("Failed parsing HTTP/2", "what answers there speaks no gRPC"),
 )
 """
-What is in gRPC's sentence about a peer of another kind -> what that means.
+Part of gRPC's message about a peer that is no gRPC server -> what that means.
 
 Source: grpc, ``chttp2/transport/parsing.cc`` and ``frame_settings``; tried with grpcio 1.85, 2026-11.
 """
 
 NOT_REACHED = ("failed to connect to all addresses", "errors resolving ", "Stream removed (")
 """
-How gRPC's own sentences begin where no plugin answered: nobody there, an unknown host, a connection that broke.
+Prefixes of gRPC's own messages without a response of a plugin: no listener, an unknown host, a broken connection.
 
-Tried with grpcio 1.85, 2026-11: neither its code nor its metadata tell them from a plugin's own ``UNAVAILABLE``.
+Tried with grpcio 1.85, 2026-11: code and metadata do not distinguish them from a plugin's own ``UNAVAILABLE``.
 """
 
 NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
 
 
 UNKNOWN_HOST = "errors resolving"
-"""How gRPC's sentence begins where a host name has no address. Tried with grpcio 1.85, 2026-11."""
+"""Prefix of gRPC's message for a host name without an address. Tried with grpcio 1.85, 2026-11."""
 
 NO_HOST = "the host name has no address: correct it, write an address instead, or check this machine's DNS"
 
@@ -83,10 +83,10 @@ class CsiConnection:
     endpoint: endpoint.Endpoint
     channel: grpc.Channel
     cancelled: threading.Event | None = None
-    """Set by somebody else to end the call under way within `CANCEL_POLL_S`."""
+    """Set by another thread to end the running call within `CANCEL_POLL_S`."""
 
     insecure: bool = False
-    """Whether secrets may go unencrypted to another machine."""
+    """Whether secrets may be sent unencrypted to another machine."""
 
 
 @contextmanager
@@ -98,11 +98,11 @@ def connect(
     insecure: bool = False,
 ) -> Iterator[CsiConnection]:
     """
-    Hold a channel for as long as the block runs. Opens nothing itself: the first call does.
+    Hold a channel for as long as the block runs. The first call opens the connection.
 
-    *attempt_s* is how many seconds an attempt to connect may take. A peer that accepts and never speaks keeps its file
-    open for so long, even when the channel is closed before; give more than the calls have, or they fail as
-    ``UNAVAILABLE`` before their deadline. *insecure* lets secrets go unencrypted to another machine.
+    *attempt_s* is the timeout of an attempt to connect, in seconds. A peer that accepts and stays silent keeps its file
+    open for so long, even when the channel is closed before; give more than the calls' timeout, or they fail as
+    ``UNAVAILABLE`` before their deadline. *insecure* allows secrets to be sent unencrypted to another machine.
     """
     attempt = ("grpc.min_reconnect_backoff_ms", round(attempt_s * 1000))  # gRPC's name for the shortest attempt
     channel = grpc.insecure_channel(where.target, options=[*OPTIONS, attempt])
@@ -130,7 +130,7 @@ def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
     future.add_done_callback(lambda _: ended.set())
     try:
         _wait(connection, ended, time.monotonic() + timeout_s)
-        # gRPC keeps the deadline as well, and has several sentences for it; whichever notices first.
+        # gRPC enforces the deadline as well, with several messages for it; whichever notices first.
         code = future.code() if ended.is_set() else grpc.StatusCode.DEADLINE_EXCEEDED
         if code is grpc.StatusCode.DEADLINE_EXCEEDED:
             raise _error(connection, code.name, f"no answer within {timeout_s:.3g} s")

@@ -1,7 +1,7 @@
 """
-CSI's Controller service: what is done once for the whole cluster. One function for each RPC.
+CSI's Controller service: calls for the whole cluster. One function for each RPC.
 
-Errors of all of them are those of `channel.call`. Ids here are the storage provider's (Nomad's external ids).
+All of them raise the errors of `channel.call`. Ids here are the storage provider's (Nomad's external ids).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _NONE: Mapping[str, str] = {}
 
 
 def controller_get_capabilities(connection: channel.CsiConnection, *, timeout_s: float) -> tuple[str, ...]:
-    """Ask what the controller can do, such as ``PUBLISH_UNPUBLISH_VOLUME``. ``UNIMPLEMENTED``: it is no controller."""
+    """Return the controller's capabilities, such as ``PUBLISH_UNPUBLISH_VOLUME``. ``UNIMPLEMENTED``: no controller."""
     reply = channel.call(connection, csi_pb2.ControllerGetCapabilitiesRequest(), timeout_s=timeout_s)
     return capability.names(reply.capabilities, "rpc")
 
@@ -28,7 +28,7 @@ def validate_volume_capabilities(
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
 ) -> records.Validated:
-    """Ask whether the volume exists and can be used in these ways."""
+    """Validate that the volume exists and has the given capabilities."""
     request = csi_pb2.ValidateVolumeCapabilitiesRequest(
         volume_id=volume_id,
         volume_context=context,
@@ -43,7 +43,7 @@ def validate_volume_capabilities(
 def delete_volume(
     connection: channel.CsiConnection, *, volume_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
 ) -> None:
-    """Have the plugin delete the volume *and its data*. A volume that is gone is no error."""
+    """Have the plugin delete the volume *and its data*. An absent volume is no error."""
     channel.call(connection, csi_pb2.DeleteVolumeRequest(volume_id=volume_id, secrets=secrets), timeout_s=timeout_s)
 
 
@@ -56,7 +56,7 @@ def list_volumes(connection: channel.CsiConnection, *, timeout_s: float) -> Iter
 def controller_get_volume(
     connection: channel.CsiConnection, *, volume_id: str, timeout_s: float
 ) -> csi_pb2.VolumeCondition:
-    """Ask for the condition of one volume; one that is gone is abnormal to some drivers, in place of ``NOT_FOUND``."""
+    """Return the condition of one volume; for an absent one, some drivers return abnormal instead of ``NOT_FOUND``."""
     request = csi_pb2.ControllerGetVolumeRequest(volume_id=volume_id)
     reply: csi_pb2.ControllerGetVolumeResponse = channel.call(connection, request, timeout_s=timeout_s)
     return reply.status.volume_condition
@@ -71,7 +71,7 @@ def create_snapshot(
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
 ) -> csi_pb2.Snapshot:
-    """Have the plugin make a snapshot. The same name means the same snapshot: a repeated call makes no second one."""
+    """Have the plugin create a snapshot. Idempotent by name: a repeated call creates no second one."""
     request = csi_pb2.CreateSnapshotRequest(
         source_volume_id=source_volume_id, name=name, parameters=parameters, secrets=secrets
     )
@@ -87,7 +87,7 @@ def list_snapshots(
     secrets: Mapping[str, str] = _NONE,
     timeout_s: float,
 ) -> tuple[csi_pb2.Snapshot, ...]:
-    """Ask for snapshots, all or those of one id or one volume: as many as the plugin likes to name at once."""
+    """Return snapshots, all or those of one id or one volume: the first page, of a size that the plugin chooses."""
     request = csi_pb2.ListSnapshotsRequest(source_volume_id=source_volume_id, snapshot_id=snapshot_id, secrets=secrets)
     reply: csi_pb2.ListSnapshotsResponse = channel.call(connection, request, timeout_s=timeout_s)
     return tuple(entry.snapshot for entry in reply.entries)

@@ -1,5 +1,5 @@
 """
-Where a CSI plugin listens: how it is written, and what can stand in the way before any call is made.
+Endpoints of CSI plugins: parse them, and check for obstacles before any call.
 
 Nomad puts a plugin's socket at ``<state_dir>/csi/plugins/<alloc_id>/csi.sock`` on the client, in a folder that only
 root may enter.
@@ -30,10 +30,10 @@ _HOST_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A place where a plugin may listen. Made by `parse`."""
+    """The address of a plugin. Made by `parse`."""
 
     text: str
-    """As it was written; what errors and reports call it."""
+    """As it was written; errors and reports show it."""
 
     socket: Path | None = None
     """Absolute path of a Unix socket; ``None``: TCP."""
@@ -45,7 +45,7 @@ class Endpoint:
 
     @property
     def target(self) -> str:
-        """The same in gRPC's words: ``unix:/run/csi.sock``, ``dns:///127.0.0.1:9000``."""
+        """Target for gRPC: ``unix:/run/csi.sock``, ``dns:///127.0.0.1:9000``."""
         if self.socket:
             return f"unix:{self.socket}"
         return f"dns:///[{self.host}]:{self.port}" if ":" in self.host else f"dns:///{self.host}:{self.port}"
@@ -58,7 +58,7 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle:
-    """Why nobody can be asked at an endpoint."""
+    """Why an endpoint cannot be called."""
 
     kind: Literal["missing", "not-a-socket", "no-permission"]
     message: str
@@ -85,7 +85,7 @@ def parse(text: str) -> Endpoint:
 
 
 def _absolute(text: str, rest: str) -> str:
-    """Return the path of ``unix:/abs`` and ``unix:///abs``. Two slashes would make the first folder a host name."""
+    """Return the path of ``unix:/abs`` and ``unix:///abs``. With two slashes, the first folder would be a host name."""
     path = rest.removeprefix("//") if rest.startswith("///") else rest
     if path.startswith("/") and not path.startswith("//"):
         return path
@@ -107,13 +107,13 @@ def _unix(text: str, path: str) -> Endpoint:
 
 def _tcp(text: str, address: str) -> Endpoint:
     found = _HOST_PORT.fullmatch(address)
-    if found is None or not 0 < int(found["port"]) <= 65535:  # noqa: PLR2004  # the ports that there are
+    if found is None or not 0 < int(found["port"]) <= 65535:  # noqa: PLR2004  # the valid ports
         raise errors.CsiError(text, f"expected {FORMS}, got {text!r}")
     return Endpoint(text=text, host=found["host"].strip("[]"), port=int(found["port"]))
 
 
 def obstacle(endpoint: Endpoint) -> Obstacle | None:
-    """Check the socket file, without a call. ``None``: nothing stands in the way, and always for TCP."""
+    """Return the obstacle at the socket file, without a call. ``None``: there is none; always for TCP."""
     if endpoint.socket is None:
         return None
     try:
@@ -128,7 +128,7 @@ def obstacle(endpoint: Endpoint) -> Obstacle | None:
 
 
 def check(endpoint: Endpoint) -> None:
-    """Raise `errors.CsiError` when there is an `obstacle`."""
+    """Raise `errors.CsiError` if there is an `obstacle`."""
     found = obstacle(endpoint)
     if found:
         raise errors.CsiError(endpoint.text, found.message, advice=found.advice)
@@ -149,7 +149,7 @@ def refuse_secrets(endpoint: Endpoint, *, insecure: bool) -> None:
 
 
 def nobody_listens(endpoint: Endpoint, *, timeout_s: float) -> bool:
-    """Return whether a connection is refused: the process is gone, its socket file may still be there."""
+    """Return whether a connection is refused: the process has ended, its socket file may still exist."""
     family = socket.AF_UNIX if endpoint.socket else socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
     address = str(endpoint.socket) if endpoint.socket else (endpoint.host, endpoint.port)
     with socket.socket(family) as client:
@@ -159,7 +159,7 @@ def nobody_listens(endpoint: Endpoint, *, timeout_s: float) -> bool:
         except (ConnectionRefusedError, FileNotFoundError):
             return True
         except OSError:
-            return False  # busy, unreachable or unknown: something else than a dead plugin, and the caller knows what
+            return False  # busy, unreachable or unknown: not a dead plugin; the caller reports it
     return False
 
 

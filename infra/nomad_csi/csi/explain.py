@@ -1,7 +1,7 @@
 """
-What a plugin's error means for the RPC that it answers, in the sense in which Nomad explains it.
+Explain a plugin's error by the RPC that returned it, as Nomad does.
 
-CSI gives gRPC's codes a meaning of their own for each RPC.
+CSI defines the meaning of gRPC codes for each RPC.
 Source: hashicorp/nomad, ``plugins/csi/client.go``, 2026-08-21; CSI specification v1.12.0, the tables of errors.
 """
 
@@ -12,7 +12,7 @@ import grpc
 from nomad_csi import errors
 
 EXIT_BASE = 100
-"""A command that a plugin refused exits with this and the number of the gRPC code: 105 for ``NOT_FOUND``."""
+"""A command that a plugin refused exits with this plus the number of the gRPC code: 105 for ``NOT_FOUND``."""
 
 _INTERNAL = "the plugin had an internal error: check the logs of its allocation"
 _PENDING = "an operation on it is under way: wait, then ask again"
@@ -66,18 +66,18 @@ OF_ALL: Mapping[str, str] = {
     "INTERNAL": _INTERNAL,
     "INVALID_ARGUMENT": "correct the request; the same one is refused again",
 }
-"""What a status means where the RPC gives it no meaning of its own, and `channel.ADVICE` has none."""
+"""Meaning of a status if neither the RPC nor `channel.ADVICE` defines one."""
 
 
 def explained(error: errors.CsiError, rpc: str) -> errors.CsiError:
-    """Return *error* of a call of *rpc* with its meaning as advice; other advice stays where there is none."""
+    """Return *error* of a call of *rpc* with its meaning as advice; without a meaning, its advice is kept."""
     advice = BY_RPC.get(rpc, {}).get(error.code, "") or error.advice or OF_ALL.get(error.code, "")
     message = f"{rpc}: {error.message}"
     return errors.CsiError(error.endpoint, message, code=error.code, advice=advice, is_answer=error.is_answer)
 
 
 def exit_code(error: errors.CsiError) -> int:
-    """Return the exit code of a command that ends with *error*: `errors.EXIT_ERROR` where no plugin was asked."""
+    """Return the exit code of a command that ends with *error*: `errors.EXIT_ERROR` if no plugin was called."""
     if not error.code or not error.is_answer:
         return errors.EXIT_ERROR
     return EXIT_BASE + int(grpc.StatusCode[error.code].value[0])

@@ -1,8 +1,8 @@
 """
 Sockets on other machines: ``ssh://user@host/run/csi.sock``, forwarded by the system's ``ssh`` for as long as needed.
 
-Everything about the connection (keys, jumps, known hosts) is what ``ssh`` itself does by its own configuration; it is
-never asked for a password. The socket must be open to the user there, which for plugins of Nomad means root.
+The connection (keys, jumps, known hosts) follows the configuration of ``ssh`` itself; it is
+never prompted for a password. The socket must be open to the user there, which for plugins of Nomad means root.
 Source: OpenSSH 9.2, ssh(1) (``-L local_socket:remote_socket``), ssh_config(5) (``ExitOnForwardFailure``).
 """
 
@@ -24,14 +24,14 @@ PROGRAM = "ssh"
 SCHEME = "ssh://"
 FORM = "ssh://USER@HOST[:PORT]/run/csi.sock"
 CONNECT_S = 15.0
-"""How long the connection may take to come up, in seconds."""
+"""Timeout until the connection is up, in seconds."""
 
 END_S = 5.0
-"""How long ``ssh`` has to end after it was told to, in seconds, before it is killed."""
+"""How long ``ssh`` has to end after SIGTERM, in seconds, before it is killed."""
 
 _POLL_S = 0.05
 _WORDS = 400
-"""Characters kept of what ``ssh`` says."""
+"""Characters kept of the output of ``ssh``."""
 
 _PLACE = re.compile(
     r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._][A-Za-z0-9._-]*)"
@@ -54,7 +54,7 @@ _NOT_FORWARDED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """An endpoint that can be asked from here."""
+    """An endpoint that can be called from here."""
 
     text: str
     """As it was written."""
@@ -62,23 +62,23 @@ class Reached:
     local: str
     """What `endpoint.parse` reads: the same, or the near end of a forwarded socket."""
 
-    said: Path | None = None
-    """Where ``ssh`` writes what it has to say; ``None``: nothing is forwarded."""
+    output: Path | None = None
+    """File with the output of ``ssh``; ``None``: nothing is forwarded."""
 
     def why_broken(self) -> str:
-        """Return what may have broken a call over a forwarded socket, with the words of ``ssh``; empty: no idea."""
-        words = _words(self.said) if self.said else ""
+        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; empty: unknown."""
+        words = _words(self.output) if self.output else ""
         return f"{_NOT_FORWARDED}; ssh says: {words}" if "open failed" in words else ""
 
     def renamed(self, error: errors.CsiError) -> errors.CsiError:
-        """Return *error* with the endpoint as it was written, and what broke the forwarding as advice."""
+        """Return *error* with the endpoint as it was written, and the cause of a broken forwarding as advice."""
         why = self.why_broken() if error.code == "UNAVAILABLE" else ""
         advice = why or error.advice
         return errors.CsiError(self.text, error.message, code=error.code, advice=advice, is_answer=error.is_answer)
 
 
 def check(text: str) -> None:
-    """Raise `errors.CsiError` for a *text* that is no endpoint; asks nobody."""
+    """Raise `errors.CsiError` for a *text* that is no endpoint; makes no call."""
     if not text.lower().startswith(SCHEME):
         endpoint.parse(text)
     else:
@@ -99,9 +99,9 @@ def _place(text: str) -> re.Match[str]:
 @contextmanager
 def reached(text: str) -> Iterator[Reached]:
     """
-    Hold what makes the endpoint *text* askable from here; for all but ``ssh://`` that is nothing.
+    Make the endpoint *text* reachable from here while the block runs; only ``ssh://`` needs anything.
 
-    Raises `errors.CsiError` for a text that is no endpoint, and when the connection does not come up.
+    Raises `errors.CsiError` for a text that is no endpoint, and if the connection cannot be made.
     """
     if not text.lower().startswith(SCHEME):
         endpoint.parse(text)
@@ -111,12 +111,12 @@ def reached(text: str) -> Iterator[Reached]:
     program = shutil.which(PROGRAM)
     if program is None:
         raise errors.CsiError(text, "no `ssh` on PATH", advice="install OpenSSH's client")
-    with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:  # mode 0700: nobody else gets through
-        near, said = Path(folder) / "csi.sock", Path(folder) / "said"
+    with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:  # mode 0700: no other user has access
+        near, output = Path(folder) / "csi.sock", Path(folder) / "output"
         endpoint.parse(str(near))
-        with _running([program, *_arguments(place, near)], said) as process:
-            _wait(text, process, near, said)
-            yield Reached(text=text, local=str(near), said=said)
+        with _running([program, *_arguments(place, near)], output) as process:
+            _wait(text, process, near, output)
+            yield Reached(text=text, local=str(near), output=output)
 
 
 def _arguments(place: re.Match[str], near: Path) -> list[str]:
@@ -129,9 +129,9 @@ def _arguments(place: re.Match[str], near: Path) -> list[str]:
 
 
 @contextmanager
-def _running(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run ``ssh`` in a process group of its own, so that an interrupt at the keyboard is ours to handle."""
-    with said.open("wb") as log:
+def _running(words: list[str], output: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run ``ssh`` in its own process group, so that this process handles an interrupt at the keyboard."""
+    with output.open("wb") as log:
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=os.environ.copy()
         )
@@ -146,12 +146,12 @@ def _running(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
-def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path) -> None:
-    """Return when the near end of the socket is there."""
+def _wait(text: str, process: subprocess.Popen[bytes], near: Path, output: Path) -> None:
+    """Return when the local end of the socket exists."""
     deadline = time.monotonic() + CONNECT_S
     while not near.is_socket():
         if process.poll() is not None:
-            words = _words(said)
+            words = _words(output)
             advice = next((sentence for mark, sentence in _EXPLAINED if mark in words), "try the same `ssh` by hand")
             raise errors.CsiError(
                 text, f"ssh ended with {process.returncode}: {words or 'without output'}", advice=advice
@@ -161,6 +161,6 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, said: Path) -
         time.sleep(_POLL_S)
 
 
-def _words(said: Path) -> str:
-    lines = (" ".join(line.split()) for line in said.read_text(encoding="utf-8", errors="replace").splitlines())
+def _words(output: Path) -> str:
+    lines = (" ".join(line.split()) for line in output.read_text(encoding="utf-8", errors="replace").splitlines())
     return "; ".join(dict.fromkeys(filter(None, lines)))[-_WORDS:]

@@ -1,7 +1,7 @@
 """
-All plugins of this machine: each socket in the client's folder of plugins, asked at the same time.
+Probe all plugins on this machine: each socket in the client's plugin folder, concurrently.
 
-Nomad keeps a plugin's socket at ``<state_dir>/csi/plugins/<alloc_id>/csi.sock``; the folders are root's alone.
+Nomad keeps a plugin's socket at ``<state_dir>/csi/plugins/<alloc_id>/csi.sock``; only root may enter the folders.
 Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.go``, 2026-08-21.
 """
 
@@ -21,29 +21,29 @@ SOCKET = "csi.sock"
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What the plugins of one machine said."""
+    """Probe results of the plugins on one machine."""
 
     folder: str
     problem: str = ""
-    """Why the folder could not be looked through; empty: it was."""
+    """Why the folder could not be read; empty: it was."""
 
     reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
     validated: Mapping[str, Mapping[validation.Key, validation.Validated]] = field(default_factory=dict)
-    """What controllers said of volumes, by allocation id; of those that were to be asked, and are ready."""
+    """Controllers' validation results of volumes, by allocation id; only of ready controllers with a task."""
 
     @property
     def all_ready(self) -> bool:
-        """Whether every plugin that is here is ready, and all could be asked."""
+        """Whether every plugin on this machine is ready, and all could be probed."""
         return not self.problem and all(found.ready for found in self.reports.values())
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
         reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
-        told = {"folder": self.folder, "problem": self.problem, "reports": reports}
+        document = {"folder": self.folder, "problem": self.problem, "reports": reports}
         wrong = {alloc_id: validation.wrong_as_json(found) for alloc_id, found in self.validated.items()}
-        return told | ({"validated": wrong} if wrong else {})
+        return document | ({"validated": wrong} if wrong else {})
 
     def as_lines(self) -> list[str]:
         """Return a line for each plugin, and one for a problem."""
@@ -58,15 +58,15 @@ _NOTHING = validation.ValidationTask(seconds=0.0, by_allocation={})
 
 def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.ValidationTask = _NOTHING) -> Answers:
     """
-    Probe every plugin whose socket is in *folder*; what is wrong with one is a result.
+    Probe every plugin whose socket is in *folder*; a failure of one is a result.
 
-    *timeout_s* is for all questions to all plugins together, which are asked at the same time, and for each of the
-    *volumes* that their controllers are asked for. Of more plugins than `probe.AT_ONCE`, those that come later have
-    what is left of it, and half of it at least.
+    *timeout_s* is the limit for all requests to all plugins together, which run concurrently, and for each of the
+    *volumes* that their controllers validate. With more plugins than `probe.AT_ONCE`, later ones have
+    the rest of it, and at least half of it.
 
-    A folder without plugins has no reports, and is no problem.
+    A folder without plugins gives no reports, and is no problem.
     """
-    place = folder.resolve()  # links and ".." would count against the 107 bytes of a socket's path
+    place = folder.resolve()  # links and ".." count against the 107 bytes of a socket's path
     try:
         sockets = {path.name: path / SOCKET for path in sorted(place.iterdir())}
     except FileNotFoundError:
@@ -91,14 +91,14 @@ _AS_ROOT = "run as root: Nomad keeps the sockets of plugins in folders that only
 
 
 def _absent(place: Path) -> str:
-    """Return what a missing folder means: a client makes it with its first plugin, and has one of its own above."""
+    """Return what a missing folder means: a client creates it with its first plugin, below its own state folder."""
     if place.parent.name == "csi" and place.parent.parent.is_dir():
         return ""
     return "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else DATA_DIR/client"
 
 
 def _ask(socket: Path, *, until: float, timeout_s: float) -> report.ProbeReport:
-    """Ask one plugin until the monotonic clock says *until*, which all have in common, and for half of *timeout_s*."""
+    """Probe one plugin until the common deadline *until* on the monotonic clock, at least for half of *timeout_s*."""
     try:
         endpoint.parse(str(socket))
     except errors.CsiError as error:

@@ -1,9 +1,9 @@
 """
-Whether a volume exists, asked of a controller in a way that its driver can answer. Call `observe`.
+Determine whether a volume exists, by a controller call that its driver answers reliably. Call `observe`.
 
-CSI has no call for that question. Most drivers answer ``NOT_FOUND`` to ``ValidateVolumeCapabilities``; some confirm
-every id, and some have another call. What is known of a driver goes first; else it is asked about an id that cannot
-exist: a driver that confirms that one too cannot answer the question.
+CSI has no call for that. Most drivers return ``NOT_FOUND`` to ``ValidateVolumeCapabilities``; some confirm
+every id, and some have another call. The catalogue's entry for a driver decides; else an id that cannot exist is
+validated as well: a driver that confirms it cannot tell whether a volume exists.
 """
 
 import random
@@ -17,24 +17,24 @@ from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller
 
 Presence = Literal["present", "absent", "unobservable"]
-"""``unobservable``: no call of the driver tells a volume that exists from one that does not."""
+"""``unobservable``: no call of the driver distinguishes an existing volume from an absent one."""
 
 _ANY_USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
 _OUT_OF_REACH = frozenset({"", "UNAVAILABLE", "DEADLINE_EXCEEDED"})
 _LONG = 8
-"""Characters that must change for an id to be one of no volume."""
+"""Characters that must change so that an id belongs to no volume."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PresenceQuestion:
-    """A volume, and what is known of its driver."""
+    """A volume, and the known behaviour of its driver."""
 
     volume_id: str
     absence: Literal["validate", "get", "none", ""] = ""
-    """The call that tells a volume that is gone: `drivers.model.DriverDeletion`; empty: not known."""
+    """The call that reveals an absent volume: `drivers.model.DriverDeletion`; empty: not known."""
 
     gone: Collection[str] = ()
-    """Regular expressions for errors that say so with another code than ``NOT_FOUND``."""
+    """Regular expressions for errors that mean absence with another code than ``NOT_FOUND``."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_s: float = 120.0
@@ -45,8 +45,8 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
     """
     Return whether the volume exists.
 
-    An error about something else counts as ``present`` where the driver is known to answer the question, else as
-    ``unobservable``. Raises `errors.CsiError` where no answer came.
+    Any other error counts as ``present`` if the driver is known to reveal absent volumes, else as
+    ``unobservable``. Raises `errors.CsiError` if there is no response.
     """
     if question.absence == "none":
         return "unobservable"
@@ -63,15 +63,15 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
 
 
 def says_gone(error: errors.CsiError, gone: Collection[str]) -> bool:
-    """Return whether *error* says that the volume does not exist; *gone* as in `PresenceQuestion`."""
+    """Return whether *error* means that the volume does not exist; *gone* as in `PresenceQuestion`."""
     return any(re.search(pattern, error.message) for pattern in gone)
 
 
 def unknown_id(volume_id: str) -> str:
     """
-    Return an id of the same form, of no volume: its last long run of letters and digits is another.
+    Return an id of the same form that belongs to no volume: its last long run of letters and digits is replaced.
 
-    Where there is no such run, one is added.
+    If there is no such run, one is appended.
     """
     runs = [found for found in re.finditer(r"[0-9A-Za-z]+", volume_id) if len(found[0]) >= _LONG]
     if not runs:
@@ -88,7 +88,7 @@ def _other(run: str) -> str:
 
 
 def _refusal(error: errors.CsiError, question: PresenceQuestion) -> Literal["absent", "error", "unimplemented"]:
-    """Return what a refused call says of the volume. Raises *error* where the driver was not reached."""
+    """Return what a refused call means for the volume. Raises *error* if the driver was not reached."""
     if error.code in _OUT_OF_REACH:
         raise error
     if error.code == "UNIMPLEMENTED":
@@ -118,7 +118,7 @@ def _knows_ids(connection: channel.CsiConnection, question: PresenceQuestion) ->
 
 
 _BY_REFUSAL: Mapping[str, Presence] = {"absent": "absent", "error": "present", "unimplemented": "unobservable"}
-"""What a refused ControllerGetVolume says: a driver that fails on the volume knows it."""
+"""What a refused ControllerGetVolume means: a driver that fails on the volume knows it."""
 
 
 def _by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:

@@ -1,8 +1,8 @@
 """
-The proof that a CSI plugin is alive, is the plugin that it should be and serves what its role needs.
+Probe a CSI plugin: verify that it responds, is the expected plugin and serves its role.
 
-Probe alone verifies little: an EFS plugin and an EBS node answer it whenever they run. So the name, the version, the
-capabilities and the node's own description are asked as well, in the order in which Nomad asks them.
+The RPC Probe verifies little: an EFS plugin and an EBS node answer it whenever they run. So name, version,
+capabilities and node info are requested as well, in Nomad's order.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 2026-08-21.
 """
 
@@ -17,22 +17,22 @@ from nomad_csi.csi import endpoint as endpoints
 from nomad_csi.csi.v1 import csi_pb2
 
 AT_ONCE = 128
-"""Plugins that are asked at the same time: those that hang cost one deadline together, not one each."""
+"""Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
 
 REFUSED_CHECK_S = 0.5
-"""How long the second check of a broken connection may take, in seconds: a local socket refuses at once."""
+"""Timeout of the second check of a broken connection, in seconds: a local socket refuses at once."""
 
 LATE = 0.1
 """
-Part of the deadline that answers may come after it. Every question is cancelled at its deadline; who learns of that
-much later had no processor to listen with, and asks those again that seemed to be silent.
+Tolerated lateness, as a part of the deadline. Every request is cancelled at its deadline; a process that notices
+much later lacked CPU time, and repeats the probes that seemed silent.
 """
 
 AGAIN = 2
-"""So often at most."""
+"""Maximum number of repetitions."""
 
 ATTEMPT_MARGIN_S = 0.5
-"""How much longer than the probe an attempt to connect may take, in seconds, so that silence is seen as silence."""
+"""How much longer than the probe an attempt to connect may take, in seconds, so that silence is not an error."""
 
 
 def probe(
@@ -44,20 +44,20 @@ def probe(
     cancelled: threading.Event | None = None,
 ) -> report.ProbeReport:
     """
-    Ask the plugin at *endpoint* all that shows its health, and return the answers with a status.
+    Probe the plugin at *endpoint*, and return its responses with a status.
 
-    What is wrong with the plugin is a result, whatever it is: a missing socket, silence, an error, the wrong plugin.
-    The first answer that is not as it should be ends the probe.
+    Any failure of the plugin is a result: a missing socket, silence, an error, the wrong plugin.
+    The first response that is not as expected ends the probe.
 
     Args:
         endpoint: ``unix:///run/csi.sock``, ``/run/csi.sock`` or ``HOST:PORT``.
-        timeout_s: Seconds for all questions together.
-        expect_name: The name that the plugin must answer, such as ``ebs.csi.aws.com``; empty: any.
+        timeout_s: Seconds for all requests together.
+        expect_name: The name that the plugin must report, such as ``ebs.csi.aws.com``; empty: any.
         role: What the process must serve; ``None``: whatever it serves, at least one of controller and node.
         cancelled: Set by the caller to end the probe early.
 
     Raises:
-        errors.CsiError: *endpoint* is no endpoint at all, or its path is too long for a socket.
+        errors.CsiError: *endpoint* is not valid, or its path is too long for a socket.
         errors.CancelledError: *cancelled* was set.
 
     """
@@ -88,9 +88,9 @@ def probe_until(
     cancelled: threading.Event | None = None,
 ) -> report.ProbeReport:
     """
-    Probe until the monotonic clock says *until*, which many plugins have in common, and for half of *timeout_s* least.
+    Probe until the common deadline *until* on the monotonic clock, and for at least half of *timeout_s*.
 
-    Silence that this process was too late to hear is asked again.
+    Repeats the probe if the plugin seemed silent only because this process lacked CPU time.
     """
     left_s = max(until - time.monotonic(), timeout_s / 2)
     for _ in range(1 + AGAIN):
@@ -112,7 +112,7 @@ class _Expected:
 
 @dataclass(frozen=True, kw_only=True)
 class _Asking:
-    """A probe under way."""
+    """A running probe."""
 
     connection: channel.CsiConnection
     deadline: float
@@ -123,16 +123,16 @@ class _Asking:
 
     @property
     def timeout_s(self) -> float:
-        """Seconds that are left for the next question."""
+        """Seconds that are left for the next request."""
         return max(self.deadline - time.monotonic(), 0.0)
 
     def call(self, request: Any) -> Any:
-        """Return the reply to *request*, which has the time that is left."""
+        """Return the response to *request*, within the time that is left."""
         return channel.call(self.connection, request, timeout_s=self.timeout_s)
 
 
 class _BadAnswerError(Exception):
-    """An answer that ends the probe. Never leaves this module."""
+    """A response that ends the probe. Never leaves this module."""
 
     def __init__(self, status: report.Status, detail: str) -> None:
         super().__init__(detail)
@@ -175,9 +175,9 @@ def _ask_who(asking: _Asking, expected: _Expected) -> None:
 
 def _serves(question: Any, asking: _Asking, role: report.Role | None, part: report.Role) -> bool:
     """
-    Ask *question* where *role* wants *part*, and return whether it was answered.
+    Send *question* if *role* includes *part*, and return whether it was answered.
 
-    ``UNIMPLEMENTED`` is how a process says that it does not serve a part of CSI.
+    A process returns ``UNIMPLEMENTED`` for a part of CSI that it does not serve.
     """
     if role not in (None, part, "monolith"):
         return False
@@ -211,7 +211,7 @@ def _ask_node(asking: _Asking) -> None:
 
 
 def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:
-    """Return status and detail of a call that failed."""
+    """Return status and detail of a failed call."""
     detail = f"{error.message}; {error.advice}" if error.advice else error.message
     if error.code == "DEADLINE_EXCEEDED":
         return "silent", detail

@@ -1,4 +1,4 @@
-"""What a controller is asked of registered volumes, and answers. Plain data."""
+"""Validation requests on registered volumes, and a controller's responses. Plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Validated:
-    """What a controller said to ``ValidateVolumeCapabilities`` for one volume."""
+    """Response of a controller to ``ValidateVolumeCapabilities`` for one volume."""
 
     code: str = ""
-    """gRPC status of a refusal; empty: it answered."""
+    """gRPC status of a refusal; empty: none."""
 
     confirmed: bool = False
     message: str = ""
@@ -20,16 +20,16 @@ class Validated:
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationQuestion:
-    """One volume, and how it is to be used."""
+    """One volume, and how it is used."""
 
     key: Key
     external_id: str
     uses: tuple[tuple[str, str], ...]
-    """Access mode and attachment mode, in Nomad's words."""
+    """Access mode and attachment mode, by Nomad's names."""
 
     context: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 LATE = Validated(code="NOT_ASKED", message="the time limit for all volumes was reached")
-"""Of a volume that was not asked for."""
+"""Result of a volume that was not validated."""

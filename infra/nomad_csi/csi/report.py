@@ -1,4 +1,4 @@
-"""What a probe found out, as data, as JSON and as one line."""
+"""The result of a probe, as data, as JSON and as one line."""
 
 import json
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ Status = Literal[
     "ready", "not-ready", "missing", "silent", "error", "wrong-name", "wrong-role"
 ]  # fmt: skip
 """
-``ready``: all questions of the role were answered as expected;
-``not-ready``: the plugin says that it is still starting;
-``missing``: nothing listens there: no socket, or a socket that a dead process left behind;
-``silent``: the deadline passed without an answer;
-``error``: the plugin answered with an error or broke the specification, or the socket could not be opened;
+``ready``: all responses for the role are as expected;
+``not-ready``: the plugin reports that it is still starting;
+``missing``: nothing listens there: no socket, or a stale socket of a dead process;
+``silent``: the deadline passed without a response;
+``error``: the plugin returned an error or violated the specification, or the socket could not be opened;
 ``wrong-name``: another plugin than was expected;
 ``wrong-role``: the process does not serve what the role needs.
 """
@@ -26,9 +26,9 @@ Status = Literal[
 @dataclass(frozen=True, kw_only=True)
 class ProbeReport:
     """
-    The answers of one plugin, up to the first one that was not as it should be.
+    The responses of one plugin, up to the first one that is not as expected.
 
-    What was not asked, or not answered, is empty or ``None``.
+    Fields without a request or response are empty or ``None``.
     """
 
     endpoint: str
@@ -36,10 +36,10 @@ class ProbeReport:
 
     status: Status
     detail: str
-    """A sentence on the status, with what to do about it."""
+    """A sentence on the status, with the next step."""
 
     latency_ms: float
-    """Milliseconds from the first question to the status."""
+    """Milliseconds from the first request to the status."""
 
     name: str = ""
     vendor_version: str = ""
@@ -47,19 +47,19 @@ class ProbeReport:
     """Sorted; the same for controllers and nodes of one version."""
 
     controller_capabilities: tuple[str, ...] | None = None
-    """Sorted; ``None``: no controller, or not asked."""
+    """Sorted; ``None``: no controller, or not requested."""
 
     node_capabilities: tuple[str, ...] | None = None
-    """Sorted; ``None``: no node plugin, or not asked."""
+    """Sorted; ``None``: no node plugin, or not requested."""
 
     node_id: str = ""
     segments: Mapping[str, str] = field(default_factory=dict)
     max_volumes: int | None = None
-    """``None``: no limit known, or not asked."""
+    """``None``: no limit known, or not requested."""
 
     @property
     def ready(self) -> bool:
-        """Whether the plugin is what it should be and ready to serve."""
+        """Whether the plugin is the expected one and ready to serve."""
         return self.status == "ready"
 
     def as_json(self) -> dict[str, Any]:

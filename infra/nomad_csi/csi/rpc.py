@@ -1,7 +1,7 @@
 """
-Any RPC of CSI, by its name: requests and replies as plain documents with CSI's own field names.
+Any RPC of CSI, by name: requests and responses as plain documents with CSI's field names.
 
-What the specification marks as secret (``csi_secret``) is never in a document that is shown.
+A shown document never contains fields that the specification marks as secret (``csi_secret``).
 """
 
 import time
@@ -17,10 +17,10 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.text import redaction
 
 Document = dict[str, Any]
-"""JSON values by field name, in snake case; 64-bit numbers are numbers, points in time RFC 3339."""
+"""JSON values by field name, in snake case; 64-bit numbers are numbers, timestamps are RFC 3339."""
 
 PAGES_MAX = 100_000
-"""Pages that are read at most: a plugin whose tokens never end is broken."""
+"""Maximum number of pages: a plugin whose tokens never end is broken."""
 
 _WRAPPED_NUMBERS = {"google.protobuf.Int64Value"}
 _LONG = {descriptor.FieldDescriptor.CPPTYPE_INT64, descriptor.FieldDescriptor.CPPTYPE_UINT64}
@@ -39,7 +39,7 @@ class Rpc:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Those of its request, as protobuf describes them, by name."""
+        """Fields of its request, as protobuf describes them, by name."""
         found: Mapping[str, Any] = self.request_type.DESCRIPTOR.fields_by_name  # type: ignore[attr-defined]
         return found
 
@@ -56,14 +56,14 @@ RPCS: Mapping[str, Rpc] = {
     for service in csi_pb2.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }
-"""All that `proto/csi.proto` has, by name."""
+"""All RPCs of `proto/csi.proto`, by name."""
 
 
 def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
     """
     Return *document* as the request message of *rpc*.
 
-    Raises `errors.SpecError`, which names *source*, where it is none; it tells no secret.
+    Raises `errors.SpecError`, which names *source*, if it is not valid; the error shows no secret.
     """
     name = source or f"the request of {rpc.name}"
     secrets = document.get(channel.SECRETS, {})
@@ -73,16 +73,16 @@ def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
     try:
         return json_format.ParseDict(dict(document), rpc.request_type())
     except json_format.ParseError as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         allowed = f"the fields of CSI's {rpc.name}Request"
-        raise errors.SpecError((errors.Problem(path="", got="", allowed=allowed, fix=said),), name) from None
+        raise errors.SpecError((errors.Problem(path="", got="", allowed=allowed, fix=reason),), name) from None
 
 
 def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) -> Iterator[Any]:
     """
-    Yield the replies of a list, page by page from ``starting_token`` of *request* on; *timeout_s* is for all.
+    Yield the responses of a list, page by page from ``starting_token`` of *request*; *timeout_s* is for all pages.
 
-    Raises what `channel.call` raises, and `errors.CsiError` for a plugin that gives the same token twice.
+    Raises the errors of `channel.call`, and `errors.CsiError` for a plugin that returns the same token twice.
     """
     asked = type(request)()
     asked.CopyFrom(request)
@@ -102,7 +102,7 @@ def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) 
 
 
 def document_of(message: Any) -> Document:
-    """Return *message* with all fields that are given or have a default; what is secret reads `redaction.HIDDEN`."""
+    """Return *message* with all fields that are set or have a default; secrets read `redaction.HIDDEN`."""
     found: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -110,7 +110,7 @@ def document_of(message: Any) -> Document:
 
 
 def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
-    """Return *document* with its fields in the order of their numbers: protobuf's own differs from call to call."""
+    """Return *document* with its fields in the order of their numbers: protobuf's order varies between calls."""
     fields = sorted(kind.fields, key=lambda field: field.number)
     return {field.name: _value(field, document[field.name]) for field in fields if field.name in document}
 
@@ -125,7 +125,7 @@ def _value(field: Any, value: Any) -> Any:
 
 def _single(field: Any, value: Any) -> Any:
     if field.cpp_type in _LONG or (field.message_type and field.message_type.full_name in _WRAPPED_NUMBERS):
-        return int(value)  # JSON of protobuf writes 64-bit numbers as text
+        return int(value)  # JSON of protobuf writes 64-bit numbers as strings
     is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
     if is_message and isinstance(value, Mapping):
         return _shown(field.message_type, value)

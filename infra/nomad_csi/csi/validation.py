@@ -1,7 +1,7 @@
 """
-``ValidateVolumeCapabilities`` for many volumes of one controller, and the form in which a job carries the questions.
+``ValidateVolumeCapabilities`` for many volumes of one controller, and how a job carries the requests.
 
-Questions hold no secrets: a job is readable for all who may read jobs, and so is what a client keeps of it.
+The requests hold no secrets: everyone with ``read-job`` can read a job, and what a client keeps of it.
 """
 
 import base64
@@ -26,13 +26,13 @@ Validated = csi_records.Validated
 ValidationQuestion = csi_records.ValidationQuestion
 
 VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
-"""Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the questions, packed."""
+"""Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the packed requests."""
 
 PART = 100_000
-"""Characters of one variable: Linux takes 128 KiB (``MAX_ARG_STRLEN``)."""
+"""Characters of one variable: Linux allows 128 KiB (``MAX_ARG_STRLEN``)."""
 
 WORKERS = 8
-"""Volumes that are asked for at the same time: behind the controller is a cloud's API, which throttles."""
+"""Volumes that are validated concurrently: behind the controller is a cloud's API, which throttles."""
 
 ATTEMPT_MARGIN_S = 0.5
 
@@ -42,10 +42,10 @@ LATE = csi_records.LATE
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationTask:
-    """What one client is to ask its controllers."""
+    """The validation requests of one client to its controllers."""
 
     seconds: float
-    """For all volumes together."""
+    """Timeout for all volumes together."""
 
     by_allocation: Mapping[str, tuple[ValidationQuestion, ...]]
 
@@ -64,10 +64,10 @@ def ask(
     insecure: bool = False,
 ) -> dict[Key, Validated]:
     """
-    Ask the controller behind the endpoint *local* for each volume, some at a time over one connection.
+    Validate each volume at the controller behind the endpoint *local*, several at a time over one connection.
 
-    *secrets* are what it needs for that, by volume; *insecure* lets them go unencrypted to another machine.
-    *timeout_s* is for each, *seconds* for all; what is left then is `LATE`. A refusal is an answer.
+    *secrets* are those that it needs, by volume; *insecure* allows to send them unencrypted to another machine.
+    *timeout_s* is for each, *seconds* for all; volumes that remain are `LATE`. A refusal is a response.
     """
     until = time.monotonic() + seconds
     with channel.connect(
@@ -113,7 +113,7 @@ def _use(mode: Any, attachment: Any) -> capability.VolumeCapability:
 
 
 def packed(task: ValidationTask) -> dict[str, str]:
-    """Return *task* as environment variables of a job, none for no question."""
+    """Return *task* as environment variables of a job; none if it has no request."""
     if not any(task.by_allocation.values()):
         return {}
     text = base64.b64encode(zlib.compress(_TASK.dump_json(task), 9)).decode()
@@ -122,7 +122,7 @@ def packed(task: ValidationTask) -> dict[str, str]:
 
 
 def unpacked(environment: Mapping[str, str] = os.environ) -> ValidationTask:
-    """Return the task that `packed` wrote; one without questions where there is none. Raises `ValueError`."""
+    """Return the task that `packed` wrote; one without requests if there is none. Raises `ValueError`."""
     parts: list[str] = []
     while (part := environment.get(f"{VARIABLE}_{len(parts)}")) is not None:
         parts.append(part)
@@ -135,13 +135,13 @@ def unpacked(environment: Mapping[str, str] = os.environ) -> ValidationTask:
 
 
 def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
-    """Return *answers* for a log: how many there are, and those that confirm nothing."""
+    """Return *answers* for a log: their number, and those that do not confirm."""
     wrong = [[*key, vars(answer)] for key, answer in answers.items() if not answer.confirmed]
     return {"asked": len(answers), "wrong": wrong}
 
 
 def of_json(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
-    """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` where they are others'."""
+    """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` if they do not match."""
     keys = [question.key for question in questions]
     found = _WRONG.validate_json(json.dumps(document["wrong"]), strict=True)
     wrong = {(namespace, volume_id): answer for namespace, volume_id, answer in found}
