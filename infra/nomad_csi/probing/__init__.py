@@ -1,1 +1,1 @@
-"""CSI probes from where the sockets are: by a job on the clients, and what the plugins answered it."""
+"""CSI probes where the sockets are: run by a job on the clients, with the plugins' responses."""

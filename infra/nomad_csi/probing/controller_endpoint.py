@@ -1,8 +1,8 @@
 """
-Where the controller of a plugin is reached: an endpoint as it was written, with what Nomad knows put in.
+Find a plugin's controller endpoint: fill the placeholders of a configured endpoint from Nomad.
 
-The socket of a plugin has the id of its allocation in its path, which is another after each change of the job. So an
-endpoint that stands in a spec says ``{alloc_id}``, and ``{node_name}`` for the client, as ``ssh`` knows it.
+The socket path of a plugin has the id of its allocation, which changes with each change of the job. So an
+endpoint in a spec has ``{alloc_id}``, and ``{node_name}`` for the client, as ``ssh`` knows it.
 """
 
 from nomad_csi import errors, nomad
@@ -16,15 +16,15 @@ _SAMPLE = {ALLOC_ID: "00000000-0000-0000-0000-000000000000", NODE_NAME: "client-
 
 
 def check(written: str) -> None:
-    """Raise `errors.CsiError` for what is no endpoint, whatever Nomad puts in."""
+    """Raise `errors.CsiError` if *written* is no endpoint, for any values of its placeholders."""
     forward.check(_filled(written, _SAMPLE))
 
 
 def find(client: nomad.Nomad, plugin: plugins.Plugin, written: str) -> str:
     """
-    Return *written* with a healthy controller of *plugin* put in; nobody is asked where nothing is to be put in.
+    Return *written* with a healthy controller of *plugin* filled in; no request without placeholders.
 
-    Of several it is the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` where
+    Of several, use the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` if
     none is healthy.
     """
     if not any(place in written for place in _SAMPLE):
@@ -47,7 +47,7 @@ def _filled(written: str, values: dict[str, str]) -> str:
 
 
 def _is_here(text: str) -> bool:
-    """Return whether *text* is a socket of this machine that can be opened."""
+    """Return whether *text* is a socket on this machine that can be opened."""
     if text.lower().startswith(forward.SCHEME):
         return False
     where = endpoint.parse(text)

@@ -1,4 +1,4 @@
-"""The deep probe: what a plugin answers, compared with what Nomad has registered of it. Only reads."""
+"""The deep probe: compare a plugin's responses with what Nomad has registered. Read-only."""
 
 import dataclasses
 import threading
@@ -20,22 +20,22 @@ _NONE: Secrets = {}
 
 def on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_job_plugins.OnNodes) -> probed.ProbedPlugin:
     """
-    Return what the instances of *plugin_id* answer on their clients, and what that has against its registered volumes.
+    Return the probe results of *plugin_id* on its clients, compared with its registered volumes.
 
-    A controller is asked for each volume; those that need secrets are told as not validated. Errors are those of
-    `probe_job_plugins.ask`, and `errors.SpecError` where the cluster has no such plugin; a token that may not read
+    A controller validates each volume; those that need secrets are reported as not validated. Raises the errors of
+    `probe_job_plugins.ask`, and `errors.SpecError` if the cluster has no such plugin. A token that may not read
     volumes is a finding.
     """
     plugin = plugin_of(client, plugin_id)
     registered, unread = _needs(client, plugin_id)
     needs = probe_job_plugins.ProbedVolumes(registered=registered)
-    said = probe_job_plugins.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
-    picture = probe_job_plugins.compared(plugin_id, plugin, said, needs)
-    return dataclasses.replace(picture, findings=(*unread, *picture.findings))
+    results = probe_job_plugins.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
+    result = probe_job_plugins.compared(plugin_id, plugin, results, needs)
+    return dataclasses.replace(result, findings=(*unread, *result.findings))
 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
-    """Return the plugin. Raises `errors.SpecError` with those that the cluster has where it lacks this one."""
+    """Return the plugin. Raises `errors.SpecError`, with the cluster's plugins, if it does not exist."""
     found = plugins.get(client, plugin_id)
     if found is None:
         there = ", ".join(plugins.list_ids(client)) or "it has none"
@@ -54,20 +54,20 @@ def of_endpoint(
     timeout_s: float,
 ) -> probed.ProbedPlugin:
     """
-    Return what the plugin behind one endpoint answered, compared with what Nomad has of *plugin_id*.
+    Return the probe result of one endpoint, compared with Nomad's record of *plugin_id*.
 
     Args:
         client: the cluster.
         plugin_id: a CSI plugin of the cluster.
-        answer: what the plugin answered; a path with an allocation's id tells which instance it is.
-        local: where the endpoint is reached from here; a controller is asked for every volume.
-        secrets: what the plugin needs for that, by volume.
+        answer: the plugin's probe result; an allocation's id in the path identifies the instance.
+        local: where the endpoint is reached from here; a controller validates every volume.
+        secrets: those that the plugin needs for that, by volume.
         timeout_s: seconds for each volume.
 
     Raises:
         errors.SpecError: the cluster has no such plugin.
-        errors.NomadApiError: Nomad did not answer.
-        errors.RefusedError: secrets would go unencrypted to another machine.
+        errors.NomadApiError: Nomad did not respond.
+        errors.RefusedError: secrets would be sent unencrypted to another machine.
 
     """
     plugin = plugin_of(client, plugin_id)
@@ -75,8 +75,10 @@ def of_endpoint(
         return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
     mine = [item for item in (*plugin.controllers, *plugin.nodes) if item.alloc_id in answer.endpoint.split("/")]
-    said = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
-    rows = tuple(row for row in probed.judge(plugin, names, said) if row.alloc_id in {item.alloc_id for item in mine})
+    answers = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
+    rows = tuple(
+        row for row in probed.judge(plugin, names, answers) if row.alloc_id in {item.alloc_id for item in mine}
+    )
     needs, unread = _needs(client, plugin_id)
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
@@ -104,7 +106,7 @@ def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
 
 
 def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:
-    """Return the volumes that are registered for the plugin, and a finding for those that may not be read."""
+    """Return the registered volumes of the plugin, and a finding on those that the token may not read."""
     try:
         listed = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
     except errors.NomadApiError as error:
@@ -128,7 +130,7 @@ def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
 def _validate(
     client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
 ) -> dict[validation.Key, validation.Validated]:
-    """Ask the controller for each volume."""
+    """Validate each volume at the controller."""
     questions = [probe_job_plugins.question(item) for item in needs]
     known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
     insecure = client.connection.insecure_http

@@ -1,9 +1,9 @@
 """
-What the instances of plugins say on their own clients: one job runs the probe there, and its logs hold the answers.
+Probe plugin instances on their own clients: one job runs the probe there, and its logs hold the results.
 
-The job runs once on each client that has an instance, asks those of all plugins, and is purged whatever happens. For a
-status, Nomad is asked before the job, to know whom to ask, and again after it: an instance that was replaced meanwhile
-is no silent one. The sockets are asked between both, so that Nomad's word is never older than theirs.
+The job runs once on each client that has an instance, probes those of all plugins, and is always purged. For a
+status, Nomad is read before the job, to select instances, and again after it: an instance that was replaced meanwhile
+is not silent. The sockets are probed between both reads, so that Nomad's status is never older than the probes.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_run, probed, probed_needs
 
-# Which controller a probe job asks for which volumes, and what came back. Nothing secret goes into the job.
+# Which controller validates which volumes in a probe job, and the results. No secrets go into the job.
 
 
 NOBODY = "no controller that could be asked on its client"
@@ -31,7 +31,7 @@ class ProbedVolumes:
 
     registered: Sequence[volumes.Volume] = ()
     with_secrets: frozenset[validation.Key] = frozenset()
-    """Those of which it is known that they are used with secrets; Nomad does not show it."""
+    """Volumes that are known to need secrets; Nomad does not show it."""
 
     def of(self, plugin_id: str) -> tuple[volumes.Volume, ...]:
         """Return the volumes of one plugin."""
@@ -40,13 +40,13 @@ class ProbedVolumes:
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """What one controller of a plugin is asked for."""
+    """Validation requests to one controller of a plugin."""
 
     alloc_id: str = ""
     node_id: str = ""
     questions: tuple[validation.ValidationQuestion, ...] = ()
     skipped: Mapping[validation.Key, str] = field(default_factory=dict)
-    """Volumes that it is not asked for, and why."""
+    """Volumes that are not validated, and why."""
 
 
 def volume_questions(
@@ -57,9 +57,9 @@ def volume_questions(
     job: probe_job.ProbeJob,
 ) -> Asking:
     """
-    Return what is asked of the plugin's first controller whose client takes the job; a healthy one where there is one.
+    Return the requests to the plugin's first controller whose client can run the job; healthy ones go first.
 
-    One of them, since all ask the same API, which throttles. Without controllers nothing is asked, and nothing missing.
+    Only one, since all call the same API, which throttles. Without controllers there are no requests and no findings.
     """
     if not record.controllers:
         return Asking()
@@ -77,7 +77,7 @@ def volume_questions(
 
 
 def question(volume: volumes.Volume) -> validation.ValidationQuestion:
-    """Return what is asked of *volume*; its secrets are not known here."""
+    """Return the validation request for *volume*; its secrets are not known here."""
     return validation.ValidationQuestion(
         key=volumes.key_of(volume),
         external_id=volume.external_id or volume.volume_id,
@@ -88,7 +88,7 @@ def question(volume: volumes.Volume) -> validation.ValidationQuestion:
 
 
 def environment(askings: Iterable[Asking], wait_s: float) -> dict[str, str]:
-    """Return what the job carries; half of *wait_s* is for the volumes, so that the answer comes in time."""
+    """Return the job's environment; half of *wait_s* is for the volumes, so that the result comes in time."""
     by_allocation = {item.alloc_id: item.questions for item in askings if item.questions}
     return validation.packed(validation.ValidationTask(seconds=wait_s / 2, by_allocation=by_allocation))
 
@@ -96,7 +96,7 @@ def environment(askings: Iterable[Asking], wait_s: float) -> dict[str, str]:
 def answered(
     asked: Asking, answers: Mapping[str, probed.ClientAnswer]
 ) -> tuple[Mapping[validation.Key, validation.Validated], Mapping[validation.Key, str]]:
-    """Return what the controller said, and the volumes on which it said nothing, with the reason."""
+    """Return the controller's responses, and the volumes without one, with the reason."""
     if not asked.questions:
         return {}, asked.skipped
     answer = answers.get(asked.node_id)
@@ -113,28 +113,28 @@ def _why(asked: Asking, answer: probed.ClientAnswer | None) -> str:
     if answer is None or answer.problem:
         advice = f"; {answer.advice}" if answer and answer.advice else ""
         return f"no answer from its controller's client: {answer.problem}{advice}" if answer else NOBODY
-    said = answer.reports.get(asked.alloc_id)
-    if said is None or not said.ready:
-        return f"its controller is not ready: {said.status if said else 'missing'}"
-    return OLDER if said.controller_capabilities is not None else "its controller serves no such part of CSI"
+    reported = answer.reports.get(asked.alloc_id)
+    if reported is None or not reported.ready:
+        return f"its controller is not ready: {reported.status if reported else 'missing'}"
+    return OLDER if reported.controller_capabilities is not None else "its controller serves no such part of CSI"
 
 
 def _silent(asked: Asking, why: str) -> dict[validation.Key, str]:
     return {**asked.skipped, **{item.key: why for item in asked.questions}}
 
 
-# The job itself, and its answers.
+# The job, and its results.
 
 
 Told = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 
 ON_THE_WAY = "running"
-"""Status of an allocation that may have a socket before Nomad knows an instance."""
+"""Status of an allocation that may have a socket before Nomad lists its instance."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnNodes:
-    """How instances are asked on their clients."""
+    """Options for probing instances on their clients."""
 
     job: probe_job.ProbeJob
     """Its id and clients are filled in."""
@@ -143,51 +143,51 @@ class OnNodes:
     """For all clients together."""
 
     is_strict: bool = False
-    """Whether a job that Nomad refuses is an error, and no answer of its clients: for who would ask again and again."""
+    """Whether a refused job is an error instead of a result for each client: for callers that probe repeatedly."""
 
     tell: Callable[[str], None] = lambda _: None
-    """Told what is being done."""
+    """Logs progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeJobAnswers:
-    """What came of one job."""
+    """Results of one probe job."""
 
     by_client: Mapping[str, probed.ClientAnswer]
     """By id of the client."""
 
     known: frozenset[str]
-    """Allocations that were there before it."""
+    """Allocations that existed before it."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of clients by id."""
 
     volumes: Mapping[str, Asking] = field(default_factory=dict)
-    """What controllers were asked for, by plugin."""
+    """Validation requests to controllers, by plugin."""
 
 
 def ask(
     client: nomad.Nomad,
-    told: Iterable[found.PluginFound],
+    observed: Iterable[found.PluginFound],
     how: OnNodes,
     needs: ProbedVolumes,
     cancelled: threading.Event,
 ) -> ProbeJobAnswers:
     """
-    Return what clients answer on which an instance of what Nomad *told* is, or an allocation that may become one.
+    Return the probe results of the clients with an instance of the *observed* plugins, or a starting one.
 
-    A controller of each plugin is asked for those of its volumes in *needs* that take no secrets.
+    A controller of each plugin validates those of its volumes in *needs* that need no secrets.
     The token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
-    That Nomad refuses the job or its logs is what each of its clients answers, unless *how* is strict.
-    Raises `errors.NomadApiError` where Nomad gives no answer, `errors.NomadCsiError` where the job stays behind,
+    If Nomad refuses the job or its logs, that is the result of each client, unless *how* is strict.
+    Raises `errors.NomadApiError` if Nomad does not respond, `errors.NomadCsiError` if the job cannot be removed,
     `errors.CancelledError`.
     """
-    all_told = tuple(told)
-    places = {alloc_id: node_id for seen in all_told for alloc_id, _, node_id in _asked(seen)}
+    all_observed = tuple(observed)
+    places = {alloc_id: node_id for seen in all_observed for alloc_id, _, node_id in _asked(seen)}
     if not places:
         return ProbeJobAnswers(by_client={}, known=frozenset())
     known = {node.node_id: node for node in nodes.list_nodes(client)}
-    records = [seen.plugin for seen in all_told if seen.plugin]
+    records = [seen.plugin for seen in all_observed if seen.plugin]
     asked = {
         record.plugin_id: volume_questions(record, needs.of(record.plugin_id), needs.with_secrets, known, how.job)
         for record in records
@@ -206,21 +206,21 @@ def ask(
     return ProbeJobAnswers(by_client=answers, known=frozenset(places), names=names, volumes=asked)
 
 
-def merged(told: Told, said: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
-    """Return what Nomad *told* of each plugin after the job, with what its clients *said*."""
+def merged(observed: Told, results: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
+    """Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients."""
     return tuple(
-        dataclasses.replace(seen, probed={**seen.probed, **dict(_answers(expectation, seen, said))})
-        for expectation, seen in told
+        dataclasses.replace(seen, probed={**seen.probed, **dict(_answers(expectation, seen, results))})
+        for expectation, seen in observed
     )
 
 
 def compared(
-    plugin_id: str, record: plugins.Plugin | None, said: ProbeJobAnswers, needs: ProbedVolumes
+    plugin_id: str, record: plugins.Plugin | None, results: ProbeJobAnswers, needs: ProbedVolumes
 ) -> probed.ProbedPlugin:
-    """Return the answers of one plugin, with what they have against its volumes in *needs*, and Nomad's *record*."""
+    """Return the probe results of one plugin, compared with its volumes in *needs* and with Nomad's *record*."""
     mine = needs.of(plugin_id)
-    rows = probed.judge(record, said.names, said.by_client) if record else ()
-    answers, skipped = answered(said.volumes.get(plugin_id, Asking()), said.by_client)
+    rows = probed.judge(record, results.names, results.by_client) if record else ()
+    answers, skipped = answered(results.volumes.get(plugin_id, Asking()), results.by_client)
     findings = (
         *probed_needs.judge(plugin_id, rows, mine),
         *probed.judge_without_secrets(plugin_id, mine, answers, skipped),
@@ -229,19 +229,19 @@ def compared(
 
 
 def _answers(
-    expectation: model.PluginExpectation, seen: found.PluginFound, said: ProbeJobAnswers
+    expectation: model.PluginExpectation, seen: found.PluginFound, results: ProbeJobAnswers
 ) -> Iterator[tuple[tuple[str, found.Role], found.Probed]]:
-    """Yield the own words of instances; where there is none, one that was heard on this machine stays."""
+    """Yield the probe results of instances; without one, a result from this machine is kept."""
     for alloc_id, role, node_id in _asked(seen):
-        answer = said.by_client.get(node_id)
-        word = probed.merged(expectation.provider, role, alloc_id, answer, is_new=alloc_id not in said.known)
+        answer = results.by_client.get(node_id)
+        result = probed.merged(expectation.provider, role, alloc_id, answer, is_new=alloc_id not in results.known)
         here = seen.probed.get((alloc_id, role), found.NOT_ASKED)
-        if word.reached or not here.reached:
-            yield (alloc_id, role), word
+        if result.reached or not here.reached:
+            yield (alloc_id, role), result
 
 
 def _asked(seen: found.PluginFound) -> Iterator[tuple[str, found.Role, str]]:
-    """Yield allocation, role and client of each instance, and of what runs and is none yet in Nomad's record."""
+    """Yield allocation, role and client of each instance, and of running allocations that Nomad does not list yet."""
     there = instances.all_of(seen.plugin)
     for item in there:
         yield item.alloc_id, item.role, item.node_id

@@ -1,8 +1,8 @@
 """
-The probe job in the cluster: registered, waited for, its logs read, and purged whatever happens.
+Run the probe job in the cluster: register it, wait for it, read its logs, and always purge it.
 
-It runs once on each client that is named. The logs are one call for each client, which nothing saves; everything else
-is a number of calls that does not grow with them.
+It runs once on each named client. Reading the logs takes one call for each client; everything else
+takes a number of calls that does not grow with them.
 """
 
 import contextlib
@@ -27,25 +27,25 @@ from nomad_csi.render import documents
 from nomad_csi.text import listing
 
 POLL_S = 0.5
-"""Between two checks of the job's allocations; where a look takes its time, twice that."""
+"""Between two checks of the job's allocations; at least twice the duration of a check."""
 
 REMOVE_S = 10.0
-"""How long probes may take to end when they are told to, in seconds."""
+"""How long probes may take to end after the job is stopped, in seconds."""
 
 READERS = 16
-"""Logs that are read at the same time: each is passed on to its client. Nomad refuses an address's 101st connection."""
+"""Logs that are read concurrently: each call goes to a client. Nomad refuses an address's 101st connection."""
 
 LOG_TIMEOUT_S = 10.0
-"""For one log: it comes from a client, which may have gone."""
+"""For one log: a client serves it, and may be down."""
 
 READ_S = 20.0
-"""All logs together may take as long as the probes; and this long at least, in seconds."""
+"""Minimum timeout for all logs together, in seconds; it is as long as that of the probes otherwise."""
 
 LEFT = re.compile(rf"{probe_job.PREFIX}-[0-9a-f]{{8}}")
 """Id of a job of this module."""
 
 LOG_BYTES = 1 << 20
-"""Far more than a client with fifty plugins writes."""
+"""Log bytes that are read: far more than a client with fifty plugins writes."""
 
 
 def answers(
@@ -59,20 +59,20 @@ def answers(
     tell: Callable[[str], None],
 ) -> dict[str, probed.ClientAnswer]:
     """
-    Return what each of the clients *wanted* answered, by its id; one that cannot be asked says why.
+    Return the answer of each of the clients *wanted*, by its id; for one that cannot be probed, why.
 
     Args:
         client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace,
-            and ``list-jobs`` to remove what an earlier run left behind.
+            and ``list-jobs`` to remove jobs that an earlier run left behind.
         job: how the probe gets onto the clients; its id and clients are filled in here.
         wanted: ids of clients.
         known: the cluster's clients by id.
         wait_s: seconds for all clients together; their logs may take as long again.
         cancelled: set to end the wait; the job is purged all the same.
-        tell: told what is being done.
+        tell: logs progress.
 
     Raises:
-        errors.NomadApiError: Nomad did not answer, or may not run the job or show its logs.
+        errors.NomadApiError: Nomad did not respond, or the token may not run the job or read its logs.
         errors.NomadCsiError: the job could not be removed; with the command that does.
         errors.CancelledError: *cancelled* was set.
 
@@ -89,7 +89,7 @@ def answers(
 
 
 def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAnswer | None:
-    """Return why the job would not run on the client; ``None``: it will."""
+    """Return why the job cannot run on the client; ``None``: it can."""
     if node is None:
         return _nothing("Nomad does not know the client any more", "ask again: its allocations are on their way out")
     if node.status != "ready":
@@ -114,7 +114,7 @@ def _nothing(problem: str, advice: str = "") -> probed.ClientAnswer:
 def _run(
     client: nomad.Nomad, job: probe_job.ProbeJob, wait_s: float, cancelled: threading.Event
 ) -> Mapping[str, probed.ClientAnswer]:
-    """Run the job, and return what each of its clients answered."""
+    """Run the job, and return the answer of each of its clients."""
     with _running(client, job) as parsed:
         ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
         until = time.monotonic() + max(wait_s, READ_S)
@@ -126,10 +126,10 @@ def _run(
 
 def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None]) -> None:
     """
-    Purge the jobs of runs that were killed, once they have ended by themselves.
+    Purge ended jobs of runs that were killed.
 
-    A job of a run that still reads may be among them: logs and allocations of a purged job stay until they are
-    collected as garbage, and an absent job is no error to who removes it.
+    This may include a job whose logs another run still reads: logs and allocations of a purged job remain until
+    garbage collection, and purging an absent job is no error.
     """
     try:
         left = jobs.list_jobs(client, namespace, f"{probe_job.PREFIX}-")
@@ -145,22 +145,22 @@ def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None
 
 
 def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> str:
-    """Return why clients got no task; Nomad's reason is that of a plan, which tells no client by name."""
+    """Return why clients got no task; Nomad's reason is from a plan, which names no client."""
     late = f"the probe was not placed there within {wait_s:g} s"
     try:
         reason = jobs.plan(client, parsed).failed_groups.get(probe_job.TASK, "")
     except errors.NomadApiError as error:
         reason = f"not reported, {error.message}"
-    told = f" (Nomad's reason: {reason})" if reason else ""
-    return f"{late}{told}: compare the job's node pool, datacenters and room"
+    suffix = f" (Nomad's reason: {reason})" if reason else ""
+    return f"{late}{suffix}: compare the job's node pool, datacenters and room"
 
 
 @contextlib.contextmanager
 def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
-    """Hold the job in the cluster for as long as the block runs; give it as Nomad has it."""
+    """Keep the job registered for as long as the block runs; yield it as Nomad has it."""
     source = documents.probe_job_file(job)
     parsed = jobs.parse(client, source, namespace=job.namespace)
-    may_be_there = True  # also where an interrupt comes before the reply
+    may_be_there = True  # also if an interrupt comes before the reply
     try:
         try:
             jobs.register(client, parsed, source=source, enforce_index=0)
@@ -176,7 +176,7 @@ def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[s
 def _wait(
     client: nomad.Nomad, job: probe_job.ProbeJob, deadline: float, cancelled: threading.Event
 ) -> dict[str, jobs.Allocation]:
-    """Return the job's allocations by node, once all have ended or it is *deadline* on the monotonic clock."""
+    """Return the job's allocations by node, once all have ended or the monotonic clock passes *deadline*."""
     while True:
         began = time.monotonic()
         found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
@@ -191,9 +191,9 @@ def _read(
     client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation, until: float
 ) -> probed.ClientAnswer:
     """
-    Return what the probe of one client printed; it is not asked for after *until* on the monotonic clock.
+    Return the probe results that one client logged; no log is read after *until* on the monotonic clock.
 
-    Raises `errors.NomadApiError` where no log may be read at all.
+    Raises `errors.NomadApiError` if the token may not read logs.
     """
     if allocation.client_status not in volumes.ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
@@ -226,25 +226,25 @@ def _answer(document: Any) -> probed.ClientAnswer:
 
 
 def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> str:
-    """Return why the probe failed there: the last event that tells, and the end of what it wrote; empty: it did not."""
+    """Return why the probe failed there, from the last failure event and the end of its log; empty: it did not."""
     if allocation.client_status == "complete":
         return ""
-    told = [event.message for event in allocation.task_events if event.type in {"Driver Failure", "Setup Failure"}]
-    if told:
-        return f"the probe could not start: {told[-1]}; see whether {job.command!r} is there and can be run"
+    failures = [event.message for event in allocation.task_events if event.type in {"Driver Failure", "Setup Failure"}]
+    if failures:
+        return f"the probe could not start: {failures[-1]}; see whether {job.command!r} is there and can be run"
     try:
-        said = jobs.tail_log(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
+        log = jobs.tail_log(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
     except errors.NomadApiError:
-        said = ""
-    last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
+        log = ""
+    last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
     return f"the probe failed: {last}" if last else f"the probe {allocation.client_status}"
 
 
 def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
     """
-    Stop the job, wait for what it started, and purge it; after `REMOVE_S` purge it whatever runs.
+    Stop the job, wait for its tasks to end, and purge it; after `REMOVE_S` purge it in any case.
 
-    Raises `errors.NomadCsiError` where Nomad does not let it: somebody has to.
+    Raises `errors.NomadCsiError` if Nomad refuses: the operator must remove it.
     """
     deadline = time.monotonic() + REMOVE_S
     try:
@@ -258,7 +258,7 @@ def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
 
 
 def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
-    """Return whether a probe runs on, as far as this may be seen: a token may stop a job and not check it."""
+    """Return whether a probe still runs, as far as the token may see: it may be able to stop a job but not read it."""
     try:
         found = jobs.allocations(client, job.namespace, job.job_id)
     except errors.NomadApiError as error:

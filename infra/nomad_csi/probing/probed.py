@@ -1,7 +1,7 @@
 """
-What the instances of a plugin answered on their own clients, joined with what Nomad knows of them. Pure.
+Join the probe results of plugin instances on their clients with Nomad's records. Pure.
 
-An instance of which there is no answer is never taken for healthy.
+An instance without a probe result never counts as healthy.
 """
 
 import re
@@ -19,7 +19,7 @@ from nomad_csi.nomad.records import plugins, volumes
 from nomad_csi.text import foreign, listing, secrets, table
 
 NO_ANSWER = seen.NO_ANSWER
-"""Status of an instance that could not be asked."""
+"""Status of an instance that could not be probed."""
 
 WIDTH = 120
 _SHORT = 8
@@ -28,19 +28,19 @@ _SHORT = 8
 
 @dataclass(frozen=True, kw_only=True)
 class ClientAnswer:
-    """What came back from one client."""
+    """Probe results of one client."""
 
     problem: str = ""
-    """Why there is no answer, or not all of one; empty: there is."""
+    """Why there is no result, or only a part; empty: it is complete."""
 
     advice: str = ""
-    """What to do about it; empty: the problem says it."""
+    """Next step; empty: part of the problem."""
 
     reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
     validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What its controllers said of volumes, as it was written, by allocation id; none where nobody was asked."""
+    """Raw validation results of its controllers, by allocation id; empty: no controller was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ProbedInstance:
 
     @property
     def ready(self) -> bool:
-        """Whether it answered that all is well."""
+        """Whether its probe status is ready."""
         return self.status == "ready"
 
 
@@ -74,11 +74,11 @@ class ProbedPlugin:
 
     @property
     def ok(self) -> bool:
-        """Whether there are instances, all of them answered and are ready, and nothing else is wrong."""
+        """Whether there are instances, all of them are ready by their probes, and there are no other errors."""
         return bool(self.rows) and all(row.ready for row in self.rows) and not errors_of(self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the picture as data."""
+        """Return the result as data."""
         names = ("role", "node_id", "node_name", "alloc_id", "status", "detail")
         shown = [
             {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
@@ -92,7 +92,7 @@ class ProbedPlugin:
         }
 
     def as_table(self, width: int = WIDTH) -> str:
-        """Return the picture as text: a line for each instance, the findings, and the sum."""
+        """Return the result as text: a line for each instance, the findings, and the sum."""
         rows = [
             (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.status, row.detail or "-")
             for row in self.rows
@@ -110,9 +110,9 @@ def judge(
     plugin: plugins.Plugin, names: Mapping[str, str], answers: Mapping[str, ClientAnswer]
 ) -> tuple[ProbedInstance, ...]:
     """
-    Return a row for each instance that Nomad knows of *plugin*, controllers first.
+    Return a row for each instance in Nomad's record of *plugin*, controllers first.
 
-    *names* are the clients' names, and *answers* what came from each, both by node id.
+    *names* are the clients' names, and *answers* their probe results, both by node id.
     """
     return tuple(
         _row(item, names.get(item.node_id, ""), answers.get(item.node_id)) for item in instances.all_of(plugin)
@@ -123,18 +123,18 @@ def merged(
     provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None, *, is_new: bool = False
 ) -> seen.Probed:
     """
-    Return what came from an instance's client as the instance's own word, for a status.
+    Return the probe result of an instance from its client's answer, for a health status.
 
-    *provider* is the name that it must answer. *is_new*: it came while its client was asked, so that a missing socket
-    says nothing.
+    *provider* is the name that it must report. *is_new*: it started while its client was probed: a missing socket
+    then means nothing.
     """
-    said = answer.reports.get(alloc_id) if answer else None
-    if said is None and answer is not None and is_new and not answer.problem:
+    reported = answer.reports.get(alloc_id) if answer else None
+    if reported is None and answer is not None and is_new and not answer.problem:
         answer = ClientAnswer(problem="it came while its client was asked", advice="ask again")
-    status, detail = _status(role, answer, said)
+    status, detail = _status(role, answer, reported)
     if status == NO_ANSWER:
         return seen.Probed(reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
-    name = said.name if said else ""
+    name = reported.name if reported else ""
     if status == "ready" and name != provider:
         status, detail = "wrong-name", f"name: expected {provider}, got {name}"
     return seen.Probed(
@@ -142,7 +142,7 @@ def merged(
         healthy=status == "ready",
         status=status,
         provider=name,
-        version=said.vendor_version if said else "",
+        version=reported.vendor_version if reported else "",
         detail=f"{status}: {detail}" if detail else "",
     )
 
@@ -175,7 +175,7 @@ def _status(role: str, answer: ClientAnswer | None, found: report.ProbeReport | 
     return found.status, "" if found.ready else found.detail
 
 
-# What controllers said of registered volumes (``ValidateVolumeCapabilities``), and which were not asked for.
+# Controllers' responses on registered volumes (``ValidateVolumeCapabilities``), and volumes not validated.
 
 
 Key = csi_records.Key
@@ -194,7 +194,7 @@ _ADVICE = {
 def judge_volumes(
     needs: Sequence[volumes.Volume], answers: Mapping[Key, csi_records.Validated]
 ) -> tuple[findings.Finding, ...]:
-    """Return what a controller says against the registered volumes *needs*."""
+    """Return findings from a controller's responses on the registered volumes *needs*."""
     return tuple(
         _finding(item, answer)
         for item in needs
@@ -209,17 +209,17 @@ def judge_without_secrets(
     skipped: Mapping[Key, str],
 ) -> tuple[findings.Finding, ...]:
     """
-    Return what a controller that got no secrets says against *needs*, and one finding for each reason of silence.
+    Return findings on *needs* from a controller that got no secrets, and one for each reason without a response.
 
-    *skipped* are volumes that it was not asked for, and why.
+    *skipped* are volumes that were not validated, and why.
     """
     unsaid = {key: why for key, answer in answers.items() if (why := _silence(answer))}
-    told = {key: answer for key, answer in answers.items() if key not in unsaid}
-    return (*judge_volumes(needs, told), *_not_validated(plugin_id, len(needs), {**skipped, **unsaid}))
+    validated = {key: answer for key, answer in answers.items() if key not in unsaid}
+    return (*judge_volumes(needs, validated), *_not_validated(plugin_id, len(needs), {**skipped, **unsaid}))
 
 
 def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
-    """Return why a job may not ask for the volume; empty: it may. What is named like a secret stays here."""
+    """Return why a job may not validate the volume; empty: it may. Values named like secrets stay here."""
     names = (*volume.context, *volume.parameters)
     if volumes.key_of(volume) in with_secrets or any(map(secrets.has_secret_word, names)):
         return NEEDS_SECRETS
@@ -227,7 +227,7 @@ def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
 
 
 def _silence(answer: csi_records.Validated) -> str:
-    """Return why an answer says nothing of the volume; empty: it does."""
+    """Return why an answer gives no result for the volume; empty: it gives one."""
     if answer.confirmed:
         return ""
     if answer.code == csi_records.LATE.code:

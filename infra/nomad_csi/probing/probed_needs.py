@@ -1,7 +1,7 @@
 """
-What a plugin answers, against what its registered volumes need and what Nomad remembers of it. Pure.
+Compare a plugin's probe results with the needs of its registered volumes and with Nomad's cached data. Pure.
 
-Nomad asks a plugin for its place, limit and version once in the life of an allocation, and places by that memory.
+Nomad reads a plugin's topology, limit and version once per allocation, and schedules by these cached values.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``scheduler/feasible/feasible.go``
 (``CSIVolumeChecker``), ``nomad/structs/node.go`` (``CSITopology.MatchFound``), 2026-08-21.
 """
@@ -19,7 +19,7 @@ CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
 def judge(
     plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
 ) -> tuple[findings.Finding, ...]:
-    """Return what is wrong between the answers in *rows* and the registered volumes *needs* of the plugin."""
+    """Return findings from comparing the probe results in *rows* with the registered volumes *needs* of the plugin."""
     answered = [row for row in rows if row.report and row.ready]
     nodes = [row for row in answered if row.role == "node"]
     held = _held(needs)
@@ -33,7 +33,7 @@ def judge(
 
 
 def _remembered(plugin_id: str, row: probed.ProbedInstance) -> Iterator[findings.Finding]:
-    """Yield what the instance says otherwise than Nomad remembers."""
+    """Yield differences between an instance's responses and Nomad's cached values."""
     report, instance = row.report, row.instance
     if report is None:
         return
@@ -55,31 +55,31 @@ def _remembered(plugin_id: str, row: probed.ProbedInstance) -> Iterator[findings
 
 
 def _differing(plugin_id: str, rows: Sequence[probed.ProbedInstance]) -> Iterator[findings.Finding]:
-    """Yield a role whose instances can different things: Nomad takes the word of any of them."""
+    """Yield a role whose instances report different capabilities: Nomad uses those of any one of them."""
     for role in ("controller", "node"):
-        said = {
+        reported = {
             " ".join(
                 (row.report.controller_capabilities if role == "controller" else row.report.node_capabilities) or ()
             )
             for row in rows
             if row.role == role and row.report
         }
-        if len(said) > 1:
+        if len(reported) > 1:
             yield findings.finding(
                 "instance-capabilities-differ",
                 f"plugin {plugin_id}",
                 expected=f"the same capabilities of all its {role} instances",
-                found=foreign.clean(" | ".join(sorted(said))),
+                found=foreign.clean(" | ".join(sorted(reported))),
             )
 
 
 def _capabilities(
     plugin_id: str, rows: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
 ) -> Iterator[findings.Finding]:
-    """Yield what volumes need and the plugin does not claim."""
+    """Yield capabilities that volumes need and the plugin does not report."""
     placed = [item for item in needs if item.topologies]
-    said = [row.report.plugin_capabilities for row in rows if row.report]
-    if placed and said and not any(CONSTRAINTS in capabilities for capabilities in said):
+    reported = [row.report.plugin_capabilities for row in rows if row.report]
+    if placed and reported and not any(CONSTRAINTS in capabilities for capabilities in reported):
         yield _lacking(plugin_id, CONSTRAINTS, placed, "deregister them and register them without a topology_request")
     controllers = [row.report.controller_capabilities or () for row in rows if row.report and row.role == "controller"]
     growing = [item for item in needs if 0 < item.capacity_bytes < item.capacity_min_bytes]
@@ -102,7 +102,7 @@ def _lacking(plugin_id: str, name: str, needs: Sequence[volumes.Volume], advice:
 def _places(
     plugin_id: str, nodes: Sequence[probed.ProbedInstance], needs: Sequence[volumes.Volume]
 ) -> Iterator[findings.Finding]:
-    """Yield each volume that no client of the plugin reaches."""
+    """Yield each volume whose topology no client of the plugin satisfies."""
     places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
     for item in needs:
         if item.topologies and not any(volumes.reaches(item.topologies, place) for place in places):
@@ -117,7 +117,7 @@ def _places(
 
 
 def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
-    """Yield what the claims on one client, those of the volumes *held*, have against what its plugin answers."""
+    """Yield findings from comparing one client's claims, of the volumes *held*, with its plugin's responses."""
     if row.report is None:
         return
     for item in held:
