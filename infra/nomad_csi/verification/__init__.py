@@ -1,1 +1,1 @@
-"""A whole plan verified: plugins and volumes, once or again and again, as report, changes and metrics."""
+"""Verify a whole plan, plugins and volumes, once or repeatedly: as report, changes and metrics."""

@@ -1,4 +1,4 @@
-"""One check the plugins of a plan: what Nomad says, what instances say themselves, and the status of each."""
+"""Check the plugins of a plan: observe them in Nomad and by CSI probes, and determine their statuses."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -23,20 +23,20 @@ class WatchedPlugin:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A plugin as it was at one moment."""
+    """Observed state and status of a plugin at one moment."""
 
     wanted: WatchedPlugin
     seen: found.PluginFound
     status: plugins.PluginStatus
     clients: tuple[nodes.Node, ...]
-    """All of the cluster, listed after the instances."""
+    """All clients of the cluster, listed after the instances."""
 
     deep: tuple[findings.Finding, ...] = ()
-    """What its sockets answered against its volumes, and what Nomad remembers; where a job asked them."""
+    """Findings from comparing probe results with its volumes and Nomad's cached values; if a job probed it."""
 
 
 class Looker:
-    """Looks at the same plugins again and again. What clients said of themselves is kept until they change."""
+    """Checks the same plugins repeatedly. Attributes of clients are cached until these change."""
 
     def __init__(
         self,
@@ -58,23 +58,23 @@ class Looker:
         self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_plugins.ProbedVolumes = NONE
     ) -> tuple[Look, ...]:
         """
-        Check each plugin once; with looks *before*, what restarted since is found.
+        Check each plugin once; with earlier checks *before*, restarts since then are findings.
 
-        *is_first*: another look follows, so that no job asks instances on their clients for this one.
-        *needs*: registered volumes, for which that job asks controllers too.
+        *is_first*: another check follows, so this one runs no job on the clients.
+        *needs*: registered volumes, which the job's controllers validate as well.
 
-        Clients may come and go meanwhile: they are listed last, so that none is missed that an instance runs on.
-        Raises `errors.NomadApiError` when Nomad does not answer, `errors.CancelledError` when the operator interrupts.
+        Clients may join or leave meanwhile: they are listed last, so that the client of each instance is listed.
+        Raises `errors.NomadApiError` if Nomad does not respond, `errors.CancelledError` if the operator interrupts.
         """
         if not self._wanted:
             return ()
         how = None if is_first else self._on_nodes
         known = [seen for _, seen in self._told()] if how else []
-        said = probe_job_plugins.ask(self._client, known, how, needs, self._cancelled) if how else None
+        results = probe_job_plugins.ask(self._client, known, how, needs, self._cancelled) if how else None
         seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
-        if said is not None:
+        if results is not None:
             expectations = [item.expectation for item in self._wanted]
-            seen = probe_job_plugins.merged(list(zip(expectations, seen, strict=True)), said)
+            seen = probe_job_plugins.merged(list(zip(expectations, seen, strict=True)), results)
         with_zones = any(_needs_zones(item.expectation, now) for item, now in zip(self._wanted, seen, strict=True))
         all_nodes = self._clients.look((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
@@ -84,7 +84,7 @@ class Looker:
                 seen=now,
                 status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
                 clients=all_nodes,
-                deep=_deep(item.expectation, now, said, needs),
+                deep=_deep(item.expectation, now, results, needs),
             )
             for item, now, then in zip(self._wanted, seen, earlier, strict=True)
         )
@@ -98,14 +98,14 @@ class Looker:
 def _deep(
     expectation: model.PluginExpectation,
     seen: found.PluginFound,
-    said: probe_job_plugins.ProbeJobAnswers | None,
+    results: probe_job_plugins.ProbeJobAnswers | None,
     needs: probe_job_plugins.ProbedVolumes,
 ) -> tuple[findings.Finding, ...]:
-    if said is None:
+    if results is None:
         return ()
-    return probe_job_plugins.compared(expectation.plugin_id, seen.plugin, said, needs).findings
+    return probe_job_plugins.compared(expectation.plugin_id, seen.plugin, results, needs).findings
 
 
-def _needs_zones(expectation: model.PluginExpectation, told: found.PluginFound) -> bool:
-    reports = any(eligibility.zone_of_segments(item.segments) for item in instances.all_of(told.plugin))
+def _needs_zones(expectation: model.PluginExpectation, observed: found.PluginFound) -> bool:
+    reports = any(eligibility.zone_of_segments(item.segments) for item in instances.all_of(observed.plugin))
     return reports or expectation.min_healthy_per_zone is not None

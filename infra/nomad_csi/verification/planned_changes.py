@@ -1,4 +1,4 @@
-"""What would change, in one picture: jobs by Nomad's own plan, volumes by comparison, files by content. Only reads."""
+"""Diff of a plan: jobs by Nomad's own plan, volumes by comparison, files by content. Read-only."""
 
 import dataclasses
 import shlex
@@ -33,12 +33,12 @@ NEW_STORAGE = (
     "spec (`existing: {external_id: ID}` in place of `create`) and register it"
 )
 ITS_STORAGE = "its plugin makes it, or finds what it made for this volume before"
-"""What becomes of a volume that its plugin is to make: by a new name, or by the one that its owner record keeps."""
+"""Remark on a volume that its plugin creates: by a new name, or by the one in its owner record."""
 
 UNLISTED = "volumes that are registered and not in the spec were not listed: the token lacks csi-list-volume"
 
 SHOWN = 20
-"""Volumes of one owner that are named where they are not in the spec."""
+"""Volumes of one owner that are named, of those that are not in the spec."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,29 +51,29 @@ class PlannedChange:
 
     state: str
     """
-    ``equal``, or what would happen. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, of another
-    type, in a namespace that is not there, or another job runs the plugin on its clients). Volumes: ``new``,
-    ``changes``, ``refused`` (another stack's, or Nomad would not take it), ``ignored`` (it would, and leave it as it
-    is). Files: `files.Reason`. ``not compared``: the token may not.
+    ``equal``, or the change. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, of another
+    type, in a namespace that does not exist, or another job runs the plugin on its clients). Volumes: ``new``,
+    ``changes``, ``refused`` (another stack's, or Nomad would refuse it), ``ignored`` (Nomad would accept and ignore
+    it). Files: `files.Reason`. ``not compared``: the token lacks a capability.
     """
 
     remarks: tuple[str, ...] = ()
 
     @property
     def is_change(self) -> bool:
-        """Whether it is not as planned."""
+        """Whether there is a difference to the plan."""
         return self.state not in {EQUAL, NOT_COMPARED}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnplannedVolume(registration.NamedVolume):
-    """A registered volume that is not in the spec, and may have been: see `_unplanned`."""
+    """A registered volume that is not in the spec, and may have been in it: see `_unplanned`."""
 
     owner: str
-    """Its owner's label; empty: it has no owner record, or none that the token may read."""
+    """Its owner's label; empty: no owner record, or the token may not read it."""
 
     is_of_stack: bool
-    """Whether a Pulumi stack registered it, and so deregisters it."""
+    """Whether a Pulumi stack registered it, and so will deregister it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,20 +83,20 @@ class PlannedChanges:
     items: tuple[PlannedChange, ...]
 
     not_in_spec: tuple[UnplannedVolume, ...] | None = ()
-    """What is registered beside the spec, and stays so; ``None``: the token may not list volumes."""
+    """Registered volumes outside the spec, which are kept; ``None``: the token may not list volumes."""
 
     @property
     def changes(self) -> tuple[PlannedChange, ...]:
-        """What is not as planned."""
+        """Items with a difference to the plan."""
         return tuple(item for item in self.items if item.is_change)
 
     @property
     def not_compared(self) -> tuple[PlannedChange, ...]:
-        """What could not be checked."""
+        """Items that could not be compared."""
         return tuple(item for item in self.items if item.state == NOT_COMPARED)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the picture as data."""
+        """Return the diff as data."""
         shown = [dataclasses.asdict(item) | {"remarks": list(item.remarks)} for item in self.items]
         beside = [
             {"namespace": item.namespace, "volume_id": item.volume_id, "owner": item.owner}
@@ -110,7 +110,7 @@ class PlannedChanges:
         }
 
     def as_table(self, width: int = WIDTH) -> str:
-        """Return the picture as text: a line for each item that is not equal or has a remark, and the sums."""
+        """Return the diff as text: a line for each item that is not equal or has a remark, and the totals."""
         rows = [
             (item.kind, item.name, item.state, "; ".join(item.remarks) or "-")
             for item in self.items
@@ -127,13 +127,13 @@ class PlannedChanges:
 
 
 def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
-    """Yield what is registered of each owner and not in the spec, and what deregisters it."""
+    """Yield the registered volumes of each owner that are not in the spec, and how to deregister them."""
     by_owner: dict[tuple[str, bool], list[str]] = {}
     for item in unplanned:
         by_owner.setdefault((item.owner, item.is_of_stack), []).append(item.key)
     for (owner, is_of_stack), keys in by_owner.items():
-        whose = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
-        yield f"registered {whose}, and not in the spec: {listing.shortened(keys, SHOWN)}"
+        origin = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
+        yield f"registered {origin}, and not in the spec: {listing.shortened(keys, SHOWN)}"
         command = shlex.join(["nomad-csi", "deregister", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
         if is_of_stack:
             yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
@@ -156,17 +156,17 @@ def draw(
     Return what applying *plan* would change.
 
     Args:
-        client: the cluster; a token that may only read is enough, see `_by_source`.
-        plan: what is wanted.
-        external_ids: external ids of storage that Pulumi makes, by ``namespace/volume_id``.
-        folder: where the rendered files are; ``None``: they are not compared.
-        templates: folder with templates that go before ours.
+        client: the cluster; a read-only token is enough, see `_by_source`.
+        plan: the desired state.
+        external_ids: external ids of storage that Pulumi creates, by ``namespace/volume_id``.
+        folder: folder of the rendered files; ``None``: they are not compared.
+        templates: folder with templates that take precedence over the built-in ones.
         owner: the stack that would apply it (``project/stack``): jobs and volumes of others are ``refused`` to it.
-            Empty: it is only told whose those are that would change.
+            Empty: only the owners of changed items are reported.
 
     Raises:
-        errors.NomadApiError: Nomad did not answer, or may not tell.
-        errors.SpecError: files are to be compared and an external id is not known.
+        errors.NomadApiError: Nomad did not respond, or the token lacks a capability.
+        errors.SpecError: files are compared and an external id is not known.
 
     """
     requester = registration_ownership.Requester(owner=owner)
@@ -183,7 +183,7 @@ def draw(
 
 
 def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[nomad_volumes.Key, str] | None:
-    """Return the plugins of what is registered in the namespaces of *plan*, or ``None`` where the token may not."""
+    """Return the plugin of each volume in the namespaces of *plan*; ``None``: the token may not list them."""
     places = {item.registration.namespace for item in plan.volumes} or {client.connection.namespace}
     try:
         return {
@@ -204,9 +204,9 @@ def _unplanned(
     owner: str,
 ) -> Iterator[UnplannedVolume]:
     """
-    Yield what is *listed*, not in *plan*, and of the same owner: *owner*, or where that is empty who has the plan's.
+    Yield *listed* volumes outside *plan* of the same owner: *owner*, or if that is empty, the owner of the plan's.
 
-    Of volumes without a known owner those that have a plugin of the plan.
+    Volumes without a known owner are included if the plan has their plugin.
     """
     wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
     plugins = {item.plugin_id for item in plan.plugins} | {item.registration.plugin_id for item in plan.volumes}
@@ -220,7 +220,7 @@ def _unplanned(
 
 
 def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
-    """Return *item*, refused where it is to be in a namespace that Nomad does not have."""
+    """Return *item*, refused if its namespace does not exist in Nomad."""
     namespace = item.name.partition("/")[0]
     if namespace not in missing.names:
         return item
@@ -247,7 +247,7 @@ def _jobs(
 
 
 def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_jobs.PluginTask) -> PlannedChange:
-    """Return the job *item*, refused where another job runs the plugin where its *task* would."""
+    """Return the job *item*, refused if another job runs the plugin on the clients of its *task*."""
     judged = beside.check([task])
     state = "refused" if findings.errors_of(judged) else item.state
     if beside.unchecked and state == EQUAL:
@@ -277,7 +277,7 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
 
 
 def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> PlannedChange:
-    """Return the job, compared by the HCL that it was registered with: for that, a token that reads is enough."""
+    """Return the job, compared by the HCL that it was registered with: a read-only token is enough for that."""
     source = jobs.source(client, found.namespace, found.job_id, found.version)
     if source is None:
         remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
@@ -319,7 +319,7 @@ def _volumes(
 def _as_owned(
     item: PlannedChange, owner: str, requester: registration_ownership.Requester, *, adopts: bool
 ) -> PlannedChange:
-    """Return *item* with its *owner*, where that is another stack and matters: it would change, or may not."""
+    """Return *item* with its *owner*, if that is another stack and it would change, or may not."""
     if owner in {"", requester.owner}:
         return item
     is_refused = bool(requester.owner) and not adopts

@@ -1,5 +1,5 @@
 """
-A round of verification in Prometheus' text format. Pure.
+Metrics of a verification run in Prometheus' text format. Pure.
 
 Labels name plugins and volumes, never clients: the number of series does not grow with them.
 Source: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4) and
@@ -21,7 +21,7 @@ from nomad_csi.health import plugins
 from nomad_csi.verification import report, volumes
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
-"""Whoever writes a file anew takes over what stood there, so that it lives through rounds without an answer."""
+"""A new file takes over the earlier value, so that it survives runs without a response of Nomad."""
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
 _LAST_ANSWER = re.compile(rf"^{LAST_ANSWER} ([0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
@@ -40,12 +40,12 @@ class Family:
 
 def text(found: report.VerificationReport | None, *, seconds: float, last_answer_s: float) -> str:
     """
-    Return all metrics of a round.
+    Return all metrics of a run.
 
     Args:
-        found: its report; ``None`` where Nomad did not answer: then there is none about plugins and volumes.
+        found: its report; ``None`` if Nomad did not respond: then there are no metrics on plugins and volumes.
         seconds: how long it took.
-        last_answer_s: end of the last round that Nomad answered, this one or an earlier one, in seconds since 1970; 0:
+        last_answer_s: end of the last run with a response of Nomad, this or an earlier one, in seconds since 1970; 0:
             none did.
 
     """
@@ -54,7 +54,7 @@ def text(found: report.VerificationReport | None, *, seconds: float, last_answer
 
 
 def last_answer_s(earlier: str) -> float:
-    """Return what `LAST_ANSWER` is in the *earlier* text of a round; 0 where it does not say."""
+    """Return the value of `LAST_ANSWER` in the *earlier* text of a run; 0: absent."""
     match = _LAST_ANSWER.search(earlier)
     return float(match[1]) if match else 0.0
 
@@ -63,8 +63,8 @@ def _lines(family: Family) -> Iterator[str]:
     yield f"# HELP {family.name} {family.help}\n"
     yield f"# TYPE {family.name} gauge\n"
     for labels, value in family.samples:
-        told = ",".join(f'{name}="{text.translate(_ESCAPES)}"' for name, text in labels.items())
-        yield f"{family.name}{f'{{{told}}}' if told else ''} {_number(value)}\n"
+        pairs = ",".join(f'{name}="{text.translate(_ESCAPES)}"' for name, text in labels.items())
+        yield f"{family.name}{f'{{{pairs}}}' if pairs else ''} {_number(value)}\n"
 
 
 def _number(value: float) -> str:
@@ -79,8 +79,8 @@ def _of_run(found: report.VerificationReport | None, seconds: float, last_answer
         yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", found.ok)
 
 
-def _one(name: str, told: str, value: float) -> Family:
-    return Family(name=name, help=told, samples=[({}, value)])
+def _one(name: str, description: str, value: float) -> Family:
+    return Family(name=name, help=description, samples=[({}, value)])
 
 
 def _of_report(found: report.VerificationReport) -> Iterator[Family]:
@@ -121,8 +121,8 @@ def _of_plugins(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
             healthy.samples.append((plugin | {"role": role}, there))
             expected.samples.append((plugin | {"role": role}, wanted))
         rows = Counter((row.role, row.status) for row in item.instances)
-        for (role, word), count in sorted(rows.items()):
-            by_status.samples.append((plugin | {"role": role, "status": word}, count))
+        for (role, state), count in sorted(rows.items()):
+            by_status.samples.append((plugin | {"role": role, "status": state}, count))
         words = Counter((row.role, row.socket) for row in item.instances if row.csi.status)
         for (role, answer), count in sorted(words.items()):
             sockets.samples.append((plugin | {"role": role, "answer": answer}, count))
@@ -153,7 +153,7 @@ METRICS_FILE_ENDING = ".prom"
 
 
 def read_file(path: Path) -> str:
-    """Return what stands there; empty where nothing does, or nothing that can be read as text."""
+    """Return the content of the file; empty: there is none, or it is no text."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -162,11 +162,11 @@ def read_file(path: Path) -> str:
 
 def write_file(path: Path, text: str) -> None:
     """
-    Put *text* there, readable for all: the exporter is another user. The folder must be there.
+    Write *text* to the file, readable by all: the exporter is another user. The folder must exist.
 
-    Raises `OSError` where that cannot be done; what stood there stays.
+    Raises `OSError` on failure; the earlier file is kept.
     """
-    # Beside its place, since a rename needs the same file system; the ending keeps the collector from reading it.
+    # In the same folder, since a rename needs the same file system; the collector ignores the suffix.
     descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  # a descriptor has no path

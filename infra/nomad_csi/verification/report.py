@@ -12,22 +12,22 @@ from nomad_csi.text import foreign, listing, table
 from nomad_csi.verification import volumes
 
 CAUSES = ("job-missing", "no-eligible-node", "plugin-missing")
-"""Why a plugin is not there, the first cause first; these are also what a report shows in full."""
+"""Codes of root causes of a missing plugin, in order of precedence; a report shows these in full."""
 
 CONSEQUENCES = frozenset(
     {"plugin-missing", "controller-missing", "instance-missing", "node-missing", "volume-unschedulable"}
 )
-"""What follows from it, shown beneath."""
+"""Codes of consequences, shown below their cause."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationReport:
-    """What was found of all plugins and volumes of a plan."""
+    """Health statuses and findings of all plugins and volumes of a plan."""
 
     plugins: tuple[health_plugins.PluginStatus, ...]
     volumes: tuple[volumes.VolumeStatus, ...]
     extra: tuple[findings.Finding, ...] = ()
-    """Findings that belong to no single plugin or volume, or were made by watching."""
+    """Findings that belong to no single plugin or volume, or result from watching."""
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
@@ -52,7 +52,7 @@ class VerificationReport:
         ``detail``, ``nomad``, ``socket``, ``socket_detail``).
         A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``status``,
         ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
-        ``advice``. What is not known is an empty text.
+        ``advice``. Unknown values are empty strings.
         """
         return {
             "ok": self.ok,
@@ -63,9 +63,9 @@ class VerificationReport:
 
     def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
         """
-        Return the report as aligned text of at most *width* columns where that can be, ending in a newline.
+        Return the report as aligned text of at most *width* columns if possible, ending in a newline.
 
-        *only_wrong*: of instances and volumes those alone that are not as planned.
+        *only_wrong*: show only instances and volumes that are not as planned.
         """
         tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
         parts = [part for part in tables if part]
@@ -83,7 +83,7 @@ class VerificationReport:
         )
 
     def _total(self, following: int) -> str:
-        """Return how much was verified and found; *following* is the number of findings that follow from another."""
+        """Return the totals of the report; *following* is the number of findings that follow from another."""
         errors = len(findings.errors_of(self.findings))
         noun = "is a consequence of another error" if following == 1 else "are consequences of other errors"
         caused = f" ({following} {noun})" if following else ""
@@ -92,7 +92,7 @@ class VerificationReport:
         return f"{plugins} and {volumes} verified: {found}"
 
     def _following(self) -> Mapping[Finding, tuple[Finding, ...]]:
-        """Return, by its cause, what follows from it: of a plugin that is not there at all, and of its volumes."""
+        """Return the consequences of each cause: findings on a missing plugin and on its volumes."""
         found = {}
         for status in self.plugins:
             codes = {item.code: item for item in status.findings}
@@ -109,9 +109,9 @@ class VerificationReport:
         return [("plugin", "status", "controllers", "nodes", "evidence", "answers as"), *rows] if rows else []
 
     def _instances(self, *, only_wrong: bool) -> list[table.Row]:
-        told = [row for status in self.plugins for row in status.instances]
-        were_asked = any(row.socket != "-" for row in told)
-        shown = (row for row in told if not only_wrong or row.code or row.socket == found.NO_ANSWER)
+        all_rows = [row for status in self.plugins for row in status.instances]
+        were_asked = any(row.socket != "-" for row in all_rows)
+        shown = (row for row in all_rows if not only_wrong or row.code or row.socket == found.NO_ANSWER)
         rows = [_instance_row(row, with_socket=were_asked) for row in shown]
         both = ("nomad", "socket") if were_asked else ()
         return [("instance of", "role", "client", "zone", "status", *both, "evidence", "detail"), *rows] if rows else []
@@ -149,7 +149,7 @@ def _volume_row(status: volumes.VolumeStatus) -> table.Row:
 
 
 def _cause_lines(status: health_plugins.PluginStatus, width: int) -> Iterator[str]:
-    """Yield what explains a status, beneath a line that says which."""
+    """Yield the causes of a status, below a line that names it."""
     if status.causes:
         yield f"what explains plugin {status.plugin_id}"
     for cause in status.causes:
@@ -175,8 +175,8 @@ def plugin_as_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
 
 def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
     names = ("role", "node_id", "node_name", "zone", "alloc_id", "status", "evidence", "detail", "nomad", "socket")
-    said = foreign.clean(row.csi.detail) if row.csi.status else ""
-    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": said}
+    socket_detail = foreign.clean(row.csi.detail) if row.csi.status else ""
+    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": socket_detail}
 
 
 def _volume_json(status: volumes.VolumeStatus) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Verification round after round: what is found, what changed, and what is not known while Nomad does not answer."""
+"""Repeated verification: results, changes between runs, and runs without a response of Nomad."""
 
 import datetime as dt
 import time
@@ -11,18 +11,18 @@ from nomad_csi.health import instances, states
 from nomad_csi.text import listing
 from nomad_csi.verification import prometheus, report, verification, volumes
 
-# What is otherwise in a report than in the one before: statuses that changed, findings that came and went.
+# Changes between two reports: statuses that changed, findings that appeared and disappeared.
 
 
 NOTHING = "-"
-"""In place of a status: it was not there, or is not there any more."""
+"""In place of a status: the object did not exist, or no longer exists."""
 
 _Key = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatusChange:
-    """One thing that is otherwise than it was."""
+    """One change between two reports."""
 
     subject: str
     """Such as ``plugin aws-ebs0``, ``node instance of plugin aws-ebs0 on client-2`` or ``volume default/mysql``."""
@@ -32,7 +32,7 @@ class StatusChange:
 
     after: str
     detail: str = ""
-    """How many instances are healthy, or what was found; empty where there is nothing to add."""
+    """Healthy instances, or what was found; empty: no detail."""
 
     def __str__(self) -> str:
         """Return ``plugin aws-ebs0: healthy -> partial (1/2 nodes)``."""
@@ -44,10 +44,10 @@ class StatusChange:
 
 
 def changes_between(before: report.VerificationReport, after: report.VerificationReport) -> tuple[StatusChange, ...]:
-    """Return what changed, plugins first, then their instances, volumes and findings."""
+    """Return the changes: plugins first, then their instances, volumes and findings."""
     statuses = (*_plugins(before, after), *_instances(before, after), *_volumes(before, after))
-    told = {change.subject for change in statuses}
-    return (*statuses, *(change for change in _findings(before, after) if change.subject not in told))
+    subjects = {change.subject for change in statuses}
+    return (*statuses, *(change for change in _findings(before, after) if change.subject not in subjects))
 
 
 def _plugins(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
@@ -60,7 +60,7 @@ def _plugins(before: report.VerificationReport, after: report.VerificationReport
 
 
 def _instances(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
-    """Yield changes of instances by their place: a task that was replaced there is told by its status."""
+    """Yield changes of instances by client: a task that was replaced there shows by its status."""
     old, new = _rows(before), _rows(after)
     for key in dict.fromkeys((*old, *new)):
         was, now = (rows[key].status if key in rows else NOTHING for rows in (old, new))
@@ -69,7 +69,7 @@ def _instances(before: report.VerificationReport, after: report.VerificationRepo
 
 
 def _rows(found: report.VerificationReport) -> Mapping[_Key, instances.InstanceRow]:
-    """Return rows by subject and client; of several in one place, the one that is worse off."""
+    """Return rows by subject and client; of several on one client, the one with the most severe status."""
     rows: dict[_Key, instances.InstanceRow] = {}
     for row in (row for item in found.plugins for row in item.instances):
         key = (row.subject, row.node_id)
@@ -91,7 +91,7 @@ def _found(item: volumes.VolumeStatus) -> str:
 
 
 def _findings(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
-    """Yield findings that came and went, but for those that a status tells."""
+    """Yield findings that appeared and disappeared, except those that a status reflects."""
     old, new = _by_code(before), _by_code(after)
     for key in (key for key in old if key not in new):
         yield StatusChange(subject=key[1], before=key[0], after=NOTHING)
@@ -109,7 +109,7 @@ def _by_code(found: report.VerificationReport) -> Mapping[_Key, findings.Finding
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationRound:
-    """One round."""
+    """One verification run."""
 
     number: int
     """The first is 1."""
@@ -121,34 +121,34 @@ class VerificationRound:
     """How long it took."""
 
     outcome: report.VerificationReport | errors.NomadApiError
-    """What was found; or why Nomad did not answer, and then nothing is known, whatever was found before."""
+    """The report; or why Nomad did not respond: then the state is unknown, whatever an earlier run found."""
 
     last_answer_s: float
-    """End of the last round that Nomad answered, this one or an earlier one; 0: none did."""
+    """End of the last run with a response of Nomad, this one or an earlier one; 0: none."""
 
     changed: tuple[StatusChange, ...] = ()
-    """What is otherwise than in the last round that Nomad answered; empty in the first."""
+    """Changes since the last run with a response of Nomad; empty in the first."""
 
     @property
     def found(self) -> report.VerificationReport | None:
-        """What was found; ``None``: nothing is known."""
+        """The report; ``None``: the state is unknown."""
         return self.outcome if isinstance(self.outcome, report.VerificationReport) else None
 
     @property
     def error(self) -> errors.NomadApiError | None:
-        """Why nothing is known; ``None``: something is."""
+        """Why the state is unknown; ``None``: it is known."""
         return self.outcome if isinstance(self.outcome, errors.NomadApiError) else None
 
     @property
     def exit_code(self) -> int:
-        """0: as planned; 1: not so; 2: not known."""
+        """0: as planned; 1: not as planned; 2: unknown."""
         if self.found is None:
             return errors.EXIT_ERROR
         return 0 if self.found.ok else errors.EXIT_CHANGES
 
     @property
     def in_words(self) -> str:
-        """The answer in a line: ``not as planned: 2 errors, 1 warning``; it is the same while nothing changes."""
+        """The result in a line: ``not as planned: 2 errors, 1 warning``; the same while nothing changes."""
         if self.found is None:
             last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
             return f"not known, Nomad gave no answer ({last}): {self.error}"
@@ -159,20 +159,20 @@ class VerificationRound:
 
     @property
     def mood(self) -> str:
-        """``ok``, or ``error`` where it is not as planned or not known."""
+        """``ok``, or ``error`` if the state is not as planned or unknown."""
         return "ok" if self.found is not None and self.found.ok else "error"
 
     @property
     def metrics(self) -> str:
-        """The round in Prometheus' text format."""
+        """The run in Prometheus' text format."""
         return prometheus.text(self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
 
     def as_json(self) -> dict[str, Any]:
         """
-        Return the round as JSON values: what a report has, and what a round adds. Keys are kept once released.
+        Return the run as JSON values: the report, and fields of the run. Keys are kept once released.
 
         ``round``, ``at`` (such as ``2026-11-21T18:02:11Z``), ``answered``, ``error``, ``last_answer`` (empty: never)
-        and ``changes`` (each ``subject``, ``before``, ``after``, ``detail``). Without an answer ``ok`` is null, and
+        and ``changes`` (each ``subject``, ``before``, ``after``, ``detail``). Without a response, ``ok`` is null, and
         there are no ``plugins``, ``volumes`` and ``findings``.
         """
         return {
@@ -187,7 +187,7 @@ class VerificationRound:
 
 
 class Rounds:
-    """Runs rounds with one verifier; *last_answer_s* is known from an earlier run, or 0."""
+    """Repeats verification with one verifier; *last_answer_s* is from an earlier process, or 0."""
 
     def __init__(self, verifier: verification.Verifier, *, last_answer_s: float = 0.0) -> None:
         self._verifier = verifier
@@ -197,17 +197,17 @@ class Rounds:
 
     def run(self, *, watch_s: float = 0.0) -> VerificationRound:
         """
-        Run a round, with two looks *watch_s* apart where that is not 0.
+        Verify once, with two checks *watch_s* apart if that is not 0.
 
-        That Nomad does not answer, or refuses, is one of its results.
+        A missing response or a refusal of Nomad is a result, too.
         """
         began = time.monotonic()
         self._number += 1
         outcome = self._ask(watch_s)
         now_s = time.time()
-        told: tuple[StatusChange, ...] = ()
+        changed: tuple[StatusChange, ...] = ()
         if isinstance(outcome, report.VerificationReport):
-            told = changes_between(self._last, outcome) if self._last is not None else ()
+            changed = changes_between(self._last, outcome) if self._last is not None else ()
             self._last, self._last_answer_s = outcome, now_s
         return VerificationRound(
             number=self._number,
@@ -215,7 +215,7 @@ class Rounds:
             seconds=time.monotonic() - began,
             outcome=outcome,
             last_answer_s=self._last_answer_s,
-            changed=told,
+            changed=changed,
         )
 
     def _ask(self, watch_s: float) -> report.VerificationReport | errors.NomadApiError:

@@ -1,4 +1,4 @@
-"""Verify a whole plan: gather what there is, compare, report. Waits for nothing unless told to watch."""
+"""Verify a whole plan: observe, compare, report. Does not wait, except with a watch interval."""
 
 import dataclasses
 import functools
@@ -23,17 +23,17 @@ _NONE: Mapping[str, str] = {}
 
 class Verifier:
     """
-    Verifies one plan again and again. What restarted since the last round is found, and not healthy in that round.
+    Verifies one plan repeatedly. An instance that restarted since the last run is not healthy in this run.
 
-    For one thread at a time.
+    Not thread-safe.
 
     Args:
         client: the cluster.
-        plan: what is expected.
-        external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``. Those that are in
+        plan: the desired state.
+        external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``. Those in
             neither are not compared.
-        probe_timeout_s: deadline of the questions to one plugin instance.
-        on_nodes: how instances are asked on their own clients, by a job; ``None``: only those whose sockets are here.
+        probe_timeout_s: timeout of the probe of one plugin instance.
+        on_nodes: how a job probes instances on their clients; ``None``: probe only those with sockets on this machine.
 
     """
 
@@ -58,12 +58,12 @@ class Verifier:
 
     def verify(self, *, watch_s: float = 0.0) -> report.VerificationReport:
         """
-        Return what is as planned and what is not; an error ends a round that does not count.
+        Return the report on the plan; a run that ends with an error does not count.
 
-        *watch_s*: seconds between a first and a second check of the plugins, to see restarts; 0: one look.
+        *watch_s*: seconds between a first and a second check of the plugins, to detect restarts; 0: one check.
 
         Raises:
-            errors.NomadApiError: Nomad did not answer, or may not tell.
+            errors.NomadApiError: Nomad did not respond, or the token lacks a capability.
             errors.NomadCsiError: the job on the clients could not be removed; with the command that does.
 
         """
@@ -72,10 +72,10 @@ class Verifier:
             before = self._looker.look(is_first=True)
             time.sleep(watch_s)
         there = self._there()
-        looks = self._looker.look(before, needs=self._needs(there))
-        statuses = tuple(_explained(self._client, seen) for seen in looks)
-        deep = [item for seen in looks for item in seen.deep]
-        records = {seen.status.plugin_id: seen.seen.plugin for seen in looks}
+        checks = self._looker.look(before, needs=self._needs(there))
+        statuses = tuple(_explained(self._client, seen) for seen in checks)
+        deep = [item for seen in checks for item in seen.deep]
+        records = {seen.status.plugin_id: seen.seen.plugin for seen in checks}
         records |= self._others(there, records)
         statuses_on_volumes = self._volumes(there, records, statuses, deep)
         own = {f"volume {item.key}" for item in statuses_on_volumes}
@@ -84,22 +84,22 @@ class Verifier:
             volumes=statuses_on_volumes,
             extra=(
                 *(item for item in deep if item.subject not in own),
-                *self._drains(there, records, looks),
+                *self._drains(there, records, checks),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
         )
-        self._before = looks
+        self._before = checks
         return found
 
     def events(self, tell: Callable[[str], None]) -> changes.Events:
-        """Return a flag that goes up when something of the plan changes; *tell*: told once where there is none."""
+        """Return change events of the plan's objects; *tell* logs once if there is no event stream."""
         return changes.Events(self._client, self._topics, tell)
 
     def _topics(self) -> tuple[str, ...]:
         """
         Return the topics for `changes.Events`: plugins, the allocations of their jobs, clients, volumes.
 
-        Volumes only where every server is known to be new enough: an older one can erase their secrets by it.
+        Volumes only if every server is known to be new enough: on an older one this can erase their secrets.
         """
         is_harmless = bool(self._plan.volumes) and secret_safety.is_excluded(self._client)
         return (
@@ -110,11 +110,11 @@ class Verifier:
         )
 
     def _there(self) -> list[volumes.Volume | None]:
-        """Return what Nomad holds of each volume of the plan."""
+        """Return the registered volume for each volume of the plan."""
         return list(volumes.get_many(self._client, [volumes.key_of(item.registration) for item in self._plan.volumes]))
 
     def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_plugins.ProbedVolumes:
-        """Return for which volumes controllers may be asked; of secrets the plan alone knows."""
+        """Return the volumes that controllers may validate; only the plan knows which ones have secrets."""
         wanted = [item.registration for item in self._plan.volumes]
         return probe_job_plugins.ProbedVolumes(
             registered=tuple(item for item in there if item is not None),
@@ -130,23 +130,23 @@ class Verifier:
     ) -> tuple[volume_status.VolumeStatus, ...]:
         wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
         served_by = {item.plugin_id: item for item in statuses}
-        heard: dict[str, list[findings.Finding]] = defaultdict(list)
+        other_findings: dict[str, list[findings.Finding]] = defaultdict(list)
         for item in deep:
-            heard[item.subject].append(item)
+            other_findings[item.subject].append(item)
         for guest in guests.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
-            heard[f"volume {guest.key}"].append(volume_status.guest(guest))
+            other_findings[f"volume {guest.key}"].append(volume_status.guest(guest))
         for held in there:
             if held is not None and held.plugin_id in records:
                 record = records[held.plugin_id]
                 healthy = _healthy_controllers(record, served_by.get(held.plugin_id))
-                heard[f"volume {held.key}"] += claim_status.without_controller(held, record, healthy=healthy)
+                other_findings[f"volume {held.key}"] += claim_status.without_controller(held, record, healthy=healthy)
         return tuple(
             volume_status.judge_volume(
                 document,
                 held,
                 served_by.get(document.plugin_id),
                 made_by_plugin=planned_volume.made_by_plugin,
-                heard=heard[f"volume {document.key}"],
+                others=other_findings[f"volume {document.key}"],
             )
             for planned_volume, document, held in zip(self._plan.volumes, wanted, there, strict=True)
         )
@@ -155,32 +155,32 @@ class Verifier:
         self,
         there: Iterable[volumes.Volume | None],
         records: Mapping[str, plugin_records.Plugin | None],
-        looks: Sequence[looking.Look],
+        checks: Sequence[looking.Look],
     ) -> Iterator[findings.Finding]:
-        """Yield what drains do to claims on the plan's volumes; clients are listed where no plugin was checked."""
+        """Yield findings on drains and claims on the plan's volumes; lists the clients if no plugin was checked."""
         claimed = [volume for volume in there if volume is not None and volume.claims]
         if claimed:
-            clients = looks[0].clients if looks else nodes.list_nodes(self._client)
+            clients = checks[0].clients if checks else nodes.list_nodes(self._client)
             yield from drain_findings.check(claimed, records, clients)
 
     def _others(
         self, there: Iterable[volumes.Volume | None], served: Collection[str]
     ) -> dict[str, plugin_records.Plugin | None]:
-        """Return what Nomad says of plugins of claimed volumes that the plan does not have: one call for each."""
+        """Return Nomad's records of plugins of claimed volumes that are not in the plan: one call for each."""
         ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
         records = gather.in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
         return dict(zip(ids, records, strict=True))
 
 
 def _healthy_controllers(record: plugin_records.Plugin | None, status: plugins.PluginStatus | None) -> int:
-    """Return how many there are, by the status where the plan has the plugin, else by Nomad."""
+    """Return the number of healthy controllers, by the status if the plan has the plugin, else by Nomad."""
     if status is not None:
         return sum(row.role == "controller" and row.status == plugins.HEALTHY for row in status.instances)
     return sum(item.healthy for item in record.controllers) if record else 0
 
 
 def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
-    """Return the status with what explains it, where not everything is well."""
+    """Return the status, with its causes if it is not healthy."""
     if seen.status.status == plugins.HEALTHY:
         return seen.status
     wanted = seen.wanted
@@ -193,7 +193,7 @@ def _made(
     wanted: Iterable[registration.VolumeRegistration],
     there: Iterable[volumes.Volume | None],
 ) -> dict[str, str]:
-    """Return the external ids of storage that the plan makes, by key: by the stack's output, else by Nomad."""
+    """Return the external ids of storage that the plan creates, by key: from the stack's output, else from Nomad."""
     return {
         item.key: document.external_id or (volume.external_id if volume else "")
         for item, document, volume in zip(planned, wanted, there, strict=True)

@@ -1,4 +1,4 @@
-"""The status of a volume: whether Nomad holds it as planned, and whether an allocation can get it."""
+"""Status of a volume: whether it is registered as planned, and whether an allocation can claim it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Status = Literal["ok", "missing", "differs", "unschedulable"]
 
 CREATE = "run `pulumi up`, or `nomad-csi create` with the spec"
 REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
-"""What is to be done about a volume that is not there, by its kind."""
+"""Advice for a volume that is not registered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +25,16 @@ class VolumeStatus(registration.NamedVolume):
 
     plugin_id: str
     external_id: str
-    """As Nomad holds it, or as planned where it holds none; empty where neither is known."""
+    """The registered one, or the planned one of an unregistered volume; empty: neither is known."""
 
     status: Status
     findings: tuple[findings.Finding, ...]
     detail: str = ""
-    """What was not compared; empty where everything was that can be."""
+    """What was not compared; empty: all that can be compared was."""
 
     @property
     def evidence(self) -> Literal["nomad", "-"]:
-        """Who says so: Nomad, which holds the volume; ``-``: nobody, it is missing. No CSI call lists what is there."""
+        """Source of the status: Nomad, if it is registered; ``-``: none, it is missing. CSI lists no registrations."""
         return "-" if self.status == "missing" else "nomad"
 
 
@@ -44,15 +44,15 @@ def judge_volume(
     served_by: plugins.PluginStatus | None = None,
     *,
     made_by_plugin: bool = False,
-    heard: Iterable[findings.Finding] = (),
+    others: Iterable[findings.Finding] = (),
 ) -> VolumeStatus:
     """
-    Return the status of a volume: *desired* against what Nomad holds, ``None`` where it holds none.
+    Return the status of a volume: compare *desired* with the registered volume; ``None``: not registered.
 
-    An external id that is not known yet (empty in *desired*) is not compared, and the detail says so. Secrets and the
-    text of mount flags cannot be: Nomad redacts them on every read. *served_by* is the volume's plugin, when its
-    topology is to be seen. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences are findings.
-    *heard* are findings of others on the volume: they are told, and change no status.
+    An external id that is not known yet (empty in *desired*) is not compared; the detail reports that. Secrets and the
+    text of mount flags cannot be compared: Nomad redacts them. *served_by* is the volume's plugin, when its
+    topology is checked. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences become findings.
+    *others* are findings of other checks on the volume: they are reported, and do not change the status.
     """
     subject = f"volume {desired.key}"
     compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
@@ -70,13 +70,13 @@ def judge_volume(
         plugin_id=actual.plugin_id if actual else desired.plugin_id,
         external_id=actual.external_id if actual else desired.external_id,
         status=_status(seen),
-        findings=(*seen, *heard),
+        findings=(*seen, *others),
         detail=difference.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
     )
 
 
 def guest(found: guests.Guest) -> findings.Finding:
-    """Return the finding on a volume in the storage of another one."""
+    """Return the finding on a volume that shares the storage of another one."""
     return findings.finding(
         "volume-in-storage-of-another",
         f"volume {found.key}",
@@ -106,7 +106,7 @@ def _missing(subject: str, *, made_by_plugin: bool) -> findings.Finding:
 
 
 def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: bool) -> Iterator[findings.Finding]:
-    """Yield a finding for each difference; one that could be changed in place waits where another has all refused."""
+    """Yield a finding for each difference; if one makes Nomad refuse the update, in-place ones wait."""
     is_refused = compared.is_refused_to_plugins if made_by_plugin else compared.kind == "refused"
     for item in compared.differences:
         yield _difference(subject, item, made_by_plugin=made_by_plugin, is_refused=is_refused)
@@ -147,7 +147,7 @@ def _text(value: Any) -> str:
 
 
 def _changed_keys(desired: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[str]:
-    """Yield the keys that differ, without values: a driver's context may hold secrets."""
+    """Yield the keys that differ, without values: a driver's context may contain secrets."""
     for key in sorted(desired.keys() | actual.keys()):
         if key not in actual:
             yield f"{key} absent"
@@ -170,7 +170,7 @@ def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Fi
 def _out_of_reach(
     subject: str, topologies: Iterable[Mapping[str, str]], served_by: plugins.PluginStatus | None
 ) -> Iterator[findings.Finding]:
-    """Yield a warning where no healthy node instance is in a place of the volume; ``Schedulable`` does not say so."""
+    """Yield a warning if no healthy node instance is in the volume's topology; ``Schedulable`` does not cover it."""
     places = [place for place in topologies if place]
     if served_by is None or not places:
         return
