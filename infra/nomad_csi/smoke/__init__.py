@@ -1,1 +1,1 @@
-"""A volume tried by a small job: written, freed, read back on another client."""
+"""Test a volume by small jobs: write, release, read back on another client."""

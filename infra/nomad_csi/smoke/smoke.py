@@ -1,9 +1,9 @@
 """
-A volume tried out: written through its mount, freed, read back on another client, and cleaned up.
+Smoke test of a volume: write through its mount, release it, read it back on another client, and clean up.
 
-A block device is never tried: what is written to it would destroy what is on it. In a file system one file of
-`plan.smoke.SIZE_BYTES` is made and removed. A volume that was never used is formatted by its driver on the way, as any
-job's would be.
+A block device is never tested: a write would destroy its data. In a file system, one file of
+`plan.smoke.SIZE_BYTES` is created and removed. The driver formats a volume that was never used, as for any
+job.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from nomad_csi.plan import smoke
 from nomad_csi.smoke import smoke_round
 
 TIMEOUT_S = 300.0
-"""For each step of a job: to be placed, to run, to be freed. Attaching an EBS volume may take minutes."""
+"""For each step of a job: placement, run, release of the claim. Attaching an EBS volume may take minutes."""
 
 _ROUNDS = 2
 """Write and read."""
@@ -35,22 +35,22 @@ def try_out(
     tell: Callable[[str], None] = lambda _line: None,
 ) -> smoke_round.SmokeOutcome:
     """
-    Try the volume of *key* (namespace, id) and return what was verified.
+    Test the volume *key* (namespace, id) and return what was verified.
 
     Args:
         client: the cluster; its token needs ``submit-job``, ``read-job`` and ``csi-mount-volume`` in the namespace.
         key: namespace and id of the volume.
-        wish: what is not to be chosen here.
+        wish: choices of the caller.
         timeout_s: for each step.
-        aws_region: where EC2 is asked whether the volume is detached afterwards; empty: it is not asked.
+        aws_region: region where EC2 is asked whether the volume is detached afterwards; empty: EC2 is not asked.
         sandbox: the mark of the sandbox, where plugins mount nothing and nothing is written; empty: a real cluster.
-        tell: told of each step.
+        tell: logs each step.
 
     Raises:
-        errors.RefusedError: the volume cannot be tried, with every reason, and nothing was run; or the read job has
+        errors.RefusedError: the volume cannot be tested, with every reason, and nothing was run; or the read job has
             no room anywhere.
-        errors.NomadCsiError: Nomad did not answer, or refused, or EC2 could not be asked. Where a file was written
-            that nobody removes now, its name is in the error.
+        errors.NomadCsiError: Nomad did not respond, or refused, or EC2 could not be asked. If a file was written
+            and is left behind, its name is in the error.
 
     """
     wanted = wish or smoke.Wish()
@@ -93,7 +93,7 @@ def try_out(
 def _file_named(
     is_there: Callable[[], bool], volume: volumes.Volume, token: str, tell: Callable[[str], None]
 ) -> Iterator[None]:
-    """Name the file that was written, and that nobody removes now, in errors of the block; on an interrupt, tell it."""
+    """Add the name of a file that is left behind to errors of the block; on an interrupt, log it."""
     left = f"the file {smoke.file_name(token)} may still be in volume {volume.key}"
     try:
         yield
@@ -159,7 +159,7 @@ def _places(volume: volumes.Volume) -> str:
 
 
 def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
-    """Return the clients that are ready and whose node plugin is healthy in a place of the volume."""
+    """Return the ready clients with a healthy node plugin in the topology of the volume."""
     plugin = plugins.get(client, volume.plugin_id)
     instances = plugin.nodes if plugin else ()
     healthy = {each.node_id: each for each in instances if each.healthy}

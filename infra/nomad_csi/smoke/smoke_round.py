@@ -1,4 +1,4 @@
-"""One job of a smoke test: run, watched, purged."""
+"""One job of a smoke test: run it, watch it, purge it."""
 
 import dataclasses
 import re
@@ -13,28 +13,28 @@ from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import registration, smoke
 from nomad_csi.render import documents
 
-# What a smoke test showed, as data.
+# The result of a smoke test, as data.
 
 
 SmokeStatus = Literal["verified", "failed", "not verified"]
 """
-``verified``: data written through the volume came back. ``failed``: it did not, or the volume could not be used.
-``not verified``: claimed and freed, but in the sandbox, whose plugins mount nothing.
+``verified``: data written through the volume was read back. ``failed``: it was not, or the volume was unusable.
+``not verified``: claimed and released, but in the sandbox, whose plugins mount nothing.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """How long the steps of one job took, in seconds as seen from here, about `smoke.smoke.INTERVAL_S` apart."""
+    """Durations of the steps of one job, in seconds, at a resolution of about `smoke.smoke.INTERVAL_S`."""
 
     attach_s: float | None = None
-    """From the placement until Nomad noted the claim: the controller has attached the volume, where there is one."""
+    """From the placement until Nomad records the claim: the controller, if any, has attached the volume."""
 
     mount_s: float | None = None
-    """From the claim until the task started: staged, mounted, and the task's image fetched."""
+    """From the claim until the task starts: staged, mounted, and the task's image pulled."""
 
     detach_s: float | None = None
-    """From the end of the task until the claim was gone: unmounted, and detached by the controller."""
+    """From the end of the task until the claim is released: unmounted, and detached by the controller."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +43,20 @@ class SmokeRound:
 
     kind: smoke.Kind
     node_name: str = ""
-    """Client that ran it; empty: it was not placed."""
+    """Client that ran it; empty: not placed."""
 
     reason: str = ""
-    """Why it failed; empty: it did what it was to do."""
+    """Why it failed; empty: it succeeded."""
 
     times: Times = Times()
     node_id: str = ""
     left_behind: tuple[str, ...] = ()
-    """What is still there, one sentence each."""
+    """Objects left behind, one sentence each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmokeOutcome(registration.NamedVolume):
-    """What became of the test of one volume."""
+    """The result of the test of one volume."""
 
     status: SmokeStatus
     task_driver: str
@@ -64,16 +64,16 @@ class SmokeOutcome(registration.NamedVolume):
     rounds: tuple[SmokeRound, ...]
 
     verified: tuple[str, ...]
-    """What is certain now, one sentence each."""
+    """What was verified, one sentence each."""
 
     not_verified: tuple[str, ...]
-    """What this test did not show, and why."""
+    """What was not verified, and why."""
 
     left_behind: tuple[str, ...] = ()
-    """What could not be cleaned up: jobs, and the file in the volume."""
+    """Objects that could not be cleaned up: jobs, and the file in the volume."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outcome as data; what is empty is there too."""
+        """Return the result as data, including empty fields."""
         return dataclasses.asdict(self) | {"rounds": [_round(each) for each in self.rounds]}
 
 
@@ -86,10 +86,10 @@ def _round(done: SmokeRound) -> Mapping[str, Any]:
 
 
 INTERVAL_S = 0.25
-"""Between two looks."""
+"""Between two checks."""
 
 END_S = 60.0
-"""How long a stopped job's allocation may take to end before that is told and left."""
+"""How long a stopped job's allocation may take to end before it is reported as left behind."""
 
 
 _T = TypeVar("_T")
@@ -97,7 +97,7 @@ _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
 
 
 class Watch:
-    """Runs one job at a time; every step has *timeout_s*."""
+    """Runs one job at a time; each step has the timeout *timeout_s*."""
 
     def __init__(self, client: nomad.Nomad, *, timeout_s: float, tell: Callable[[str], None]) -> None:
         self._client = client
@@ -107,21 +107,21 @@ class Watch:
         """Whether a job was sent, so that it may have written."""
 
     def objection(self, job: smoke.SmokeJob) -> str:
-        """Return why Nomad would place *job* nowhere now; empty: it would place it."""
+        """Return why Nomad cannot place *job* now; empty: it can."""
         return "; ".join(self._planned(job, documents.smoke_job_file(job))[1].values())
 
     def run(self, job: smoke.SmokeJob) -> SmokeRound:
         """
-        Run *job* to its end and purge it, whatever happens; where Nomad does not let it, say what removes it.
+        Run *job* to its end and always purge it; if Nomad refuses that, return the command that removes it.
 
-        Raises `errors.RefusedError` where Nomad would not place it; then nothing was run.
+        Raises `errors.RefusedError` if Nomad would not place it; then nothing was run.
         """
         hcl = documents.smoke_job_file(job)
         document, reasons = self._planned(job, hcl)
         if reasons:
             raise errors.RefusedError(f"no client can run the {job.kind} job: {'; '.join(reasons.values())}")
         self._tell(f"{job.kind}: running job {job.namespace}/{job.job_id}")
-        may_be_there = True  # also where an interrupt comes before the reply
+        may_be_there = True  # also if an interrupt comes before the reply
         try:
             try:
                 jobs.register(self._client, document, source=hcl, enforce_index=0)
@@ -140,12 +140,12 @@ class Watch:
         return dataclasses.replace(done, node_name=found.node_name, node_id=found.node_id) if found else done
 
     def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """Return the job as Nomad reads *hcl*, and why it would not place it."""
+        """Return the job that Nomad parses from *hcl*, and why it would not place it."""
         document = jobs.parse(self._client, hcl, namespace=job.namespace)
         return document, jobs.plan(self._client, document).failed_groups
 
     def _follow(self, job: smoke.SmokeJob) -> tuple[jobs.Allocation | None, Times, str]:
-        """Return the last state of the job's allocation, how long its steps took, and why it failed."""
+        """Return the last state of the job's allocation, the durations of its steps, and why it failed."""
         placed = self._wait(lambda: self._allocation(job))
         if placed is None:
             return None, Times(), f"not placed within {self._timeout_s:g} s"
@@ -161,7 +161,7 @@ class Watch:
                 return found, _times(began, claimed_at, started_at, None), self._late(found)
             time.sleep(INTERVAL_S)
         ended_at = time.monotonic()
-        # What is over between two checks was there at the later one.
+        # A state that passed between two checks counts as reached at the later one.
         started_at = started_at or (ended_at if any(event.type == "Started" for event in found.task_events) else None)
         claimed_at = claimed_at or started_at
         is_free = self._wait(lambda: not self._is_claimed(job, placed.alloc_id))
@@ -173,7 +173,7 @@ class Watch:
         return found, _times(began, claimed_at, started_at, freed_after_s), reason
 
     def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:
-        """Stop the job, wait until its allocation has ended, then have Nomad forget it. Return what is left."""
+        """Stop the job, wait until its allocation has ended, then purge it. Return what is left behind."""
         by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
         key = f"{job.namespace}/{job.job_id}"
         try:
@@ -195,10 +195,10 @@ class Watch:
         jobs.stop(self._client, job.namespace, job.job_id, purge=True)
         return True
 
-    def _wait(self, look: Callable[[], _T]) -> _T:
-        """Return what *look* finds, as soon as it is something, or what it found last."""
+    def _wait(self, check: Callable[[], _T]) -> _T:
+        """Return the first true result of *check*, or its last result at the timeout."""
         deadline = time.monotonic() + self._timeout_s
-        while not (found := look()) and time.monotonic() < deadline:
+        while not (found := check()) and time.monotonic() < deadline:
             time.sleep(INTERVAL_S)
         return found
 
@@ -223,12 +223,12 @@ def _times(began: float, claimed_at: float | None, started_at: float | None, det
 
 
 def _told(found: jobs.Allocation) -> str:
-    """Return what the task's events say, the last three."""
+    """Return the messages of the task's last three events."""
     return "; ".join(event.message for event in found.task_events[-3:] if event.message)
 
 
 def _reason(found: jobs.Allocation) -> str:
-    """Return why the allocation failed; empty: its task ended with 0."""
+    """Return why the allocation failed; empty: its task exited with 0."""
     if found.client_status == "complete":
         return ""
     codes = [match for event in found.task_events if (match := _EXIT_CODE.search(event.message))]
