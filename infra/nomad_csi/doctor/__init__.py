@@ -1,1 +1,1 @@
-"""What would hurt: faults of a cluster, a token and an account, found before anybody meets them. Pure; only judges."""
+"""Preflight checks: faults of a cluster, a token and an account. Pure; only evaluates observed data."""

@@ -17,7 +17,7 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield where plugins cannot run, or what they mount does not reach anybody."""
+    """Yield clients on which plugins cannot run, or whose mounts do not propagate."""
     clients = yield from model.known(found.clients, "task drivers, privileges and mounts of the clients")
     tasks = yield from model.known(found.tasks, "how plugins are run")
     if clients is None or tasks is None:
@@ -35,13 +35,13 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 
 
 def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
-    """Return the clients on which *task* may run, whether they have its task driver or not."""
+    """Return the clients on which *task* may run, with or without its task driver."""
     anywhere = with_any_driver(task)
     return tuple(node for node in clients if not eligibility.why_not(anywhere, node))
 
 
 def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
-    """Return the constraint for each client, by name, of which only Nomad can say whether *task* may run there."""
+    """Return, by client name, the constraint of *task* that only Nomad can evaluate."""
     anywhere = with_any_driver(task)
     doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
     return {name: doubt for name, doubt in doubts.items() if doubt}
@@ -50,18 +50,18 @@ def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, 
 def _told_unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
     doubts = unjudged(task, clients)
     if doubts:
-        told = " and ".join(sorted(set(doubts.values())))
-        reason = f"only Nomad can evaluate {told}: {model.named(list(doubts))}"
+        constraints = " and ".join(sorted(set(doubts.values())))
+        reason = f"only Nomad can evaluate {constraints}: {model.named(list(doubts))}"
         yield model.Unchecked(check=f"clients of {model.subject_of(task)}", reason=reason)
 
 
 def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
-    """Return the clients on which *task* may run and can."""
+    """Return the clients on which *task* may run and whose task driver is healthy."""
     return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
 def with_any_driver(task: jobs.PluginTask) -> jobs.PluginTask:
-    """Return *task* as if any task driver ran it: who lacks its own is to be found, so must be judged."""
+    """Return *task* without its task driver, so that clients that lack it are checked, too."""
     return dataclasses.replace(task, task_driver="")
 
 
@@ -91,7 +91,7 @@ def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[
 def _refused(
     code: str, task: jobs.PluginTask, places: Iterable[nodes.Node], attribute: str, wants: str
 ) -> Iterator[model.Outcome]:
-    """Yield *code* where there are clients whose Docker does not say *attribute*, which *task* wants."""
+    """Yield *code* if there are clients whose Docker does not report *attribute*, which *task* needs."""
     refusing = [
         node.name
         for node in places
@@ -104,7 +104,7 @@ def _refused(
 
 
 def _lacks_privileges(found: model.ObservedCluster, task: jobs.PluginTask) -> bool:
-    """Return whether *task* mounts from a container that may not; what the spec wants so is not checked."""
+    """Return whether *task* mounts from a container without the privilege; tasks of the spec are not checked."""
     planned = [
         job.privileged
         for item in (found.plan.plugins if found.plan else ())
@@ -119,7 +119,7 @@ def _lacks_privileges(found: model.ObservedCluster, task: jobs.PluginTask) -> bo
 def _mounts(
     found: model.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
 ) -> Iterator[model.Outcome]:
-    """Yield what is known of mounts. A healthy container was started, which Docker does on shared mounts only."""
+    """Yield findings on mount propagation. Docker starts such a container, so a healthy one, only on shared mounts."""
     asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
     if not asked:
         return

@@ -1,4 +1,4 @@
-"""What a doctor asks of Nomad: five lists, and a question for each plugin, its jobs and the token's policies."""
+"""Read the cluster from Nomad: five lists, and one request for each plugin, its jobs and the token's policies."""
 
 import dataclasses
 import functools
@@ -22,7 +22,7 @@ from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
-# How the mount that holds Nomad's data is propagated, where the agent that answers is a client on this machine.
+# Propagation of the mount of Nomad's data directory, if the agent is a client on this machine.
 #
 # Source: proc(5), ``/proc/pid/mountinfo``: a field ``shared:N`` before the dash; path names in octal escapes.
 
@@ -35,9 +35,9 @@ _FIELDS = 6
 
 def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
     """
-    Return ``shared`` or ``private`` by node id for the client on this machine; nothing where there is none.
+    Return ``shared`` or ``private`` by node id for the client on this machine; empty: there is none.
 
-    Who may not ask the agent of itself need not: it is one of several ways to see it.
+    A token that may not read the agent is no error: other checks cover the same fault.
     """
     if not names.is_loopback(parse.urlsplit(client.connection.address).hostname or ""):
         return {}
@@ -57,7 +57,7 @@ def seen_here(client: nomad.Nomad) -> dict[str, str] | model.Unknown:
 
 
 def propagation(mounts: str, path: str) -> str:
-    """Return how the mount that holds *path* is propagated: ``shared`` or ``private``."""
+    """Return the propagation of the mount that contains *path*: ``shared`` or ``private``."""
     best, found = -1, "private"
     for line in mounts.splitlines():
         fields = line.split(" ")
@@ -65,17 +65,17 @@ def propagation(mounts: str, path: str) -> str:
             continue
         point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields[4])
         is_above = point in {"/", path} or path.startswith(f"{point}/")
-        if is_above and len(point) >= best:  # of two at one place the later one lies on top
+        if is_above and len(point) >= best:  # of two on one mount point the later one is on top
             options = fields[_FIELDS : fields.index("-")]
             best, found = len(point), "shared" if any(item.startswith("shared:") for item in options) else "private"
     return found
 
 
-# What is asked of Nomad.
+# Requests to Nomad.
 
 
 _LISTS = 5
-"""Questions that everything else follows from."""
+"""Requests that all others depend on."""
 
 _INSTANCE_ATTRIBUTE = "unique.platform.aws.instance-id"
 _Part = TypeVar("_Part")
@@ -89,10 +89,10 @@ def look(
     names_instances: bool = True,
 ) -> model.ObservedCluster:
     """
-    Return what Nomad says. Raises `errors.NomadApiError` where it says nothing at all.
+    Return the observed cluster. Raises `errors.NomadApiError` if no request succeeds.
 
-    Where *names_instances*, each client is asked on which EC2 instance it runs, if no plugin says so. Otherwise the
-    number of questions does not grow with clients.
+    With *names_instances*, each client is read for its EC2 instance, if no plugin reports it. Otherwise the
+    number of requests does not grow with clients.
     """
     failed: list[errors.NomadApiError] = []
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
@@ -124,7 +124,7 @@ def look(
 
 
 def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
-    """Return *found* with the claims on volumes, which are read only where a client drains or is not eligible."""
+    """Return *found* with the claims on volumes, which are read only if a client drains or is not eligible."""
     claimed = [item.key.partition("/") for item in found.known_volumes if item.claims]
     if not claimed or not any(node.draining or not node.eligible for node in found.known_clients):
         return found
@@ -137,7 +137,7 @@ def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.Obse
 
 
 def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | model.Unknown:
-    """Return what *call* does, or why it does not; the error is put to *failed*."""
+    """Return the result of *call*, or why it failed; the error is added to *failed*."""
     try:
         return call()
     except errors.NomadApiError as error:
@@ -146,7 +146,7 @@ def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Pa
 
 
 def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown) -> dict[str, str] | model.Unknown:
-    """Return the owner marks in the namespaces of volumes. Who may not read them need not: they are optional."""
+    """Return the owner records in the namespaces of volumes. Optional: a token that may not read them is no error."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
     paths = [f"{owner_records.FOLDER}/{page}" for page in owner_records.PAGES]
@@ -173,7 +173,7 @@ def _tasks(
     plan: plans.StoragePlan | None,
     hidden: dict[str, str],
 ) -> tuple[plugin_jobs.PluginTask, ...] | model.Unknown:
-    """Return the plugin tasks of jobs that run, and of the spec's that do not; why some are unread goes to *hidden*."""
+    """Return the plugin tasks of running jobs, and of the spec's others; *hidden* gets the reasons of unread ones."""
     running = {} if isinstance(found, model.Unknown) else found
     planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
     keys = sorted({key for plugin in running.values() for key in plugin.jobs} | set(planned))
@@ -189,7 +189,7 @@ def _tasks(
 
 
 def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_jobs.PluginTask, ...]:
-    """Return the plugin tasks of a job; of one in a namespace that the token may not read none, which is told."""
+    """Return the plugin tasks of a job; none if the token may not read its namespace, which *hidden* records."""
     try:
         return plugin_jobs.tasks_of_job(client, *key)
     except errors.NomadApiError as error:
@@ -237,7 +237,7 @@ def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
 
 
 def _with_clients(client: nomad.Nomad, found: model.ObservedCluster, *, names_instances: bool) -> model.ObservedCluster:
-    """Return *found* with what jobs ask of clients, their zones, and their EC2 instances."""
+    """Return *found* with the clients' attributes that jobs need, their zones, and their EC2 instances."""
     if isinstance(found.clients, model.Unknown):
         return found
     wanted = [clients.with_any_driver(task) for task in found.known_tasks]
@@ -258,7 +258,7 @@ def _with_clients(client: nomad.Nomad, found: model.ObservedCluster, *, names_in
 
 
 def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, str]]:
-    """Yield clients with their instance, as drivers of AWS name it."""
+    """Yield clients with their EC2 instance, as AWS drivers report it."""
     for plugin in found.known_plugins.values():
         for item in plugin.nodes:
             if plugin.provider in {machines.EBS, machines.EFS} and instances.is_instance(item.storage_node_id):
@@ -266,7 +266,7 @@ def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, s
 
 
 def _may_be_on_aws(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
-    """Return whether *node* may run a driver of AWS, whatever constraints say, and no plugin has named its instance."""
+    """Return whether *node* may run an AWS driver, regardless of constraints, and its instance is not known yet."""
     on_aws = [*machines.tasks_of(found, machines.EBS), *machines.tasks_of(found, machines.EFS)]
     anywhere = [clients.with_any_driver(task) for task in on_aws]
     return node.node_id not in known and any(eligibility.may_run(task, node) for task in anywhere)

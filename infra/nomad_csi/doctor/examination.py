@@ -1,7 +1,7 @@
 """
-Check a cluster and an account before anybody is hurt. Only reads, but for `fix`, which sets tags.
+Preflight check of a cluster and an account. Read-only, except for `fix`, which sets tags.
 
-What cannot be read is said, and keeps nothing else from being checked.
+Data that cannot be read is reported, and does not block other checks.
 """
 
 import dataclasses
@@ -25,16 +25,16 @@ def examine(
     asks_aws: bool = True,
 ) -> report.DoctorReport:
     """
-    Return findings, and what could not be checked.
+    Return findings, and checks that could not be made.
 
     Args:
         client: the cluster.
-        plan: what is to be there besides what is; ``None``: only what is there is judged.
-        external_ids: external ids of storage that the plan makes, by ``namespace/volume_id``.
-        aws_region: where to ask AWS; empty: the region of clients and volumes, or of the environment.
+        plan: the desired state, checked besides the observed one; ``None``: only the observed state is checked.
+        external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
+        aws_region: region of the requests to AWS; empty: the region of clients and volumes, or of the environment.
         asks_aws: whether AWS is asked at all.
 
-    Raises `errors.NomadApiError` where the cluster answers nothing at all.
+    Raises `errors.NomadApiError` if no request to the cluster succeeds.
 
     """
     found = doctor_cluster.with_claims(client, doctor_cluster.look(client, plan, external_ids))
@@ -44,7 +44,7 @@ def examine(
 
 
 def fix(found: report.DoctorReport) -> tuple[str, ...]:
-    """Give the tag of the driver's policy to the volumes that lack it; return them. Raises `errors.AwsError`."""
+    """Set the tag of the driver's policy on the volumes that lack it; return them. Raises `errors.AwsError`."""
     if found.untagged:
         ebs_volumes.tag(found.untagged, found.aws_region, key=iam.CLUSTER_TAG, value="true")
     return found.untagged

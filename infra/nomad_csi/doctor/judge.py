@@ -7,7 +7,7 @@ from nomad_csi.findings import Finding
 
 
 def judge(found: model.ObservedCluster) -> report.DoctorReport:
-    """Return findings, and what could not be checked, each once."""
+    """Return findings, and checks that could not be made, each once."""
     outcomes = tuple(dict.fromkeys(_outcomes(found)))
     return report.DoctorReport(
         findings=tuple(item for item in outcomes if isinstance(item, Finding)),

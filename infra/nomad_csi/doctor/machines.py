@@ -1,4 +1,4 @@
-"""The EC2 instances below the clients: metadata, and the role of those that may run a controller. Pure."""
+"""The EC2 instances of the clients: metadata, and the role of those that may run a controller. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ _GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 
 
 def providers(found: model.ObservedCluster) -> dict[str, str]:
-    """Return the driver's own name by plugin id, where it is known."""
+    """Return the driver's name by plugin id, if known."""
     planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
     return planned | {
         plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider
@@ -32,9 +32,9 @@ def tasks_of(found: model.ObservedCluster, provider: str) -> list[jobs.PluginTas
 
 
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
-    """Yield what keeps the EBS driver from its instance, its credentials and EC2."""
+    """Yield what blocks the EBS driver's access to instance metadata, credentials and EC2."""
     if isinstance(found.clients, model.Unknown):
-        return  # said where clients are checked
+        return  # reported by the check of clients
     tasks = tasks_of(found, EBS)
     if isinstance(account.instances, model.Unknown):
         if tasks:
@@ -139,7 +139,7 @@ def _role(account: model.Account, role: aws_records.IamRole, subject: str) -> It
 
 
 def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
-    """Return the roles of instances that may run the plugin's controller; ``None`` where not all are known."""
+    """Return the roles of instances that may run the plugin's controller; ``None``: not all are known."""
     tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
     controlling = [task for task in tasks if task.role != "node"]
     if isinstance(found.clients, model.Unknown) or isinstance(account.instances, model.Unknown) or not controlling:
@@ -158,7 +158,7 @@ def roles_of(found: model.ObservedCluster, account: model.Account, plugin_id: st
 
 
 def how(role: aws_records.IamRole) -> str:
-    """Return where what *role* may do was read."""
+    """Return the source of the permissions of *role*."""
     if role.answers is not None:
         return f"IAM SimulatePrincipalPolicy of {role.arn}"
     return f"policies of role {role.name} ({model.named(list(role.documents)) or 'it has none'})"

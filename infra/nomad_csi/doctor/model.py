@@ -1,4 +1,4 @@
-"""What could not be checked, and everything that was asked. Plain data."""
+"""Observed state of a cluster and an account, and checks that could not be made. Plain data."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
@@ -15,19 +15,19 @@ from nomad_csi.text import listing
 
 @dataclass(frozen=True, kw_only=True)
 class Unchecked:
-    """Something that could not be checked. It is not taken as fine."""
+    """A check that could not be made. It does not count as passed."""
 
     check: str
     """What would have been checked."""
 
     reason: str
     is_expected: bool = False
-    """Whether it can be seen from nowhere but the client itself, or was not to be asked: then nobody has failed."""
+    """Whether only the client itself can show it, or the check was not requested: then it is no failure."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown:
-    """Stands for what could not be read."""
+    """Placeholder for data that could not be read."""
 
     reason: str
     is_expected: bool = False
@@ -40,28 +40,28 @@ _Part = TypeVar("_Part")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExaminedVolume:
-    """A volume that is registered, or is to be."""
+    """A registered or planned volume."""
 
     key: str
     """``namespace/volume_id``."""
 
     external_id: str
-    """Empty where the storage is still to be made."""
+    """Empty while the storage is not created yet."""
 
     plugin_id: str
     segments: tuple[Mapping[str, str], ...]
-    """Places where the scheduler may use it; empty: anywhere."""
+    """Topologies where the scheduler may use it; empty: anywhere."""
 
     claims: int = 0
     schedulable: bool = True
-    """Whether enough instances of its plugin are healthy in Nomad's eyes."""
+    """Whether enough instances of its plugin are healthy by Nomad's status."""
 
     is_registered: bool = True
     planned_zone: str = ""
-    """Zone of storage that is still to be made."""
+    """Zone of storage that is not created yet."""
 
     must_be_encrypted: bool = False
-    """Whether the spec has it encrypted."""
+    """Whether the spec requires encryption."""
 
     @property
     def subject(self) -> str:
@@ -70,13 +70,13 @@ class ExaminedVolume:
 
     @property
     def place(self) -> str:
-        """Where it was read."""
+        """Source of the volume, for evidence."""
         return "Nomad" if self.is_registered else "the spec"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What was asked of AWS in one region."""
+    """Data from AWS in one region."""
 
     region: str
     instances: Mapping[str, aws_records.Ec2Instance] | Unknown
@@ -84,7 +84,7 @@ class Account:
     """By instance profile."""
 
     volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
-    """EBS volumes that are registered or planned, those that exist."""
+    """Existing EBS volumes that are registered or planned."""
 
     ours: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     """EBS volumes with a tag of this package."""
@@ -96,33 +96,33 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedCluster:
-    """Everything that was asked."""
+    """All observed data."""
 
     servers: tuple[nodes.Server, ...] | Unknown
     clients: tuple[nodes.Node, ...] | Unknown
     plugins: Mapping[str, plugin_records.Plugin] | Unknown
     tasks: tuple[jobs.PluginTask, ...] | Unknown
-    """Of the plugin jobs that run; of the spec's where they do not yet."""
+    """Tasks of running plugin jobs; of the spec's jobs, if they do not run yet."""
 
     hidden_jobs: Mapping[str, str] = field(default_factory=dict)
-    """Why they were not read: plugin jobs, as ``namespace/job_id``, in namespaces that the token may not read."""
+    """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
 
     volumes: tuple[ExaminedVolume, ...] | Unknown
-    """Registered ones, and those of the spec that are not."""
+    """Registered volumes, and unregistered ones of the spec."""
 
     claimed: tuple[Volume, ...] | Unknown = ()
     """Claimed volumes with their claims; read only where a client drains or takes no new allocations."""
 
     token: tokens.AclToken | Unknown
     account: Account | Unknown | None
-    """``None``: nothing here is of AWS."""
+    """``None``: nothing here uses AWS."""
 
     instance_ids: Mapping[str, str] = field(default_factory=dict)
     """EC2 instance of a client by its node id."""
 
     plan: model.StoragePlan | None = None
     namespace: str = "default"
-    """Of the connection, where nothing names another."""
+    """Namespace of the connection, unless another is given."""
 
     marks: Mapping[str, str] | Unknown = field(default_factory=dict)
     """Owner (``project/stack``) by ``namespace/volume_id``, as Nomad variables have it."""
@@ -130,7 +130,7 @@ class ObservedCluster:
     mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
 
-    # What was read; empty where that could not be.
+    # The data that was read; empty if that failed.
 
     @property
     def known_clients(self) -> tuple[nodes.Node, ...]:
@@ -159,7 +159,7 @@ def subject_of(task: jobs.PluginTask) -> str:
 
 
 def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part | None]:
-    """Return *part*; where it is not known, ``None``, and yield that *check* could not be made."""
+    """Return *part*; if it is unknown, return ``None`` and yield that *check* could not be made."""
     if isinstance(part, Unknown):
         yield Unchecked(check=check, reason=part.reason, is_expected=part.is_expected)
         return None
@@ -167,10 +167,10 @@ def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part
 
 
 def named(names: list[str]) -> str:
-    """Return the first of *names*, and how many more there are: ``a, b and 3 more``."""
+    """Return the first of *names*, and the number of the others: ``a, b and 3 more``."""
     return listing.shortened(sorted(names))
 
 
 def is_ebs(volume: ExaminedVolume) -> bool:
-    """Return whether *volume* is one of EBS."""
+    """Return whether *volume* is an EBS volume."""
     return aws_records.is_ebs(volume.external_id)

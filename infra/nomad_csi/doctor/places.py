@@ -1,4 +1,4 @@
-"""Where volumes may be used, and whether a client is there. Asks AWS nothing. Pure."""
+"""Check that a client exists in the topology of each volume. Needs no data from AWS. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield volumes whose topology no client has."""
+    """Yield volumes whose topology no client satisfies."""
     if isinstance(found.volumes, model.Unknown) or isinstance(found.plugins, model.Unknown):
         return
     unknown: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -29,13 +29,13 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         if strange:
             unknown[volume.plugin_id, ", ".join(sorted(strange))].append(volume.key)
         elif not any(volume_records.reaches(volume.segments, segments) for segments in seen):
-            told = " or ".join(sorted({volume_records.place_text(place) for place in volume.segments}))
-            nowhere[volume.plugin_id, told].append(volume.key)
+            topology = " or ".join(sorted({volume_records.place_text(place) for place in volume.segments}))
+            nowhere[volume.plugin_id, topology].append(volume.key)
     for (plugin_id, keys_), volumes in sorted(unknown.items()):
         evidence = f"/v1/volumes: {keys_} on {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client reports it"
         yield finding("topology-key-unknown", f"plugin {plugin_id}", found=evidence)
-    for (plugin_id, told), volumes in sorted(nowhere.items()):
-        evidence = f"/v1/volumes: {told} of {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client there"
+    for (plugin_id, topology), volumes in sorted(nowhere.items()):
+        evidence = f"/v1/volumes: {topology} of {model.named(volumes)}; /v1/plugin/csi/{plugin_id}: no client there"
         yield finding("volume-out-of-reach", f"plugin {plugin_id}", found=evidence, about=_subjects(volumes))
     yield from _planned(found)
 
@@ -53,7 +53,7 @@ def _planned(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         if plugin_id not in tasks:
             continue
         if clients.unjudged(tasks[plugin_id], found.clients):
-            continue  # told with the clients
+            continue  # reported by the check of clients
         places = clients.may_run(tasks[plugin_id], found.clients)
         zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in places}
         if all(zones.values()) and zone not in zones.values():
@@ -72,12 +72,12 @@ def _subjects(keys: list[str]) -> tuple[str, ...]:
 
 
 def zone_names(zones: set[str]) -> str:
-    """Return zones in words."""
+    """Return text on the zones."""
     return model.named(list(zones)) or "no zone: there are none"
 
 
 def segments_of(found: model.ObservedCluster, plugin_id: str) -> list[Mapping[str, str]]:
-    """Return what the clients of the plugin say about where they are, each once."""
+    """Return the distinct topologies that the plugin's clients report."""
     plugin = found.known_plugins.get(plugin_id)
     seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
     return [dict(item) for item in sorted(seen)]

@@ -1,4 +1,4 @@
-"""Registered volumes beside what they belong to: their owner records, their storage, their plugins. Pure."""
+"""Compare registered volumes with their owner records, storage and plugins. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -11,11 +11,11 @@ from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import jobs
 from nomad_csi.plan import volumes as tags
 
-# Owner marks of registrations against the volumes that are registered.
+# Compare owner records with the registered volumes.
 
 
 def check_marks(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield marks of volumes that are not registered."""
+    """Yield owner records of volumes that are not registered."""
     marks = yield from model.known(found.marks, "owner records of volumes")
     if marks is None or isinstance(found.volumes, model.Unknown):
         return
@@ -29,19 +29,19 @@ def check_marks(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         yield finding("mark-without-volume", f"stack {owner}", found=evidence)
 
 
-# What is on one side only: registrations without storage, storage of ours without a registration.
+# Orphaned objects: registrations without storage, tagged storage without a registration.
 
 
 _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 
 
 def check_left_over(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
-    """Yield orphans on either side."""
+    """Yield registrations without storage, and storage without a registration."""
     volumes = found.known_volumes
     yield from _ebs(account, volumes)
     yield from _efs(account, volumes)
     if isinstance(found.volumes, model.Unknown):
-        return  # said where volumes are checked; nothing can be called unregistered
+        return  # reported by the check of volumes; nothing can be called unregistered
     registered = {volume.external_id for volume in volumes}
     systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
     ours = (yield from model.known(account.ours, "unregistered EBS volumes of this package")) or {}
@@ -55,14 +55,14 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
-    told = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
-    evidence = f"{where}: {external_id} has {told}; /v1/volumes: no volume with that external id"
+    tag_text = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
+    evidence = f"{where}: {external_id} has {tag_text}; /v1/volumes: no volume with that external id"
     return finding("storage-not-registered", f"storage {external_id}", found=evidence)
 
 
 def _ebs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     if isinstance(account.volumes, model.Unknown):
-        return  # said where storage is checked
+        return  # reported by the check of storage
     for volume in volumes:
         if model.is_ebs(volume) and volume.external_id not in account.volumes:
             yield _missing(account, volume, "EC2 DescribeVolumes", "none")
@@ -87,11 +87,11 @@ def _missing(account: model.Account, volume: model.ExaminedVolume, call: str, fo
     return finding("storage-missing", volume.subject, found=evidence)
 
 
-# Plugins without volumes, volumes without plugins, claims without a controller.
+# Plugins without volumes, volumes without plugins, claims without a healthy controller.
 
 
 def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield what nobody serves, and who serves nobody."""
+    """Yield volumes that no plugin serves, and plugins that serve no volume."""
     plugins = yield from model.known(found.plugins, "plugins of the volumes, and their controllers")
     volumes = yield from model.known(found.volumes, "volumes and their claims")
     if plugins is None or volumes is None:

@@ -1,4 +1,4 @@
-"""What was found, as data and as a table."""
+"""The result of ``doctor``, as data and as a table."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -15,28 +15,28 @@ WIDTH = 100
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorReport:
-    """Findings, and what could not be checked."""
+    """Findings, and checks that could not be made."""
 
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     aws_region: str = ""
-    """Where AWS was asked; empty: nowhere."""
+    """Region of the requests to AWS; empty: none were made."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found is an error, and nothing failed to be checked."""
+        """Whether there is no finding with severity error, and no check failed."""
         return not self.exit_code
 
     @property
     def exit_code(self) -> int:
-        """0: nothing hurts. 1: an error was found. 2: none was, and something could not be found out."""
+        """0: no errors. 1: findings with severity error. 2: no such finding, but a check could not be made."""
         if errors_of(self.findings):
             return errors.EXIT_CHANGES
         return errors.EXIT_ERROR if any(not item.is_expected for item in self.unchecked) else 0
 
     @property
     def untagged(self) -> tuple[str, ...]:
-        """EBS volumes that want the tag of the policy."""
+        """EBS volumes that lack the tag of the policy."""
         return tuple(sorted({key for item in self.findings for key in item.external_ids}))
 
     def as_json(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class DoctorReport:
         }
 
     def as_table(self, width: int = WIDTH, *, colour: bool = False) -> str:
-        """Return the report as text of at most *width* columns where that can be, ending in a newline."""
+        """Return the report as text of at most *width* columns if possible, ending in a newline."""
         parts = [printing.as_text(self.findings, width, colour=colour)] if self.findings else []
         parts += ["\n".join(_unchecked(item, width)) for item in self.unchecked]
         return "\n".join([*parts, self._total()]) + "\n"

@@ -23,8 +23,8 @@ def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
         ]
         if plain:
             evidence = f"EC2 DescribeVolumes: Encrypted is false for {model.named(plain)}"
-            told = f"{evidence}; the spec requires encryption" if is_wanted else evidence
-            yield finding("not-encrypted", f"{len(plain)} volumes", found=told, severity="error" if is_wanted else None)
+            text = f"{evidence}; the spec requires encryption" if is_wanted else evidence
+            yield finding("not-encrypted", f"{len(plain)} volumes", found=text, severity="error" if is_wanted else None)
 
 
 def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
@@ -33,20 +33,20 @@ def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) ->
         if ebs.kms_key_arn:
             by_key[ebs.kms_key_arn].append(volume)
     for arn, volumes in sorted(by_key.items()):
-        told = model.named([volume.key for volume in volumes])
+        named = model.named([volume.key for volume in volumes])
         answer = account.keys.get(arn) or model.Unknown(reason="it was not read")
-        key = yield from model.known(answer, f"key {arn} of {told}")
+        key = yield from model.known(answer, f"key {arn} of {named}")
         if key is None:
             continue
         if key.state != "Enabled":
-            yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {told}")
+            yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {named}")
         if key.is_customers:
             for plugin_id in sorted({volume.plugin_id for volume in volumes}):
-                yield from _grants(found, account, key, plugin_id, told)
+                yield from _grants(found, account, key, plugin_id, named)
 
 
 def _grants(
-    found: model.ObservedCluster, account: model.Account, key: aws_records.Key, plugin_id: str, told: str
+    found: model.ObservedCluster, account: model.Account, key: aws_records.Key, plugin_id: str, names: str
 ) -> Iterator[model.Outcome]:
     needed = permissions.needs(account.region, account.keys)
     roles = machines.roles_of(found, account, plugin_id)
@@ -57,7 +57,7 @@ def _grants(
         may = permissions.may_use_key(role, needed, key.arn, key.policy)
         if may is False:
             evidence = (
-                f"{machines.how(role)}, and KMS GetKeyPolicy: no {', '.join(permissions.ON_KEYS)}; it encrypts {told}"
+                f"{machines.how(role)}, and KMS GetKeyPolicy: no {', '.join(permissions.ON_KEYS)}; it encrypts {names}"
             )
             yield finding("key-not-granted", f"key {key.arn}", found=evidence)
         elif may is None:
@@ -67,7 +67,7 @@ def _grants(
 
 def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> Iterator[model.Outcome]:
     if isinstance(account.file_systems, model.Unknown):
-        return  # said where what is left over is checked
+        return  # reported by the check for orphaned objects
     plain = []
     for volume in volumes:
         found = aws_records.parts(volume.external_id)
@@ -80,14 +80,14 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
         yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)
 
 
-# Where it is, and whose.
+# Zone and tags.
 
 
 ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 
 
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
-    """Yield what of EBS is otherwise than Nomad, the driver or the spec want it."""
+    """Yield EBS volumes that conflict with Nomad, the driver or the spec."""
     wanted = [volume for volume in found.known_volumes if model.is_ebs(volume)]
     if wanted:
         check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
@@ -125,7 +125,7 @@ def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome
 
 
 def _tags(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:
-    """Yield which volumes lack the tag where a role of the controller may not attach them without."""
+    """Yield the volumes without the tag that the controller's role needs to attach them."""
     needed = permissions.needs(account.region)
     bare: dict[str, Pairs] = defaultdict(list)
     for volume, ebs in pairs:

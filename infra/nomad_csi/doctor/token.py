@@ -1,4 +1,4 @@
-"""What the token may not do of what this package does. Pure."""
+"""Capabilities that this package needs and the token lacks. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -8,11 +8,11 @@ from nomad_csi.nomad import acl_policy, permissions
 from nomad_csi.nomad.records import tokens
 
 MARKS = "nomad-csi/volumes/0"
-"""One of the variables with owner marks (``ownership.owner_records``)."""
+"""One of the variables with owner records (``ownership.owner_records``)."""
 
 
 LEVELS = {"node": ("read", "write"), "plugin": ("read",)}
-"""Levels of a policy that will do where `permissions.NEEDS` has one."""
+"""Policy levels that satisfy a level in `permissions.NEEDS`."""
 
 _OWNER_RECORDS = ("read variable", "write variable", "delete variable")
 
@@ -29,11 +29,11 @@ OPERATIONS: Mapping[str, acl_policy.Rights] = {
     "deregister volumes (pulumi destroy, deregister)": acl_policy.Rights(volumes=("deregister volume",)),
     "detach volumes (claims --repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
 }
-"""What this package does -> the calls that it takes; on variables, those with the owner records of volumes."""
+"""Task of this package -> the calls that it needs; on variables, those with the owner records of volumes."""
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield what will end with 403."""
+    """Yield the tasks that will fail with 403."""
     token = yield from model.known(found.token, "what the token may do")
     if token is None or token.is_unlimited:
         return
@@ -65,8 +65,8 @@ def _lacking(
         *(f'{level} {{ policy = "read" }}' for level in levels if token.level(level) not in LEVELS[level]),
     ]
     if lacking:
-        told = "; ".join(dict.fromkeys(lacking))
-        evidence = f"/v1/acl/policy ({model.named(list(token.policies)) or 'it has none'}): not allowed: {told}"
+        missing = "; ".join(dict.fromkeys(lacking))
+        evidence = f"/v1/acl/policy ({model.named(list(token.policies)) or 'it has none'}): not allowed: {missing}"
         yield finding("token-cannot", f"token {token.name}: {name}", found=evidence)
 
 

@@ -1,4 +1,4 @@
-"""Servers and clients against the versions that storage needs. Pure."""
+"""Compare the versions of servers and clients with those that storage needs. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from nomad_csi.plan import versions
 
 
 def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield which faults the versions have, and which drivers want newer ones."""
+    """Yield the faults of the versions, and the drivers that need newer ones."""
     servers = yield from model.known(found.servers, "versions of the servers against the version gates")
     clients = yield from model.known(found.clients, "versions of the clients against the version gates")
     on_servers = _by_version((item.version, item.name) for item in servers or () if item.status != "left")
@@ -30,7 +30,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 
 
 def used(found: model.ObservedCluster) -> frozenset[Feature]:
-    """Return what of Nomad is used: by the plugins and volumes that are there, and by the spec."""
+    """Return the features of Nomad in use: by existing plugins and volumes, and by the spec."""
     features: set[Feature] = set()
     tasks = found.known_tasks
     volumes = found.known_volumes
@@ -76,11 +76,11 @@ def _gates(
     for version, names in sorted(found.items()):
         for fault in version_gates.met(side, version, features):
             met[fault.code].append(f"Nomad {version} on {model.named(names)}")
-    for code, told in met.items():
+    for code, affected in met.items():
         is_guess = code == version_gates.ERASES_SECRETS and not knows_secrets
         hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
         where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
-        evidence = f"{where}: {'; '.join(told)}{hidden}"
+        evidence = f"{where}: {'; '.join(affected)}{hidden}"
         yield finding(code, side, found=evidence, severity="warning" if is_guess else None)
 
 
