@@ -46,7 +46,7 @@ def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) ->
 
 
 def _grants(
-    found: model.ObservedCluster, account: model.Account, key: aws_records.Key, plugin_id: str, names: str
+    found: model.ObservedCluster, account: model.Account, key: aws_records.Key, plugin_id: str, held: str
 ) -> Iterator[model.Outcome]:
     needed = permissions.needs(account.region, account.keys)
     roles = machines.roles_of(found, account, plugin_id)
@@ -57,7 +57,7 @@ def _grants(
         may = permissions.may_use_key(role, needed, key.arn, key.policy)
         if may is False:
             evidence = (
-                f"{machines.how(role)}, and KMS GetKeyPolicy: no {', '.join(permissions.ON_KEYS)}; it encrypts {names}"
+                f"{machines.how(role)}, and KMS GetKeyPolicy: no {', '.join(permissions.ON_KEYS)}; it encrypts {held}"
             )
             yield finding("key-not-granted", f"key {key.arn}", found=evidence)
         elif may is None:
