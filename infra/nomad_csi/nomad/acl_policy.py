@@ -1,8 +1,8 @@
 """
-The least ACL policy for what one wants to run: the one table of what each command asks of Nomad. Pure.
+The minimal ACL policy for given commands, from one table of the calls of each command. Pure.
 
-Commands are named as they are typed, options included where these need more; ``up``, ``preview``, ``refresh`` and
-``destroy`` are Pulumi's. tests/contract runs each command with its policy, and with each right of it taken away.
+Commands are named as they are typed, with options if these need more; ``up``, ``preview``, ``refresh`` and
+``destroy`` are Pulumi's. tests/contract runs each command with its policy, and with each capability of it removed.
 """
 
 import itertools
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from nomad_csi.nomad import permissions
 
 DEFAULT_NAMESPACE = "default"
-"""Where the variable with the id of the cluster is, too (``ownership.cluster_identity``)."""
+"""Also the namespace of the variable with the id of the cluster (``ownership.cluster_identity``)."""
 
 ALL_NAMESPACES = frozenset({"*"})
-"""The pattern of those that a policy does not name; it adds nothing to what a policy says of one by its name."""
+"""The pattern of namespaces that a policy does not name; it adds nothing to a rule for a name."""
 
 CAPABILITIES = (
     *("csi-list-volume", "list-jobs", "csi-read-volume", "read-job", "parse-job", "read-logs", "read-fs"),
     *("csi-mount-volume", "csi-write-volume", "csi-register-plugin", "submit-job"),
 )
-"""Capabilities, those first that let a token do least. Where several open a call, the policy has the first of them."""
+"""Capabilities, the weakest first. If several permit a call, the policy has the first of them."""
 
 OWN_VARIABLES = "nomad-csi/*"
-"""Path of all variables that this package reads and writes, as a policy names it."""
+"""Path of all variables that this package reads and writes, for a policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Rights:
     """The calls of a command, as `permissions.NEEDS` names them."""
 
     jobs: tuple[str, ...] = ()
-    """Those in the namespaces of plugin jobs, where the jobs of probes run, too."""
+    """Those in the namespaces of plugin jobs, where probe jobs run, too."""
 
     volumes: tuple[str, ...] = ()
     """Those in the namespaces of volumes."""
@@ -42,16 +42,16 @@ class Rights:
     """Those outside of namespaces."""
 
     everywhere: tuple[str, ...] = ()
-    """Those in every namespace that there is."""
+    """Those in every namespace."""
 
     identity: tuple[str, ...] = ()
     """Those on the variable with the id of the cluster."""
 
     remark: str = ""
-    """What no policy grants."""
+    """Requirements that no policy can grant."""
 
     def with_(self, other: "Rights") -> "Rights":
-        """Return both."""
+        """Return the union of both."""
         return Rights(**{name: found + getattr(other, name) for name, found in vars(self).items()})
 
 
@@ -137,12 +137,12 @@ COMMANDS: Mapping[str, Rights] = {
     "refresh": _REFRESH,
     "destroy": _DESTROY,
 }
-"""What is typed -> what it asks of Nomad. What is not here asks Nomad nothing."""
+"""Command -> its calls to Nomad. Commands that are not here make no calls."""
 
 
 def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "AclPolicy":
     """
-    Return the least policy for *commands*, which are in `COMMANDS`.
+    Return the minimal policy for *commands*, which are in `COMMANDS`.
 
     *jobs* and *volumes* are the namespaces of plugin jobs and of volumes; both may be patterns such as ``*``.
     """
@@ -167,12 +167,12 @@ def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[st
 
 
 def variable_rights(calls: Iterable[str]) -> frozenset[str]:
-    """Return what *calls* need on the variables that they are about."""
+    """Return the capabilities that *calls* need on their variables."""
     return frozenset(need.variable for name in calls if (need := permissions.NEEDS[name]).variable)
 
 
 def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
-    """Return the weakest set of capabilities that opens all *calls*: the strongest in it is as weak as can be."""
+    """Return the weakest set of capabilities that permits all *calls*: its strongest one is as weak as possible."""
     wanted = {each & set(CAPABILITIES) for each in permissions.alternatives(calls) if each}
     useful = [name for name in CAPABILITIES if any(name in each for each in wanted)]
     ranks = range(len(useful))
@@ -185,7 +185,7 @@ def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class AclPolicy:
-    """What a token may do."""
+    """An ACL policy."""
 
     capabilities: Mapping[str, Sequence[str]]
     """By namespace."""
@@ -194,10 +194,10 @@ class AclPolicy:
     """On `OWN_VARIABLES`, by namespace."""
 
     levels: Sequence[str]
-    """Of ``agent``, ``node`` and ``plugin``: those that it may read."""
+    """Those of ``agent``, ``node`` and ``plugin`` with level read."""
 
     def as_hcl(self) -> str:
-        """Return the policy as ``nomad acl policy apply`` takes it."""
+        """Return the policy as HCL for ``nomad acl policy apply``."""
         blocks = [*map(self._namespace, sorted({*self.capabilities, *self.variables}))]
         blocks += [f'{level} {{\n  policy = "read"\n}}' for level in self.levels]
         return "\n\n".join(blocks)

@@ -1,8 +1,8 @@
 """
-Waiting that ends when Nomad reports a change: by a blocking query of one object, or by the event stream of many.
+Wait for changes in Nomad: by a blocking query of one object, or by the event stream for many.
 
-Neither replaces looking: of a plugin, changes that come from job summaries wake no query (measured on Nomad 2.0.6-dev,
-2026-08), so every wait here is short, and whoever waits looks again.
+Neither replaces polling: changes of a plugin by job summaries end no blocking query (measured on Nomad 2.0.6-dev,
+2026-08), so every wait here is short, and the caller checks again.
 """
 
 import threading
@@ -14,44 +14,44 @@ from nomad_csi import errors
 from nomad_csi.nomad.http import request, streaming
 
 WAIT_S = 5.0
-"""Longest blocking query: short, for what wakes none."""
+"""Timeout of a blocking query: short, for changes that do not end it."""
 
 PAUSE_S = 1.0
-"""Between two checks least, where an answer tells of no change."""
+"""Minimum pause between two checks, if a reply shows no change."""
 
 _CANCEL_POLL_S = 0.1
 _END_S = 0.5
 _GRACE_S = 10.0
-"""Beyond ``wait``, to which Nomad adds up to a sixteenth."""
+"""Extra time beyond ``wait``, to which Nomad adds up to a sixteenth."""
 
 AGAIN_S = 15.0
-"""Until an event stream that broke is opened again: a leader is elected within seconds."""
+"""Until a broken event stream is opened again: a leader is elected within seconds."""
 
 HEARTBEAT = frozenset({b"", b"{}"})
-"""Lines that tell of nothing. Source: hashicorp/nomad, ``nomad/stream/ndjson.go``, 2026-08-21."""
+"""Lines without events. Source: hashicorp/nomad, ``nomad/stream/ndjson.go``, 2026-08-21."""
 
 
 class Watched:
-    """One object that is waited for."""
+    """One object whose changes are waited for."""
 
     def __init__(self, nomad: request.Nomad, namespace: str, path: str) -> None:
         self._nomad = nomad
         self._namespace = namespace
         self._path = path
-        self._index = 1  # of 0, Nomad would answer at once, for ever
+        self._index = 1  # with 0, Nomad would always return at once
 
     def wait(self, timeout_s: float, cancelled: threading.Event) -> None:
         """
         Return when the object may have changed since the last call, after *timeout_s*, or when *cancelled* is set.
 
-        The first call returns at once: what it learns is from when on changes count. Where Nomad does not answer, the
-        time is waited all the same; the next look will say why.
+        The first call returns at once: it records the current index. If Nomad does not respond, it waits for the full
+        time; the next check reports why.
         """
         ended = threading.Event()
         threading.Thread(target=self._ask, args=(timeout_s, ended), name="nomad-csi-watch", daemon=True).start()
         while not ended.wait(_CANCEL_POLL_S):
             if cancelled.is_set():
-                return  # the query ends by its own deadline, and holds up nothing
+                return  # the query ends by its own deadline, and blocks nothing
 
     def _ask(self, timeout_s: float, ended: threading.Event) -> None:
         wait_s = min(timeout_s, WAIT_S)
@@ -66,7 +66,7 @@ class Watched:
         except errors.NomadApiError:
             is_news = False
         try:
-            if not is_news:  # somebody in front of Nomad may answer at once
+            if not is_news:  # a proxy in front of Nomad may return at once
                 time.sleep(max(0.0, min(wait_s, PAUSE_S) - (time.monotonic() - began)))
         finally:
             ended.set()
@@ -74,14 +74,14 @@ class Watched:
 
 class Events:
     """
-    Events of topics of the cluster's event stream, as one flag. Ends with `close`; also a context manager.
+    Events of topics of the cluster's event stream, as one boolean. Ends with `close`; also a context manager.
 
     Args:
         nomad: the cluster.
-        topics: returns them, such as ``CSIPlugin:ebs`` or ``Node``; called in a thread, and may ask Nomad. Source:
-            https://developer.hashicorp.com/nomad/api-docs/events, 2026-08; ``CSIPlugin`` and ``CSIVolume`` are there
+        topics: returns them, such as ``CSIPlugin:ebs`` or ``Node``; called in a thread, and may call Nomad. Source:
+            https://developer.hashicorp.com/nomad/api-docs/events, 2026-08; ``CSIPlugin`` and ``CSIVolume`` exist
             since Nomad 1.10.
-        tell: told once why there is no stream, where a token may not have it or the servers do not know it.
+        tell: logs once why there is no stream, if the token may not have it or the servers do not support it.
 
     """
 
@@ -102,15 +102,15 @@ class Events:
         self.close()
 
     def clear(self) -> None:
-        """Forget what was told so far: the look that follows sees it."""
+        """Reset the events so far: the following check observes their changes."""
         self._changed.clear()
 
     def wait(self, seconds: float) -> bool:
-        """Return whether something changed since `clear`, as soon as it did, at the latest after *seconds*."""
+        """Wait for a change since `clear`, for at most *seconds*; return whether there was one."""
         return self._changed.wait(seconds)
 
     def close(self) -> None:
-        """End the stream. A question to Nomad that is under way ends by its own deadline, and is not waited for."""
+        """End the stream. A running request to Nomad ends by its own deadline, and is not waited for."""
         self._closing.set()
         if (stream := self._stream) is not None:
             stream.close()
@@ -134,5 +134,5 @@ class Events:
                 self._tell(f"no event stream, so changes are seen at the next round only: {error}")
                 return
             except streaming.BrokenError:
-                self._changed.set()  # something may have been missed; the next round says what is wrong
+                self._changed.set()  # events may have been missed; the next check reports what is wrong
             self._closing.wait(AGAIN_S)

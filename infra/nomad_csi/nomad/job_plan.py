@@ -1,5 +1,5 @@
 """
-A plan in words: what would change, and why a group finds no place.
+Text on a job plan: what would change, and why a group cannot be placed.
 
 Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/structs/structs.go`` (``AllocMetric``),
 2026-08-21.
@@ -13,15 +13,15 @@ from nomad_csi.nomad.http import replies
 from nomad_csi.text import listing, redaction, secrets
 
 VALUE_LIMIT = 80
-"""Characters shown of a value."""
+"""Maximum characters shown of a value."""
 
 _WORDS = {"Added": "added", "Deleted": "removed"}
 
 _HIDDEN = re.compile(r"EmbeddedTmpl|private|auth", re.IGNORECASE)
-"""Names of fields whose values are not shown, besides those of `text.secrets`: a plan ends in logs."""
+"""Names of fields whose values are not shown, besides those of `text.secrets`: plans are logged."""
 
 _KEYED = re.compile(r".*\[(?P<key>[^\[\]]+)\]")
-"""Name of a field that is an entry of a table, such as ``Env[AWS_REGION]``."""
+"""Name of a field that is an entry of a map, such as ``Env[AWS_REGION]``."""
 
 _ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
 """Name of a field that is an item of a list."""
@@ -31,14 +31,14 @@ def changes(diff: replies.ReplyObject) -> tuple[str, ...]:
     """
     Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``.
 
-    Of a list, such as arguments, one for all of it: ``config.args: removed --v=2; added --v=4``.
+    For a list, such as arguments, one line for all of it: ``config.args: removed --v=2; added --v=4``.
     """
     kind = replies.text(diff, "Type")
     return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
 
 
 def failed_groups(plan: replies.ReplyObject) -> dict[str, str]:
-    """Return for each group that finds no place the reasons, such as ``missing drivers (1 node)``."""
+    """Return the reasons for each group that cannot be placed, such as ``missing drivers (1 node)``."""
     failed = replies.table(plan, "FailedTGAllocs")
     return {group: _reasons(replies.table(failed, group)) for group in failed}
 
@@ -50,8 +50,8 @@ def _edited(node: replies.ReplyObject, where: str, prefix: str) -> Iterator[str]
         if replies.text(field, "Type") != "None":
             yield f"{where}{prefix}{_field(field)}"
     for name, fields in lists.items():
-        if told := _items(name, fields):
-            yield f"{where}{prefix}{told}"
+        if text := _items(name, fields):
+            yield f"{where}{prefix}{text}"
     for item in _changed(node, "Objects"):
         name = replies.text(item, "Name")
         yield from _object(item, where, f"{prefix}{name[:1].lower()}{name[1:]}")
@@ -63,7 +63,7 @@ def _edited(node: replies.ReplyObject, where: str, prefix: str) -> Iterator[str]
 def _parted(
     fields: Iterable[replies.ReplyObject],
 ) -> tuple[list[replies.ReplyObject], dict[str, list[replies.ReplyObject]]]:
-    """Return the fields that stand alone, and by the list's name those that are its items, such as ``args[0]``."""
+    """Return the single fields, and by the list's name those that are its items, such as ``args[0]``."""
     single: list[replies.ReplyObject] = []
     lists: dict[str, list[replies.ReplyObject]] = {}
     for field in fields:
@@ -76,7 +76,7 @@ def _parted(
 
 
 def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
-    """Return which items of a list go and come: its places say nothing, as one more moves all behind it."""
+    """Return removed and added items of a list, without positions: one new item moves all behind it."""
     changed = [field for field in fields if replies.text(field, "Type") != "None"]
     before, after = (
         Counter(replies.text(field, key) for field in changed if replies.text(field, "Type") != absent)
@@ -87,8 +87,8 @@ def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
     if _names_hidden(name):
         return f"{name}: changed"
     words = (("removed", before - after), ("added", after - before))
-    told = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
-    return f"{name}: {'; '.join(told) or 'the same in another order'}"
+    parts = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
+    return f"{name}: {'; '.join(parts) or 'the same in another order'}"
 
 
 def _item(text: str) -> str:
@@ -115,7 +115,7 @@ def _part(item: replies.ReplyObject, where: str) -> Iterator[str]:
 
 
 def _changed(node: replies.ReplyObject, key: str) -> Iterator[replies.ReplyObject]:
-    """Yield what differs; an edited object also lists its equal fields, of type ``None``."""
+    """Yield the differences; an edited object also lists its equal fields, of type ``None``."""
     return (item for item in replies.rows(node, key) if replies.text(item, "Type") != "None")
 
 

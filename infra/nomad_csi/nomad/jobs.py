@@ -23,16 +23,16 @@ ABSENT = "job not found"
 
 @dataclass(frozen=True, kw_only=True)
 class JobPlan:
-    """What registering a job would do."""
+    """The effect of registering a job."""
 
     diff_type: str
-    """``None`` (equal), ``Added`` or ``Edited``: the only measure of drift. The scheduler's counts are not."""
+    """``None`` (equal), ``Added`` or ``Edited``: the only indicator of drift. The scheduler's counts are not."""
 
     job_modify_index: int
-    """What `register` wants as *enforce_index*; 0: there is no such job."""
+    """Value for *enforce_index* of `register`; 0: there is no such job."""
 
     failed_groups: Mapping[str, str]
-    """Task group that finds no place -> why, such as ``missing drivers (1 node)``."""
+    """Task group that cannot be placed -> why, such as ``missing drivers (1 node)``."""
 
     warnings: str
 
@@ -42,10 +42,10 @@ class JobPlan:
 
 def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.ReplyObject:
     """
-    Return the job that *hcl* describes, with defaults filled in, as Nomad itself reads it.
+    Return the job that *hcl* describes, with defaults filled in, as parsed by Nomad.
 
-    *namespace* is where the token may parse, the connection's when empty; the job's own is in its HCL.
-    Raises `errors.NomadApiError` with file position for what HCL2 does not allow.
+    *namespace* is one where the token may parse, the connection's if empty; the job's own is in its HCL.
+    Raises `errors.NomadApiError` with file position for invalid HCL2.
     """
     path = request.path_of("jobs", "parse")
     body = {"JobHCL": hcl, "Canonicalize": True}
@@ -58,7 +58,7 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Rep
 
 
 def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
-    """Return what registering *job* would do. Nothing is changed. Needs fewer rights than `register`."""
+    """Return the effect of registering *job*. Changes nothing. Needs fewer capabilities than `register`."""
     path = request.path_of("job", job["ID"], "plan")
     body = {"Job": job, "Diff": True}
     item = replies.checked(nomad.request("POST", path, query=_query(job), body=body))
@@ -74,11 +74,11 @@ def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
 
 def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enforce_index: int | None) -> None:
     """
-    Register *job*, as `parse` returned it, with the HCL *source* that it came from.
+    Register *job*, as returned by `parse`, with its HCL *source*.
 
     *enforce_index* is that of the plan: Nomad refuses ("Enforcing job modify index") if the job changed since, with 0
-    if it exists; ``None`` overwrites. The reply's own index is no use for the next call (it is not always the job's),
-    and its warnings are those of the plan.
+    if it exists; ``None`` overwrites. Do not use the reply's index for the next call (it is not always the job's);
+    its warnings are those of the plan.
     """
     body: dict[str, Any] = {"Job": job, "Submission": {"Source": source, "Format": "hcl2"}}
     if enforce_index is not None:
@@ -87,36 +87,36 @@ def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enfor
 
 
 def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
-    """Return the job, stopped ones included; ``None`` where there is none."""
+    """Return the job, also a stopped one; ``None``: there is none."""
     item = document(nomad, namespace, job_id)
     return None if item is None else _job(item)
 
 
 def list_jobs(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[Job, ...]:
-    """Return the jobs whose ids begin with *prefix*, stopped ones included. Their meta is not told."""
+    """Return the jobs whose ids begin with *prefix*, including stopped ones, without meta."""
     query = {"namespace": namespace, "prefix": prefix}
     return tuple(_job(item) for item in replies.many(nomad, request.path_of("jobs"), query=query))
 
 
 def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.ReplyObject | None:
-    """Return the job with all its tasks, in the JSON of Nomad's API; ``None`` where there is none."""
+    """Return the job with all its tasks, in the JSON of Nomad's API; ``None``: there is none."""
     return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
 
 
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
-    """Return the HCL2 that *version* of the job was registered with; ``None`` where Nomad holds none."""
+    """Return the HCL2 that *version* of the job was registered with; ``None``: Nomad has none."""
     item = submission(nomad, namespace, job_id, version)
     return None if item is None else replies.text(item, "Source")
 
 
 def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> replies.ReplyObject | None:
-    """Return how *version* of the job was submitted, with its variables; ``None`` where Nomad holds no HCL2 of it."""
+    """Return the submission of *version* of the job, with its variables; ``None``: Nomad has no HCL2 of it."""
     path = request.path_of("job", job_id, "submission")
     query = {"namespace": namespace, "version": str(version)}
     try:
         item = replies.one(nomad, path, absent="job source not found", query=query)
     except errors.NomadApiError as error:
-        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` asks them, too
+        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` supports them, too
             return None
         raise
     return item if item is not None and item.get("Format") == "hcl2" else None
@@ -124,22 +124,22 @@ def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) 
 
 def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> None:
     """
-    Stop the job, and forget it at once if *purge*. Returns before its tasks have ended. An absent job is no error.
+    Stop the job, and purge it at once if *purge*. Returns before its tasks have ended. An absent job is no error.
 
-    Wait for the allocations between stop and purge: a purge straight away can leave tasks and mounts behind.
+    Wait for the allocations between stop and purge: an immediate purge can leave tasks and mounts behind.
     """
     query = {"namespace": namespace, "purge": "true" if purge else "false"}
     nomad.request("DELETE", request.path_of("job", job_id), query=query)
 
 
 def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allocation, ...]:
-    """Return the allocations of the job that Nomad still knows, ended ones included; none for an unknown job."""
+    """Return the allocations of the job, including ended ones until garbage collection; none for an unknown job."""
     path = request.path_of("job", job_id, "allocations")
     return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
 
 
 def csi_plugins(job: replies.ReplyObject) -> Iterator[replies.ReplyObject]:
-    """Yield the ``csi_plugin`` blocks of all tasks of *job*, as `parse` and `document` return it."""
+    """Yield the ``csi_plugin`` blocks of all tasks of *job*, as returned by `parse` and `document`."""
     return (plugin for _, _, plugin in csi_tasks(job))
 
 
@@ -154,7 +154,7 @@ def csi_tasks(
 
 
 def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the namespace of *job* as a query: at Nomad, one in the query goes before the one in the job."""
+    """Return the namespace of *job* as a query: in Nomad, the query takes precedence over the job."""
     return {"namespace": job["Namespace"]} if job.get("Namespace") else None
 
 
@@ -196,10 +196,10 @@ def tail_log(
     timeout_s: float | None = None,
 ) -> str:
     """
-    Return the last *length* bytes of the log, of an allocation that ended too; the first line may be a part of one.
+    Return the last *length* bytes of the log, also of an ended allocation; the first line may be partial.
 
     Raises `errors.NomadApiError`: 403 where the token has no ``read-logs``, 404 where the allocation or its client is
-    not known any more. What is read is a driver's own text: show it masked.
+    no longer known. The log is untrusted text of a driver: redact it before it is shown.
     """
     query = {
         "namespace": namespace,

@@ -1,9 +1,9 @@
 """
-Nomad's namespaces: whether there is one of a name, and which there are.
+Nomad's namespaces: check that they exist, and list them.
 
-Nomad checks the namespace of a volume only when it stores it. Of a volume that a plugin is to make, that is after
-the plugin has made the storage, which then belongs to nobody. A list shows a token only namespaces that it has some
-right in; of one by name it is told whether it is there, or 403.
+Nomad checks the namespace of a volume only when it stores it. For a volume that a plugin creates, that is after
+the plugin has created the storage, which is then orphaned. A list shows a token only namespaces in which it has some
+capability; a read by name returns whether it exists, or 403.
 Source: hashicorp/nomad, ``command/agent/namespace_endpoint.go``, ``nomad/namespace_endpoint.go``,
 ``nomad/csi_endpoint.go`` (``Create``), 2026-08-21.
 """
@@ -15,26 +15,26 @@ from nomad_csi import errors
 from nomad_csi.nomad.http import replies, request
 
 DEFAULT = "default"
-"""The namespace that is always there."""
+"""The namespace that always exists."""
 
 ABSENT = "Namespace not found"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """Namespaces that somebody names and Nomad does not have."""
+    """Referenced namespaces that do not exist in Nomad."""
 
     names: frozenset[str] = frozenset()
     there: tuple[str, ...] = ()
-    """Those that the token sees, in order; empty where nothing is missing."""
+    """Namespaces that the token may list, sorted; empty if none is missing."""
 
 
 def missing(nomad: request.Nomad, wanted: Iterable[str]) -> Missing:
     """
-    Return those of *wanted* that Nomad says it does not have.
+    Return those of *wanted* that do not exist in Nomad.
 
-    One request, a list; only what is not on it is asked for by name, as it may be hidden from the token. A token that
-    may not know finds nothing missing: what follows will tell. Raises `errors.NomadApiError` where nobody answers.
+    One list request; only absent ones are read by name, as they may be hidden from the token. For a token that
+    may not read them, none is missing: later calls fail. Raises `errors.NomadApiError` if Nomad does not respond.
     """
     named = set(wanted) - {DEFAULT}
     if not named:
@@ -51,9 +51,9 @@ def missing(nomad: request.Nomad, wanted: Iterable[str]) -> Missing:
 
 def check(nomad: request.Nomad, namespace: str) -> None:
     """
-    Raise `errors.SpecError` where Nomad says that there is no *namespace*, with those that the token may see.
+    Raise `errors.SpecError`, with the namespaces that the token may see, if *namespace* does not exist.
 
-    A token that may not know is no reason to: what was asked before has told.
+    A token that may not read it raises nothing: an earlier call has failed.
     """
     if not _is_absent(nomad, namespace):
         return
@@ -62,15 +62,15 @@ def check(nomad: request.Nomad, namespace: str) -> None:
 
 
 def one_of(there: Iterable[str]) -> str:
-    """Return what is allowed where a namespace is named, such as ``a namespace of the cluster (default, shop)``."""
+    """Return text on the allowed namespaces, such as ``a namespace of the cluster (default, shop)``."""
     return f"a namespace of the cluster ({', '.join(there) or 'the token sees none'})"
 
 
 def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
     """
-    Raise `errors.RefusedError` where Nomad says that there is no *namespace*.
+    Raise `errors.RefusedError` if *namespace* does not exist.
 
-    A token that may not know is no reason to refuse: what follows will tell.
+    A token that may not read it raises nothing: later calls fail.
     """
     if _is_absent(nomad, namespace):
         raise errors.RefusedError(
@@ -84,7 +84,7 @@ def _there(nomad: request.Nomad) -> tuple[str, ...]:
 
 
 def _is_absent(nomad: request.Nomad, namespace: str) -> bool:
-    """Return whether Nomad says that there is no *namespace*; false where the token may not know."""
+    """Return whether *namespace* does not exist; false if the token may not read it."""
     if namespace == DEFAULT:
         return False
     try:

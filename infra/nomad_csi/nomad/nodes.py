@@ -1,4 +1,4 @@
-"""Client nodes, as the list of them shows them, and one by one with all they say of themselves."""
+"""Read client nodes: from the list, and one by one with attributes and meta."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
 
 
 def described(nomad: request.Nomad, node: Node) -> Node:
-    """Return *node* with its attributes and meta; as it is where Nomad has forgotten it meanwhile."""
+    """Return *node* with its attributes and meta; unchanged if Nomad has removed it meanwhile."""
     item = replies.one(nomad, request.path_of("node", node.node_id), absent="node not found")
     return node if item is None else _described(node, item)
 
@@ -55,11 +55,11 @@ def _is_healthy(driver: replies.ReplyObject) -> bool:
     return replies.flag(driver, "Detected") and replies.flag(driver, "Healthy")
 
 
-# Which clients have a value of an attribute or of their meta, in one call however many clients there are.
+# Clients with a given value of an attribute or of their meta, in one call for any number of clients.
 #
 # Source: hashicorp/nomad, ``nomad/node_endpoint.go`` (``List``: the filter checks whole nodes, not what is shown of
-# them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a text in quotes takes no escaped quote, one in back quotes is as
-# it stands. Tried on Nomad 2.0.6-dev, 2026-11.
+# them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a string in quotes has no escaped quote, one in back quotes is
+# verbatim. Tried on Nomad 2.0.6-dev, 2026-11.
 
 
 ValueKind = Literal["attr", "meta"]
@@ -69,9 +69,9 @@ _MAPS = {"attr": "Attributes", "meta": "Meta"}
 
 def ids_where(nomad: request.Nomad, kind: ValueKind, key: str, value: str | None) -> frozenset[str]:
     """
-    Return the ids of the clients that have *value* at *key*; with ``None``, of those that have no such key.
+    Return the ids of the clients that have *value* at *key*; with ``None``, those without the key.
 
-    Only for what `can_be_asked`.
+    Only if `can_be_asked`.
     """
     name = _MAPS[kind]
     wanted = f"`{key}` not in {name}" if value is None else f"{name}[`{key}`] == `{value}`"
@@ -80,7 +80,7 @@ def ids_where(nomad: request.Nomad, kind: ValueKind, key: str, value: str | None
 
 
 def can_be_asked(key: str, value: str | None) -> bool:
-    """Return whether a filter can hold both: nothing can be escaped in it."""
+    """Return whether a filter can contain both: it has no escapes."""
     return "`" not in key and "`" not in (value or "")
 
 
@@ -91,7 +91,7 @@ def can_be_asked(key: str, value: str | None) -> bool:
 
 
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
-    """Return the servers of the region that answers, those that failed too; other regions' servers are left out."""
+    """Return the servers of the agent's region, including failed ones, without those of other regions."""
     path = request.path_of("agent", "members")
     item = replies.checked(nomad.request("GET", path))
     region = replies.text(item, "ServerRegion")

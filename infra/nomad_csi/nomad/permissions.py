@@ -1,7 +1,7 @@
 """
-Which ACL rights each call needs: the one table of them, by name. Pure.
+ACL capabilities that each call needs, in one table, by name. Pure.
 
-Errors name the missing right by it; `acl_policy` and the checks of ``doctor`` add up calls.
+Errors take the missing capability from it; `acl_policy` and the checks of ``doctor`` combine calls.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go``,
 ``nomad/alloc_endpoint.go``, ``nomad/variables_endpoint.go``, ``nomad/system_endpoint.go``, ``nomad/event_endpoint.go``,
 ``command/agent/job_endpoint.go``, ``client/fs_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens of one
@@ -17,17 +17,17 @@ Level = Literal["agent", "node", "plugin"]
 
 YOUNG = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
 """
-Capabilities that older releases do not know (``job-capabilities`` in ``releases.yaml``). They refuse a policy that
-names one, so this package counts them where a token has them, and asks for none.
+Capabilities that older releases do not support (``job-capabilities`` in ``releases.yaml``). They refuse a policy that
+names one, so this package accepts them on a token, and requires none.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What one call needs."""
+    """Capabilities that one call needs."""
 
     any_of: tuple[str, ...] = ()
-    """One of these capabilities in the namespace of the object, the one that is made for it first."""
+    """One of these capabilities in the namespace of the object, the dedicated one first."""
 
     variable: str = ""
     """A capability on the variable of the call: ``read``, ``write`` or ``destroy``."""
@@ -36,13 +36,13 @@ class Need:
     """``read`` of this policy; ``write`` of ``plugin`` grants nothing."""
 
     is_management: bool = False
-    """Whether only a management token may do it."""
+    """Whether it needs a management token."""
 
     calls: str = ""
-    """The calls, as a regular expression of method and path; empty where the body of a call decides."""
+    """The calls, as a regular expression of method and path; empty if the body of a call decides."""
 
     note: str = ""
-    """What to add where the call is refused."""
+    """What to add to the error of a refused call."""
 
 
 _LIST_VOLUMES = ("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs")
@@ -84,7 +84,7 @@ NEEDS: Mapping[str, Need] = {
     "watch volumes": Need(any_of=("csi-read-volume",)),
     "watch clients": Need(level="node"),
 }
-"""What a call does -> what it needs. Of those whose ``calls`` fit, the first counts; watching is one event stream."""
+"""Name of a call -> what it needs. The first whose ``calls`` match applies; watching is one event stream."""
 
 _LEVELS: Mapping[str, str] = {
     "plugin": 'plugin { policy = "read" } ("write" grants nothing)',
@@ -95,13 +95,13 @@ _LEVELS: Mapping[str, str] = {
 
 
 def needed(method: str, path: str, namespace: str) -> str:
-    """Return what a token needs for the call, as a phrase; empty where this package does not know."""
+    """Return what a token needs for the call, as a phrase; empty: not known here."""
     name = name_of(method, path)
     return _phrase(NEEDS[name], path, namespace) if name else ""
 
 
 def name_of(method: str, path: str) -> str:
-    """Return the name in `NEEDS` of a call; empty where it is not there."""
+    """Return the name in `NEEDS` of a call; empty: it has none."""
     call = f"{method} {path}"
     return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), "")
 
@@ -128,5 +128,5 @@ def _phrase(need: Need, path: str, namespace: str) -> str:
 
 
 def alternatives(names: Iterable[str]) -> tuple[frozenset[str], ...]:
-    """Return for each of the calls *names* the capabilities of which one is needed in the namespace."""
+    """Return, for each of the calls *names*, the capabilities of which one is needed in the namespace."""
     return tuple(frozenset(NEEDS[name].any_of) for name in names)

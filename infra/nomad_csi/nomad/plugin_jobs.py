@@ -1,5 +1,5 @@
 """
-The jobs behind a CSI plugin, and what each was submitted as.
+Read the jobs of a CSI plugin, and the source that each was submitted with.
 
 Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``jobSubmissionCRUD``), 2026-08-21. A token needs
 ``plugin { policy = "read" }``, and ``read-job`` in the namespaces of the jobs.
@@ -17,7 +17,7 @@ from nomad_csi.nomad.records import jobs as records
 from nomad_csi.plan import model
 from nomad_csi.spec import plugin_jobs
 
-# How the tasks of plugin jobs are run: task driver, privileges, network, and whose jobs they are.
+# Read the tasks of plugin jobs: task driver, privileges, network, and meta of their jobs.
 #
 # Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginConfig``), 2026-08-21.
 
@@ -25,11 +25,11 @@ from nomad_csi.spec import plugin_jobs
 PluginTask = records.PluginTask
 
 _CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"})
-"""Variables that make the AWS SDK look elsewhere than at the instance. Source: AWS SDK reference guide, 2026-08."""
+"""Variables by which the AWS SDK finds credentials elsewhere. Source: AWS SDK reference guide, 2026-08."""
 
 
 def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
-    """Return the plugin tasks of the job; none where it is stopped or not there."""
+    """Return the plugin tasks of the job; none if it is stopped or absent."""
     item = jobs.document(nomad, namespace, job_id)
     if item is None or replies.flag(item, "Stop"):
         return ()
@@ -98,7 +98,7 @@ def _task(
 
 
 def _listed(config: replies.ReplyObject, key: str) -> tuple[str, ...]:
-    """Return the list of strings at *key* of a task driver's configuration, which Nomad takes in any shape."""
+    """Return the list of strings at *key* of a task driver's configuration, which Nomad accepts in any shape."""
     found = config.get(key)
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
@@ -117,24 +117,24 @@ class RunningJob:
     namespace: str
     job_id: str
     document: dict[str, Any]
-    """As Nomad shows it, in its API's JSON."""
+    """The job in the JSON of Nomad's API."""
 
     source: str
-    """The HCL2 that it was submitted as; empty where Nomad holds none, or one that is not whole without variables."""
+    """The HCL2 that was submitted; empty: Nomad has none, or one that needs variables."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginJobs:
-    """The jobs of a plugin, as far as the token may see them."""
+    """The jobs of a plugin that the token may read."""
 
     jobs: tuple[RunningJob, ...]
 
     hidden: tuple[str, ...] = ()
-    """``namespace/job_id`` of jobs in namespaces where the token may read none."""
+    """``namespace/job_id`` of jobs in namespaces where the token may not read jobs."""
 
 
 def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
-    """Return the running jobs of which Nomad expects instances of *plugin*, by namespace and id."""
+    """Return the running jobs that Nomad expects instances of *plugin* from, sorted by namespace and id."""
     hidden: list[str] = []
     running: list[RunningJob] = []
     for key in sorted(plugin.jobs):

@@ -1,5 +1,5 @@
 """
-CSI plugins as Nomad sees them. They are global: no namespace.
+Read CSI plugins. They are global: no namespace.
 
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 2026-08-21.
 """
@@ -14,17 +14,17 @@ Instance = records.Instance
 Plugin = records.Plugin
 
 _UNLIMITED = 2**63 - 1
-"""What Nomad makes of a plugin that names no limit (``MaxVolumes`` 0)."""
+"""Nomad's value for a plugin without a limit (``MaxVolumes`` 0)."""
 
 
 def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
-    """Return the plugin; ``None`` where no job with that id is known. Its record is there before any instance is."""
+    """Return the plugin; ``None``: no job has that id. Its record exists before any instance."""
     item = replies.one(nomad, request.path_of("plugin", "csi", plugin_id), absent="plugin not found")
     return None if item is None else _plugin(item)
 
 
 def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
-    """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would answer with an empty list."""
+    """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would return an empty list."""
     found = replies.many(nomad, request.path_of("plugins"), query={"type": "csi"})
     return tuple(sorted(replies.text(item, "ID") for item in found))
 

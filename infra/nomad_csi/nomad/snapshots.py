@@ -1,7 +1,7 @@
 """
-Snapshots of volumes, which Nomad has the plugin make, list and delete. Nomad itself keeps no record of them.
+Snapshots of volumes, which Nomad has the plugin create, list and delete. Nomad itself keeps no record of them.
 
-Nomad adds the secrets that it holds of a volume when a snapshot is made, and none when snapshots are listed or deleted.
+Nomad adds the volume's stored secrets when a snapshot is created, and none when snapshots are listed or deleted.
 Source: hashicorp/nomad, ``command/agent/csi_endpoint.go`` (``CSISnapshotsRequest``) and ``nomad/csi_endpoint.go``
 (``CreateSnapshot``, ``DeleteSnapshot``, ``ListSnapshots``), 2026-08-21.
 """
@@ -14,27 +14,27 @@ from nomad_csi.nomad.http import replies, request
 
 PATH = ("volumes", "snapshot")
 PAGE = 500
-"""Snapshots that a plugin is asked for at a time."""
+"""Page size of a list of snapshots."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """A snapshot as the plugin knows it."""
+    """A snapshot as the plugin reports it."""
 
     snapshot_id: str
-    """The storage provider's; what a volume is restored from."""
+    """The storage provider's id, to restore a volume from."""
 
     external_id: str
-    """The storage provider's id of the volume that it is of."""
+    """The storage provider's id of its source volume."""
 
     size_bytes: int
-    """What a volume made from it needs at least; 0: not known."""
+    """Minimum size of a volume that is restored from it; 0: not known."""
 
     created: dt.datetime
     """In UTC."""
 
     is_ready: bool
-    """False while the storage provider still copies: no volume can be made from it yet."""
+    """False while the storage provider still copies: no volume can be restored from it yet."""
 
     def as_json(self) -> dict[str, str | int | bool]:
         """Return the snapshot as data."""
@@ -49,25 +49,25 @@ class Snapshot:
 
 @dataclass(frozen=True, kw_only=True)
 class NewSnapshot:
-    """What is to be made."""
+    """A request for a snapshot."""
 
     namespace: str
     volume_id: str
-    """Nomad's id of the volume: it must be registered."""
+    """Nomad's id of the volume, which must be registered."""
 
     name: str
-    """The same name means the same snapshot: a repeated call makes no second one."""
+    """Idempotency key: a repeated call with the same name creates no second snapshot."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What the driver makes it by."""
+    """Parameters for the driver."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Besides those that Nomad holds of the volume, which they go before."""
+    """Secrets besides those that Nomad has of the volume; these take precedence."""
 
 
 def create(nomad: request.Nomad, wanted: NewSnapshot) -> Snapshot:
     """
-    Have the plugin make a snapshot; sent once.
+    Have the plugin create a snapshot; sent once.
 
     After an ``ambiguous`` `errors.NomadApiError` it may exist: the same call with the same name finds it.
     """
@@ -87,9 +87,9 @@ def create(nomad: request.Nomad, wanted: NewSnapshot) -> Snapshot:
 
 def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
     """
-    Yield the snapshots that the plugin knows, of whatever volume, page by page.
+    Yield the plugin's snapshots, of all volumes, page by page.
 
-    Raises `errors.NomadApiError`, also for a plugin that cannot list any.
+    Raises `errors.NomadApiError`, also for a plugin without the capability.
     """
     path, token = request.path_of(*PATH), ""
     while True:
@@ -102,7 +102,7 @@ def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
 
 
 def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
-    """Have the plugin delete the snapshot *and the data that only it holds*. One that is gone is no error."""
+    """Have the plugin delete the snapshot *and the data that only it contains*. An absent snapshot is no error."""
     query = {"plugin_id": plugin_id, "snapshot_id": snapshot_id}
     nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
 

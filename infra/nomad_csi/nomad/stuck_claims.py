@@ -1,5 +1,5 @@
 """
-What Nomad offers against claims that nobody lets go of: collect garbage, detach, deregister by force.
+Nomad's operations on claims that are not released: garbage collection, detach, forced deregistration.
 
 Source: hashicorp/nomad, ``command/agent/csi_endpoint.go``, ``command/agent/system_endpoint.go``,
 ``nomad/csi_endpoint.go`` (``Unpublish``, ``Deregister``) and ``nomad/core_sched.go`` (``csiVolumeClaimGC``),
@@ -13,14 +13,14 @@ from nomad_csi.nomad.http import request
 GC_TIMEOUT_S = 60.0
 
 _CANNOT_DETACH = "Unknown allocation"
-"""What a server says that looks for the allocation of a detachment by hand, which has none."""
+"""Error of a server that requires an allocation for a detach, which a manual one does not have."""
 
 
 def collect_garbage(nomad: request.Nomad) -> None:
     """
-    Have Nomad collect garbage at once: it tries again to detach and free what ended allocations claim.
+    Run Nomad's garbage collection now: it retries to detach volumes and release claims of ended allocations.
 
-    It also forgets every ended job, allocation and evaluation, and every client that is down. It answers before it is
+    It also removes every ended job, allocation and evaluation, and every client that is down. It returns before it is
     done. Needs a management token.
     """
     nomad.request("PUT", request.path_of("system", "gc"), timeout_s=GC_TIMEOUT_S)
@@ -28,9 +28,9 @@ def collect_garbage(nomad: request.Nomad) -> None:
 
 def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -> bool:
     """
-    Have Nomad unmount the volume on a client and detach it there; return whether this server can do so at all.
+    Have Nomad unmount and detach the volume on a client; return whether this server supports that.
 
-    Raises `errors.NomadApiError` where it can, and did not.
+    Raises `errors.NomadApiError` if it does, and the detach failed.
     """
     path = request.path_of("volume", "csi", volume_id, "detach")
     query = {"namespace": namespace, "node": node_id}
@@ -45,7 +45,7 @@ def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -
 
 def deregister_by_force(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
     """
-    Make Nomad forget the volume together with its claims. Nothing is unmounted or detached. An absent one is no error.
+    Deregister the volume together with its claims. Nothing is unmounted or detached. An absent volume is no error.
 
     Nomad refuses it ("volume in use") while an allocation that has not ended claims the volume.
     """

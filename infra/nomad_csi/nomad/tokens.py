@@ -1,5 +1,5 @@
 """
-What the caller's ACL token may do, by Nomad's account. The token's secret, which the answer repeats, is dropped.
+Read the capabilities of the caller's ACL token. The token's secret, which the reply repeats, is dropped.
 
 Source: hashicorp/nomad, ``nomad/acl_endpoint.go`` (``WhoAmI``, ``GetPolicy``), ``acl/policy.go`` and ``acl/acl.go``
 (``findClosestMatchingGlob``), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
@@ -16,14 +16,14 @@ Rules = records.Rules
 AclToken = records.AclToken
 
 _ACLS_OFF = "acls-disabled"
-"""``AccessorID`` of whoever asks a cluster without ACLs."""
+"""``AccessorID`` of every caller on a cluster without ACLs."""
 
 _NO_ACLS = "ACL support disabled"
-"""What an older release answers there (``self-without-acls`` in ``releases.yaml``)."""
+"""Reply of an older release in that case (``self-without-acls`` in ``releases.yaml``)."""
 
 
 def own(nomad: request.Nomad) -> AclToken:
-    """Return what is known of the connection's own token. Raises `errors.NomadApiError`."""
+    """Return the capabilities of the connection's token. Raises `errors.NomadApiError`."""
     path = request.path_of("acl", "token", "self")
     try:
         item = replies.checked(nomad.request("GET", path))

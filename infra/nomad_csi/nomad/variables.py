@@ -1,7 +1,7 @@
 """
-Nomad variables: read, and changed only where they are as they were read.
+Nomad variables: read, and changed by check-and-set.
 
-What they hold may be secret, so that no error repeats an answer with items in it.
+Their items may be secret, so no error repeats a reply with items.
 Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variables_endpoint.go`` and
 ``nomad/state/state_store_variables.go`` (``varSetCASTxn``, ``svDeleteCASTxn``), 2026-08-21.
 """
@@ -17,12 +17,12 @@ from nomad_csi.nomad.http import replies, request
 ABSENT = "variable not found"
 
 NEW = 0
-"""The index of a variable that must not be there yet."""
+"""The check-and-set index of a variable that must not exist yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """A variable as Nomad holds it."""
+    """A Nomad variable."""
 
     path: str
     items: Mapping[str, str]
@@ -32,19 +32,19 @@ class Variable:
 
 
 def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
-    """Return the variable at *path*, such as ``nomad/jobs/mysql``; ``None`` where there is none."""
+    """Return the variable at *path*, such as ``nomad/jobs/mysql``; ``None``: there is none."""
     item = replies.one(nomad, _path_of(path), absent=ABSENT, query={"namespace": namespace})
     return None if item is None else replies.record(Variable, item, {})
 
 
 def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
-    """Yield what `get` returns for each of *paths*, in order."""
+    """Yield the result of `get` for each of *paths*, in order."""
     return request.read_many(functools.partial(get, nomad, namespace, path) for path in paths)
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> bool:
     """
-    Write the variable, if it is still as it was at *index*; return false where somebody else was faster.
+    Write the variable, if it is unchanged since *index*; return false on a check-and-set conflict.
 
     *index* is its ``modify_index``, or `NEW`. At most 64 KiB of names and values. Needs ``write``.
     """
@@ -53,7 +53,7 @@ def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str
 
 
 def delete(nomad: request.Nomad, namespace: str, path: str, *, index: int) -> bool:
-    """Delete the variable, if it is still as it was at *index*; false where it is not. Needs ``destroy``."""
+    """Delete the variable, if it is unchanged since *index*; return false on a conflict. Needs ``destroy``."""
     return _checked(nomad, "DELETE", namespace, path, index=index, body=None)
 
 

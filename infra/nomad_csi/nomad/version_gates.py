@@ -1,5 +1,5 @@
 """
-How versions of Nomad differ: the faults that storage meets (codes of the registry with a gate), and ``releases.yaml``.
+Differences between Nomad versions: known faults for storage (codes with a gate in the registry), and ``releases.yaml``.
 
 Pure.
 """
@@ -16,32 +16,32 @@ from nomad_csi.plan import versions
 from nomad_csi.spec import yaml_text
 
 ERASES_SECRETS = "nomad-erases-secrets"
-"""Code of the fault that is met only where volumes have secrets."""
+"""Code of the fault that affects only volumes with secrets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseDifference:
-    """Something that older releases of Nomad do otherwise."""
+    """A behaviour that differs in older releases of Nomad."""
 
     since: tuple[str, ...]
-    """First version that does as `now` says, of each release line that got the change; the newest line first."""
+    """First version with the behaviour `now`, of each release line that got the change; the newest line first."""
 
     before: str
     now: str
     felt: str
-    """What a user of nomad-csi feels of it."""
+    """The effect on users of nomad-csi."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Releases:
-    """The one table of releases, ``releases.yaml``."""
+    """The table of releases, ``releases.yaml``."""
 
     oldest: str
-    """Older ones are refused."""
+    """Oldest supported version; older ones are refused."""
 
     tried: tuple[str, ...]
     pulumi: str
-    """The oldest Pulumi CLI that was tried."""
+    """The oldest tested Pulumi CLI."""
 
     differences: Mapping[str, ReleaseDifference]
 
@@ -61,7 +61,7 @@ def _difference(*, code: str = "", since: Iterable[str] = (), **texts: Any) -> R
 
 
 def has(name: str, version: str) -> bool | None:
-    """Return whether *version*, a pre-release as its release, has what a difference calls now; ``None``: no version."""
+    """Return whether *version* has the newer behaviour; a pre-release counts as its release; ``None``: no version."""
     found = versions.parse(version)
     return _is_in(releases().differences[name].since, _release(found)) if found else None
 
@@ -73,16 +73,16 @@ def gates() -> tuple[tuple[Condition, Gate], ...]:
 
 
 def is_older(version: str, wanted: str) -> bool | None:
-    """Return whether *version*, a pre-release as its release, is lower than *wanted*; ``None``: one is no version."""
+    """Return whether *version* is lower than *wanted*; a pre-release counts as its release; ``None``: no version."""
     found, least = versions.parse(version), versions.parse(wanted)
     return _release(found).compare(least) < 0 if found and least else None
 
 
 def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condition]:
     """
-    Yield the faults that *version* on *side* has and that meet whoever uses *features*.
+    Yield the faults of *version* on *side* that affect users of *features*.
 
-    A pre-release counts as the release that it precedes; a text that is no version has none.
+    A pre-release counts as the release that it precedes; an invalid version has none.
     """
     found = versions.parse(version)
     if found is None:

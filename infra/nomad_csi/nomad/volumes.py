@@ -1,5 +1,5 @@
 """
-CSI volumes: register, read, list, deregister. There is no *delete* here, and never will be.
+CSI volumes: register, read, list, deregister. There is deliberately no *delete*.
 
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_endpoint.go``, 2026-08-21.
 """
@@ -34,8 +34,8 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
     """
     Return the ``CSIVolume`` object of *document*.
 
-    Always with ``MountOptions``: without it, a volume in use cannot be registered again even if it never had any.
-    Without the fields that the server manages: it would store them, and could neither show nor drop the volume again.
+    Always includes ``MountOptions``: without it, a volume in use cannot be registered again even if it never had any.
+    Omits the fields that the server manages: it would store them, and could neither show nor deregister the volume.
     """
     return {"MountOptions": {}} | volume_forms.write(document, "api")
 
@@ -49,10 +49,10 @@ def register(
     """
     Register or update volumes, one request for each namespace; return Nomad's warnings.
 
-    Each request is atomic: one bad volume, and none of that namespace is stored; Nomad's sentence seldom says which.
-    A plugin with a controller validates one volume after the other (about 50 ms each): send it 25 at a time, and
-    others 1000 (above 1 MiB Nomad complains). Secrets that are left out are erased.
-    After an ``ambiguous`` `errors.NomadApiError` the volumes may still appear: the server does not stop.
+    Each request is atomic: with one invalid volume, none of that namespace is stored; Nomad's error seldom names it.
+    A plugin with a controller validates volumes sequentially (about 50 ms each): send 25 at a time, and for
+    others 1000 (above 1 MiB Nomad warns). Omitted secrets are erased.
+    After an ``ambiguous`` `errors.NomadApiError` the volumes may still appear: the server continues.
     """
     by_namespace = itertools.groupby(sorted(registrations, key=_namespace), key=_namespace)
     return tuple(
@@ -66,7 +66,7 @@ def path_of(volume_id: str) -> str:
 
 
 def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
-    """Return the volume; ``None`` where there is none."""
+    """Return the volume; ``None``: there is none."""
     path = path_of(volume_id)
     item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
     return None if item is None else volume(item)
@@ -79,9 +79,9 @@ def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | Non
 
 def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> tuple[ListedVolume, ...]:
     """
-    Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*`` means all that the token may see.
+    Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*``: all namespaces that the token may see.
 
-    Not by plugin: together with ``*``, Nomad answers that question with an empty list.
+    Has no filter by plugin: together with ``*``, Nomad returns an empty list for it.
     """
     query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
     return tuple(listed_volume(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
@@ -89,7 +89,7 @@ def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> t
 
 def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
     """
-    Make Nomad forget the volume; its storage is not touched. A volume that is not there is no error.
+    Deregister the volume; its storage is not touched. An absent volume is no error.
 
     Never forced: a claimed volume raises `errors.NomadApiError` ("volume in use").
     """
@@ -97,7 +97,7 @@ def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
 
 
 def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str, str]) -> None:
-    """Send a deregistration with *query*. A volume that is not there is no error."""
+    """Send a deregistration with *query*. An absent volume is no error."""
     try:
         nomad.request("DELETE", path_of(volume_id), query=query)
     except errors.NomadApiError as error:
@@ -108,12 +108,12 @@ def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str
 def _register(
     nomad: request.Nomad, namespace: str, group: tuple[registration.VolumeRegistration, ...], timeout_s: float
 ) -> Iterator[str]:
-    """Send one group. A single volume goes by its own path, so that an error names it; Nomad reads the body only."""
+    """Send one group. A single volume is sent to its own path, so that errors name it; Nomad reads only the body."""
     path = path_of(group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
     body = {"Volumes": [payload(document) for document in group]}
     secrets = [secret for document in group for secret in document.secrets.values()]
     reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s, secrets=secrets)
-    # Nomad before 1.10.5 answers with an empty body.
+    # Nomad before 1.10.5 returns an empty body.
     if reply.data is not None and (warnings := replies.text(replies.checked(reply), "Warnings")):
         yield warnings
 
@@ -159,7 +159,7 @@ def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], .
 
 
 def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
-    """Yield a claim for each allocation of the claim maps, with what the list of allocations knows of it."""
+    """Yield a claim for each allocation of the claim maps, with its fields from the list of allocations."""
     known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
     for key, mode in (("WriteAllocs", "write"), ("ReadAllocs", "read")):
         for alloc_id in sorted(replies.table(item, key)):
@@ -168,26 +168,26 @@ def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
             yield replies.record(Claim, allocation, given, since_ns="CreateTime", changed_ns="ModifyTime")
 
 
-# Volumes by namespace and id, however many: one list for each namespace, then every one that is there.
+# Volumes by namespace and id: one list for each namespace, then a read of each existing volume.
 
 
 FEW = 200
-"""Volumes of a namespace up to which none is listed: a list holds all that are there, and costs as much for each."""
+"""Up to so many volumes of a namespace are read without a list: a list has the cost of all its volumes."""
 
 
 SET_SHOWN = 20
-"""Volumes of a set that a sentence names."""
+"""Maximum number of volumes of a set named in a message."""
 
 _INDEX = re.compile(r"[0-9]+\]")
-"""What follows the bracket in the id of a volume of a set."""
+"""The part after the bracket in the id of a volume of a set."""
 
 
 def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
     """
-    Yield what Nomad holds under each of *keys*, namespace by namespace.
+    Yield the registered volume for each of *keys*, namespace by namespace.
 
-    The list shows identity and places, not capabilities, mount options, context and parameters: those need a read each.
-    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    The list has identity and topologies, but not capabilities, mount options, context and parameters: read those.
+    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
     """
     for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
         ids = [volume_id for _, volume_id in group]
@@ -199,9 +199,9 @@ def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Vol
 
 def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
     """
-    Return the volumes of *namespaces*, by a list of each, which shows and erases no secret.
+    Return the volumes of *namespaces*, from a list of each, which neither shows nor erases secrets.
 
-    Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
     """
     return frozenset(
         (item.namespace, item.volume_id)
@@ -212,10 +212,10 @@ def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
 
 def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
     """
-    Return which volumes are registered of the set *volume_id*, as the end of a sentence; empty where it is no set.
+    Return the end of a message with the registered volumes of the set *volume_id*; empty: it is no set.
 
-    For a volume that is not registered. A set is never taken for its id: that of a volume which is gone may be the id
-    of a set by now. Raises `errors.NomadApiError` where Nomad does not answer, or may not tell.
+    For a volume that is not registered. A set never replaces its id: the id of a deregistered volume may be that
+    of a set by now. Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
     """
     prefix = f"{volume_id}["
     there = [item.volume_id.removeprefix(prefix) for item in list_volumes(client, namespace, prefix=prefix)]
@@ -225,16 +225,16 @@ def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
 
 
 def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
-    """Return those of *ids* that may be there: of few, all."""
+    """Return those of *ids* that may exist: all, if they are few."""
     if len(ids) <= FEW:
         return frozenset(ids)
     return frozenset(item.volume_id for item in list_volumes(client, namespace))
 
 
-# Volumes out of a list, read one by one: the list shows more than a token may read.
+# Volumes of a list, read one by one: the list shows more than a token may read.
 #
 # Nomad's list over all namespaces is open to a token with a right in one of them, and names the volumes of all; the
-# read of a volume wants ``csi-read-volume`` in its own. Source: hashicorp/nomad, ``nomad/csi_endpoint.go``
+# read of a volume needs ``csi-read-volume`` in its own. Source: hashicorp/nomad, ``nomad/csi_endpoint.go``
 # (``CSIVolume.List`` filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
 
 
@@ -242,7 +242,7 @@ def read_each(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
     """
     Return the volumes of *keys*, namespace and id, by namespace and id.
 
-    Raises `errors.NomadApiError` where Nomad does not answer; a namespace that the token may not read is no error.
+    Raises `errors.NomadApiError` if Nomad does not respond; a namespace that the token may not read is no error.
     """
     found: list[Volume] = []
     unread: list[Unread] = []

@@ -1,1 +1,1 @@
-"""HTTP with Nomad: where it is, how it is reached, one request, and what an unwelcome answer means."""
+"""HTTP with Nomad: connection settings, transport, one request function, and classification of errors."""

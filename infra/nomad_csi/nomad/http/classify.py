@@ -1,8 +1,8 @@
 """
-What an unwelcome answer means: may the call be sent again, was it refused, or is it unknown what happened.
+Classify error replies: the call can be retried, was refused, or has an unknown outcome.
 
-Nomad answers almost everything with status 500 and a sentence, so sentences are matched, by substring.
-Source: the sentences are those of a real agent (Nomad 2.0.6-dev, 2026-08) and of hashicorp/nomad,
+Nomad returns almost all errors with status 500 and a message, so messages are matched, by substring.
+Source: the messages are those of a real agent (Nomad 2.0.6-dev, 2026-08) and of hashicorp/nomad,
 ``nomad/structs/errors.go``, ``nomad/csi_endpoint.go`` and ``nomad/state/state_store.go``, 2026-08-21.
 """
 
@@ -16,7 +16,7 @@ from nomad_csi.nomad import permissions
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
-    """What may be done about an answer."""
+    """Kind of an error reply, and what to do about it."""
 
     kind: errors.ReplyKind
     advice: str = ""
@@ -24,7 +24,7 @@ class Classification:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """The call that was answered."""
+    """The call that failed."""
 
     method: str
     path: str
@@ -35,12 +35,12 @@ class Call:
 _BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
 
 SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
-    # The plugin's cloud asks to be asked later, in whatever code the driver puts that.
+    # The cloud's API throttles; drivers report that with various codes.
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, 2026-08: RequestLimitExceeded.
     ("RequestLimitExceeded", "retry", _BUSY_CLOUD),
     ("Throttling", "retry", _BUSY_CLOUD),
     ("code = ResourceExhausted", "retry", _BUSY_CLOUD),
-    # Not delivered to a leader, or to a controller before anything is stored: the same call may succeed later.
+    # Not delivered to a leader, or to a controller before anything is stored: a retry may succeed.
     ("failed to get conn", "retry", ""),
     ("connection refused", "retry", ""),
     ("No cluster leader", "retry", ""),
@@ -58,7 +58,7 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
         "allocation",
     ),
     ("CSI client error (retryable)", "retry", ""),
-    # Delivered, and the answer lost on the way.
+    # Delivered, and the reply was lost.
     ("rpc error: EOF", "ambiguous", ""),
     ("connection reset by peer", "ambiguous", ""),
     ("broken pipe", "ambiguous", ""),
@@ -69,7 +69,7 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("leadership lost while committing log", "ambiguous", ""),
     ("code = Unavailable", "ambiguous", "check the plugin's job: its process may have ended during the call"),
     ("code = Aborted", "retry", "the plugin is still busy with an earlier call for the same volume"),
-    # Understood and refused.
+    # Received and refused.
     ("ACL token", "refused", "check NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
     ("nonexistent namespace", "refused", "make it first with `nomad namespace apply`, or name another"),
@@ -119,12 +119,12 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("Enforcing job modify index", "refused", "the job was changed meanwhile; check it, then run again"),
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
-"""Part of the sentence -> kind and advice. The first that fits counts: ``failed to get conn: ... i/o timeout``."""
+"""Part of the message -> kind and advice. The first match applies: ``failed to get conn: ... i/o timeout``."""
 
 _DENIED = "Permission denied"
 
 _BEFORE_STORING = "controller validate volume:"
-"""Nomad asks the controller before it stores anything: whatever broke there, nothing was registered."""
+"""Nomad calls the controller before it stores anything: after any failure there, nothing was registered."""
 
 _STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
     HTTPStatus.UNAUTHORIZED: ("refused", "something in front of Nomad asks for a password: set NOMAD_HTTP_AUTH"),
@@ -154,12 +154,12 @@ def status_of(status: int, text: str) -> int:
 
 
 def unanswered(call: Call) -> Classification:
-    """Return what it means that *call* went out and no answer came back."""
+    """Return the classification of *call* if it was sent and there was no reply."""
     return _for(call, "ambiguous", "")
 
 
 def changes_nothing(call: Call) -> bool:
-    """Return whether *call* only reads, so that it may be sent again whatever became of it."""
+    """Return whether *call* only reads, so that it can be retried after any outcome."""
     return _READS.fullmatch(f"{call.method} {call.path}") is not None
 
 
@@ -172,7 +172,7 @@ def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
 
 
 def _for(call: Call, kind: errors.ReplyKind, advice: str) -> Classification:
-    """Return the classified; where only a read was lost there is nothing ambiguous."""
+    """Return the classification; a lost read is never ambiguous."""
     if kind == "ambiguous" and changes_nothing(call):
         return Classification(kind="retry", advice=advice)
     return Classification(kind=kind, advice=advice)

@@ -1,5 +1,5 @@
 """
-Where Nomad is and who asks: the settings of Nomad's own command line, by the same variables.
+Connection settings: those of Nomad's own CLI, by the same environment variables.
 
 Source: hashicorp/nomad, ``api/api.go`` (``DefaultConfig``), 2026-08-21.
 """
@@ -14,29 +14,29 @@ from urllib import parse
 from nomad_csi import errors
 from nomad_csi.spec import names
 
-# The HTTP proxy through which an address is asked, as Nomad's own command line finds it.
+# The HTTP proxy of an address, chosen as by Nomad's own CLI.
 #
 # Source: golang.org/x/net, ``http/httpproxy/proxy.go`` (``FromEnvironment``, ``useProxy``), which Go's HTTP client and
 # so ``nomad`` uses; 2026-08.
 
 
 PROXY_VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY"}
-"""Scheme of the address -> variable that names its proxy; the same in lower case is read too."""
+"""Scheme of the address -> variable that names its proxy; the lower-case name is read too."""
 
 EXCEPT = "NO_PROXY"
 """
-Variable with the hosts that are asked directly, with commas between them: a name also stands for all below it,
-``.name`` for these alone, an address or a network such as ``10.0.0.0/8`` for itself, ``*`` for all. A port may follow.
+Variable with the hosts to connect to directly, separated by commas: a name also includes its subdomains,
+``.name`` only these, an address or a network such as ``10.0.0.0/8`` itself, ``*`` all. A port may follow.
 """
 
 
 def proxy_of(address: str, environment: Mapping[str, str]) -> str:
-    """Return the proxy for *address*, with its scheme; empty: ask directly, as this machine itself is always asked."""
+    """Return the proxy for *address*, with its scheme; empty: connect directly, as always to this machine."""
     try:
         parts = parse.urlsplit(address)
         host, port = parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
-        return ""  # no address; who uses it says so
+        return ""  # not an address; its user reports that
     variable = PROXY_VARIABLES.get(parts.scheme, "")
     found = _value(environment, variable) if variable else ""
     if (
@@ -53,7 +53,7 @@ def _value(environment: Mapping[str, str], variable: str) -> str:
 
 
 def _fits(entry: str, host: str, port: int | None) -> bool:
-    """Tell whether *entry* of ``NO_PROXY`` names *host*."""
+    """Return whether *entry* of ``NO_PROXY`` matches *host*."""
     entry = entry.strip().lower()
     if entry in {"", "*"}:
         return entry == "*"
@@ -101,10 +101,10 @@ VARIABLES: Mapping[str, str] = {
     "http_auth": "NOMAD_HTTP_AUTH",
     "insecure_http": "NOMAD_CSI_INSECURE_HTTP",
 }
-"""Field of `Connection` -> environment variable. An empty one counts as not set, as for Nomad; the last is ours."""
+"""Field of `Connection` -> environment variable. Empty means not set, as in Nomad; the last is not Nomad's."""
 
 CREDENTIALS = ("token", "http_auth")
-"""Fields that whoever reads them can use."""
+"""Fields that are credentials."""
 
 BOOLEANS = ("tls_skip_verify", "insecure_http")
 
@@ -113,16 +113,16 @@ _ANYWAY = f"to send it anyway: --insecure-http, {VARIABLES['insecure_http']}=1, 
 _FLAGS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
     ("0", "f", "F", "FALSE", "false", "False"), False
 )
-"""What Go's ``strconv.ParseBool`` reads."""
+"""Values that Go's ``strconv.ParseBool`` accepts."""
 
 _TOKEN = re.compile(r"[!-~]*")
-"""What an HTTP header can carry without being folded or cut."""
+"""Values that an HTTP header can carry unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """
-    One Nomad cluster, as one caller sees it. Neither token nor password appears in its ``repr``.
+    Connection settings of one caller to one Nomad cluster. Neither token nor password appears in its ``repr``.
 
     Raises `errors.SpecError` with everything that is wrong.
     """
@@ -131,40 +131,40 @@ class Connection:
     """``http://`` or ``https://``, host and port; or ``unix://`` and the absolute path of a task's ``api.sock``."""
 
     proxy: str = field(default="", repr=False)
-    """``http://`` or ``https://``, host and port of an HTTP proxy to ask through, with ``user:password@`` where it asks
-    for them. Empty: directly."""
+    """``http://`` or ``https://``, host and port of an HTTP proxy, with ``user:password@`` if it requires
+    them. Empty: connect directly."""
 
     token: str = field(default="", repr=False)
-    """ACL token; travels in the header ``X-Nomad-Token`` and nowhere else. Empty where ACLs are off."""
+    """ACL token; sent only in the header ``X-Nomad-Token``. Empty if ACLs are off."""
 
     namespace: str = "default"
-    """Namespace of calls that name none."""
+    """Default namespace of calls."""
 
     region: str = ""
-    """Region to ask; empty: the region of the agent at *address*."""
+    """Region of the requests; empty: the region of the agent at *address*."""
 
     ca_cert: str = ""
-    """PEM file of the authorities to trust; empty: those of *ca_path*, or of the system."""
+    """PEM file of trusted authorities; empty: those of *ca_path*, or of the system."""
 
     ca_path: str = ""
-    """Folder of PEM files to trust; not read where *ca_cert* is given."""
+    """Folder of trusted PEM files; not read if *ca_cert* is given."""
 
     client_cert: str = ""
-    """PEM file shown to a server that asks for a certificate; goes with *client_key*."""
+    """PEM file of the client certificate, for servers that require one; needs *client_key*."""
 
     client_key: str = ""
 
     tls_server_name: str = ""
-    """Name that the server's certificate has; empty: the host of *address*. Nomad's own are ``server.REGION.nomad``."""
+    """Name in the server's certificate; empty: the host of *address*. Nomad's own are ``server.REGION.nomad``."""
 
     tls_skip_verify: bool = False
     """Accept any certificate. urllib3 warns of it."""
 
     http_auth: str = field(default="", repr=False)
-    """``user:password`` for a proxy in front of Nomad that asks for HTTP basic authentication."""
+    """``user:password`` for a proxy in front of Nomad that requires HTTP basic authentication."""
 
     insecure_http: bool = False
-    """Send credentials and CSI secrets unencrypted to other machines too: plain HTTP, and plain gRPC to plugins."""
+    """Allow credentials and CSI secrets to go unencrypted to other machines: plain HTTP, and plain gRPC to plugins."""
 
     def __post_init__(self) -> None:
         problems = tuple(_problems(vars(self))) or tuple(self._exposed())
@@ -184,7 +184,7 @@ class Connection:
         return parts.scheme != "http" or names.is_loopback(parts.hostname or "")
 
     def refuse_secrets(self) -> None:
-        """Raise `errors.RefusedError` where CSI secrets could be read on their way, unless `insecure_http`."""
+        """Raise `errors.RefusedError` if CSI secrets could be read in transit, unless `insecure_http`."""
         if not (self.is_private or self.insecure_http):
             raise errors.RefusedError(
                 f"{self.address}: CSI secrets would be sent unencrypted to another machine; use https://; {_ANYWAY}"
@@ -207,11 +207,11 @@ class Connection:
         Args:
             environment: environment variables.
             file: settings from a file, such as a Pulumi stack config. They take precedence over *environment*.
-            secrets: what else the caller sends to Nomad and did not read from *file*, such as ``CSI secrets``.
+            secrets: other secrets that the caller sends to Nomad and did not read from *file*, such as ``CSI secrets``.
             overrides: settings from the command line, by field. One that is not ``None`` takes precedence over *file*.
 
-        Raises `errors.SpecError`, also where credentials of *environment*, or *secrets*, would go to an address that
-        only *file* names: whoever can change the file could collect them.
+        Raises `errors.SpecError`, also if credentials of *environment*, or *secrets*, would go to an address that
+        only *file* names: anyone who can change the file could collect them.
         """
         known = _of_environment(environment)
         of_file, typed = dict(file or {}), {name: value for name, value in overrides.items() if value is not None}
@@ -225,7 +225,7 @@ class Connection:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Return whether two addresses of Nomad name the same place: case, default ports and a last ``/`` do not count."""
+    """Return whether two addresses of Nomad are equal: case, default ports and a trailing ``/`` do not count."""
     return _normal(first) == _normal(second)
 
 
@@ -245,7 +245,7 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _foreign_address(address: str, named: str, sent: Sequence[str]) -> errors.Problem | None:
-    """Return the problem of *sent* credentials going to *address* of a file, where the environment names *named*."""
+    """Return the problem of *sent* credentials going to *address* of a file, if the environment names *named*."""
     if not sent or same_address(address, named):
         return None
     return _problem(
@@ -279,14 +279,14 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
 
 
 SCHEME = "unix://"
-"""Of an address that is the path of a socket, as a task has it for the agent of its own client."""
+"""Scheme of a socket path, which a task uses for the agent of its client."""
 
 PATH_LIMIT_BYTES = 107
 """Longest path of a socket. Source: ``unix(7)``: 108 bytes with the end mark."""
 
 
 def socket_path(address: str) -> str:
-    """Return the path of the socket that *address* names; empty where it names none."""
+    """Return the socket path of *address*; empty: it has none."""
     return address.removeprefix(SCHEME) if address.startswith(SCHEME) else ""
 
 

@@ -1,8 +1,8 @@
 """
-Deadlines of calls, kept by their sockets whatever the peer sends.
+Deadlines of calls, enforced by their sockets.
 
-The timeouts of sockets, and so those of HTTP libraries, begin again with each byte: a peer that sends one byte a second
-never meets them. Here every operation of a socket gets the time that is left of the call, and none is begun after it.
+The timeouts of sockets, and so of HTTP libraries, restart with each byte: a peer that sends one byte a second
+never exceeds them. Here every operation of a socket gets the call's remaining time, and none begins after it.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _DEADLINE: contextvars.ContextVar[float] = contextvars.ContextVar("_DEADLINE")
 
 @contextlib.contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Let every operation on a `Socket` or `TlsSocket` in here end at *deadline*, a time of `time.monotonic`."""
+    """End every operation on a `Socket` or `TlsSocket` in the block at *deadline*, a time of `time.monotonic`."""
     token = _DEADLINE.set(deadline)
     try:
         yield
@@ -27,7 +27,7 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def left_s() -> float:
-    """Return the seconds that are left. Raises `TimeoutError` where none are, `LookupError` outside of `until`."""
+    """Return the remaining seconds. Raises `TimeoutError` if there are none, `LookupError` outside of `until`."""
     left = _DEADLINE.get() - time.monotonic()
     if left <= 0:
         raise TimeoutError("timed out")
@@ -38,36 +38,36 @@ class Socket(socket.socket):
     """A socket that can only be used within `until`."""
 
     def connect(self, address: Any) -> None:
-        """Connect in the time that is left."""
+        """Connect within the remaining time."""
         self.settimeout(left_s())
         super().connect(address)
 
     def recv(self, *arguments: Any) -> bytes:
-        """Receive in the time that is left."""
+        """Receive within the remaining time."""
         self.settimeout(left_s())
         return super().recv(*arguments)
 
     def recv_into(self, *arguments: Any) -> int:
-        """Receive in the time that is left."""
+        """Receive within the remaining time."""
         self.settimeout(left_s())
         return super().recv_into(*arguments)
 
     def send(self, *arguments: Any) -> int:
-        """Send in the time that is left."""
+        """Send within the remaining time."""
         self.settimeout(left_s())
         return super().send(*arguments)
 
     def sendall(self, *arguments: Any) -> None:
-        """Send all of it in the time that is left."""
+        """Send all of it within the remaining time."""
         self.settimeout(left_s())
         super().sendall(*arguments)
 
 
 class TlsSocket(Socket, ssl.SSLSocket):
-    """The same over TLS, where `ssl.SSLContext.sslsocket_class` names it."""
+    """The same over TLS, if set as `ssl.SSLContext.sslsocket_class`."""
 
     def do_handshake(self, block: bool = False) -> None:  # the signature of ssl
-        """Shake hands in the time that is left."""
+        """Do the TLS handshake within the remaining time."""
         self.settimeout(left_s())
         super().do_handshake(block)
 
@@ -76,7 +76,7 @@ def connected(host: str, port: int) -> Socket:
     """
     Return a TCP connection to *host*. Raises `OSError`.
 
-    Each of its addresses gets an equal share of the time that is left, so that one that does not answer leaves time for
+    Each of its addresses gets an equal share of the remaining time, so that an unresponsive one leaves time for
     the next, as with Go's ``net.Dialer`` (``partialDeadline`` in ``net/dial.go``, Go 1.24).
     """
     failure = OSError("the host name has no address")
@@ -95,14 +95,14 @@ def connected(host: str, port: int) -> Socket:
     raise failure
 
 
-# HTTP over a Unix socket: how a task reaches the agent of its own client.
+# HTTP over a Unix socket: a task's connection to the agent of its client.
 #
 # Source: HashiCorp, https://developer.hashicorp.com/nomad/api-docs/task-api, 2026-08: ``NOMAD_SECRETS_DIR/api.sock``,
 # the whole HTTP API, always with a token.
 
 
 HOST = "localhost"
-"""What the header ``Host`` says; nobody checks it."""
+"""Value of the header ``Host``; it is not checked."""
 
 
 def connected_unix(path: str) -> Socket:

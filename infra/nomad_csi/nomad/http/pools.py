@@ -1,8 +1,8 @@
 """
 Connections to one Nomad address: TCP, TLS, a Unix socket, or through a proxy.
 
-They are urllib3's, with two differences: their sockets keep the deadline of the call (`deadline`), and a response whose
-length is no length is refused.
+They are urllib3's, with two differences: their sockets keep the deadline of the call (`deadline`), and a response with
+an invalid length is refused.
 """
 
 import functools
@@ -24,7 +24,7 @@ _LENGTH = re.compile(r"[0-9]+")
 
 
 class Response(http.client.HTTPResponse):
-    """A response whose lengths are numbers. `http.client` takes a negative length for "all that comes"."""
+    """A response with checked lengths. `http.client` treats a negative length as "until the end"."""
 
     def begin(self) -> None:
         """Read status and headers. Raises `http.client.HTTPException` for a ``Content-Length`` that is no number."""
@@ -65,7 +65,7 @@ class _HttpsPool(urllib3.HTTPSConnectionPool):
 def opener(
     settings: connection.Connection, context: ssl.SSLContext | None, size: int
 ) -> Callable[[], urllib3.HTTPConnectionPool]:
-    """Return what opens a pool of *size* connections to the address of *settings*, over TLS where *context* is."""
+    """Return an opener of a pool of *size* connections to the address of *settings*, over TLS with *context*."""
     if context is not None:
         context.sslsocket_class = deadline.TlsSocket
     return functools.partial(_pool, settings, context, size)
@@ -94,7 +94,7 @@ def _unix_pool(path: str, size: int) -> urllib3.HTTPConnectionPool:
 
 
 def _through(proxy: str, words: dict[str, Any]) -> urllib3.ProxyManager:
-    """Return what asks through *proxy*, whose user and password, where it has them, travel in a header of its own."""
+    """Return the pool manager for *proxy*; user and password, if any, are sent in the proxy's own header."""
     parts = urllib3.util.parse_url(proxy)
     headers = urllib3.make_headers(proxy_basic_auth=parse.unquote(parts.auth)) if parts.auth else None
     context = None
@@ -107,7 +107,7 @@ def _through(proxy: str, words: dict[str, Any]) -> urllib3.ProxyManager:
 
 
 def _opened(made: connections.HTTPConnection, connect: Callable[[], socket.socket]) -> socket.socket:
-    """Return what *connect* does; what it raises is raised as urllib3 names it."""
+    """Return the result of *connect*; its errors are raised as urllib3's."""
     try:
         made.host.encode("idna")
         return connect()

@@ -1,7 +1,7 @@
 """
-The one reader of Nomad's JSON. A value of another type than Nomad's is an error that names the request and the place.
+Read Nomad's JSON. A value of an unexpected type is an error that names the request and the place.
 
-Any list, map or value may be ``null``, and lists may hold ``null`` (``Topologies`` do). What is absent reads as the
+Any list, map or value may be ``null``, and lists may contain ``null`` (``Topologies`` do). An absent value reads as the
 empty value of its type, as in Go.
 """
 
@@ -23,7 +23,7 @@ _NUMBERS = range(-(2**63), 2**64)
 """Go's ``int64`` and ``uint64``."""
 
 _TIME_END_S = 253_402_300_800
-"""The year 10000, which `datetime` does not know."""
+"""The year 10000, which `datetime` does not support."""
 
 _Record = TypeVar("_Record")
 
@@ -40,7 +40,7 @@ _TYPES = (
 
 
 class ReplyObject(dict[str, Any]):
-    """A JSON object out of a reply, which knows the place where it stands."""
+    """A JSON object of a reply, with its place in the reply."""
 
     __slots__ = ("place", "reply")
 
@@ -52,7 +52,7 @@ class ReplyObject(dict[str, Any]):
 
 
 def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str] | None = None) -> ReplyObject | None:
-    """Return the object at *path*; ``None`` where Nomad itself says *absent* (a bare 404 may come from elsewhere)."""
+    """Return the object at *path*; ``None`` if Nomad itself returns *absent* (a proxy may send a bare 404)."""
     try:
         reply = nomad.request("GET", path, query=query)
     except errors.NomadApiError as error:
@@ -69,7 +69,7 @@ def many(nomad: request.Nomad, path: str, *, query: Mapping[str, str] | None = N
 
 
 def checked(reply: request.Reply) -> ReplyObject:
-    """Return the object that *reply* holds. Raises `errors.NomadApiError` where it holds something else."""
+    """Return the object in *reply*. Raises `errors.NomadApiError` if it is something else."""
     if not isinstance(reply.data, dict):
         _refuse(reply, "", "an object", reply.data)
     return ReplyObject(reply.data, reply)
@@ -135,12 +135,12 @@ def strings(node: ReplyObject, key: str) -> tuple[str, ...]:
 
 
 def rows(node: ReplyObject, key: str) -> tuple[ReplyObject, ...]:
-    """Return the objects in the list at *key*, without its ``null`` entries."""
+    """Return the objects of the list at *key*, without its ``null`` entries."""
     return _objects(node.reply, _place(node, key), node.get(key))
 
 
 def first(node: ReplyObject, key: str) -> ReplyObject:
-    """Return the first object in the list at *key*, where there must be one."""
+    """Return the first object of the list at *key*, which must not be empty."""
     found = rows(node, key)
     if not found:
         _refuse(node.reply, _place(node, key), "a list with an object", node.get(key))
@@ -148,7 +148,7 @@ def first(node: ReplyObject, key: str) -> ReplyObject:
 
 
 def time_of(node: ReplyObject, key: str) -> dt.datetime:
-    """Return the time in UTC that the seconds since 1970 at *key* are."""
+    """Return the time in UTC from the seconds since 1970 at *key*."""
     seconds = number(node, key)
     if not 0 <= seconds < _TIME_END_S:
         _refuse(node.reply, _place(node, key), "seconds since 1970", seconds)
@@ -157,9 +157,9 @@ def time_of(node: ReplyObject, key: str) -> dt.datetime:
 
 def record(kind: type[_Record], item: ReplyObject, given: Mapping[str, Any], **names: str) -> _Record:
     """
-    Return the dataclass *kind* with its fields out of *item*, but for those that are *given*.
+    Return the dataclass *kind* with its fields from *item*, except those that are *given*.
 
-    A field stands at the key that Go would make of its name (``node_id``: ``NodeID``), or at that of *names*.
+    A field is at the key that Go derives from its name (``node_id``: ``NodeID``), or at that of *names*.
     """
     fields = _fields(kind)  # type: ignore[arg-type]  # a type is hashable
     read = {name: reader(item, names.get(name, key)) for name, key, reader in fields if name not in given}
@@ -168,7 +168,7 @@ def record(kind: type[_Record], item: ReplyObject, given: Mapping[str, Any], **n
 
 @functools.cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, str, Callable[[ReplyObject, str], Any]], ...]:
-    """Return name, key and reader of the fields of *kind* that a reply has as they are."""
+    """Return name, key and reader of the fields of *kind* that are read unchanged."""
     types = typing.get_type_hints(kind)
     names = (field.name for field in dataclasses.fields(kind))
     return tuple((name, _key(name), _READERS[types[name]]) for name in names if types[name] in _READERS)
@@ -210,7 +210,7 @@ def _place(node: ReplyObject, key: str) -> str:
 
 
 def _refuse(reply: request.Reply, place: str, expected: str, value: Any) -> NoReturn:
-    """Raise the error. Values are not repeated: a reply may hold secrets."""
+    """Raise the error. Values are not repeated: a reply may contain secrets."""
     got = next((name for kind, name in _TYPES if isinstance(value, kind)), "nothing")
     raise errors.NomadApiError(
         reply.call.method,

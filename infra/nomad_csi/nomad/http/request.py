@@ -1,4 +1,4 @@
-"""The one request function: every call to Nomad goes through `Nomad.request`, and every refusal comes out of it."""
+"""The one request function: every call to Nomad goes through `Nomad.request`, which raises every refusal."""
 
 import contextlib
 import json
@@ -16,15 +16,15 @@ from nomad_csi import errors, json_text, side_by_side
 from nomad_csi.nomad.http import classify, connection, streaming, transport
 
 TIMEOUT_S = 30.0
-"""Deadline of a call that names none."""
+"""Default deadline of a call."""
 
 PLUGIN_TIMEOUT_S = 150.0
-"""Longer than the two minutes that Nomad gives a plugin, so that Nomad's own answer arrives."""
+"""Longer than Nomad's timeout of two minutes for a plugin, so that Nomad's own reply arrives."""
 
 READERS = 16
 """
-Reads at a time, where many objects are read one by one. More are no faster where the agent is near; where it is far,
-ten thousand volumes take 10,000 / 16 round trips.
+Concurrent reads of many objects. More are no faster with a nearby agent; with a distant one,
+10,000 volumes take 10,000 / 16 round trips.
 """
 
 _Read = TypeVar("_Read")
@@ -39,7 +39,7 @@ JOB_ROUTES = frozenset(
         "payload", "plan", "revert", "scale", "services", "stable", "submission", "summary", "tag", "versions",
     }
 )  # fmt: skip
-"""Last words of a path below ``/v1/job/`` that are not part of the job's id."""
+"""Last segments of a path below ``/v1/job/`` that are not part of the job's id."""
 
 _ALLOWED_JOB = "a job id without empty parts, '.' and '..', whose part behind a '/' is no route of Nomad's, as plan is"
 
@@ -49,29 +49,29 @@ _PATH_POSITION_OF_VERB = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What Nomad answered to a call that succeeded."""
+    """Nomad's reply to a successful call."""
 
     call: classify.Call
     status: int
 
     index: int
-    """``X-Nomad-Index``; 0 where the reply has none."""
+    """``X-Nomad-Index``; 0: the reply has none."""
 
     data: Any
-    """The decoded JSON; ``None`` for an empty body, and where plain text was asked for."""
+    """The decoded JSON; ``None`` for an empty body, and for plain text."""
 
     text: str
-    """The body as it came."""
+    """The raw body."""
 
 
 class Nomad:
     """
-    A client of one cluster. May be used by several threads at once; close it, or use it in a ``with`` statement.
+    A client of one cluster. Thread-safe; close it, or use it in a ``with`` statement.
 
     Args:
-        connection: where, and as whom. Raises `errors.SpecError` for a certificate file that cannot be used.
-        timeout_s: deadline of each call in seconds, unless the call names another.
-        observe: told method and path of every attempt just before it is sent, so that none is silent.
+        connection: address and credentials. Raises `errors.SpecError` for an unusable certificate file.
+        timeout_s: default deadline of each call, in seconds.
+        observe: called with method and path of every attempt just before it is sent, for logging.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Nomad:
     @property
     def now_ns(self) -> int:
         """
-        The time by the clock of the agent, in nanoseconds since 1970; this machine's where it never told one.
+        The time by the clock of the agent, in nanoseconds since 1970; this machine's if the agent never sent one.
 
-        It goes on from the last answer by a clock that does not jump, so that ages of what Nomad tells do not depend
-        on the date that this machine has.
+        It advances from the last reply by a monotonic clock, so that ages of Nomad's objects do not depend
+        on the date of this machine.
         """
         if self._told is None:
             return time.time_ns()
@@ -129,12 +129,12 @@ class Nomad:
         """
         Send one request, once, and return the reply.
 
-        *path* comes from `path_of`; namespace and region of the connection are added to *query* where it has none;
-        *body* is sent as JSON; *secrets* are those of its texts that no error may show, even where Nomad repeats them;
-        *plain*: the answer is a text of somebody else, such as a task's log, and is not read as JSON.
-        Raises `errors.NomadApiError` for everything but a success, and `errors.RefusedError`, before anything is sent,
-        for *secrets* that could be read on the way, and for a volume *delete*: on a volume in use,
-        Nomad lets the driver delete the data first and refuses afterwards (tried on Nomad 2.0.6-dev, 2026-08).
+        *path* is from `path_of`; namespace and region of the connection are added to *query* if it has none;
+        *body* is sent as JSON; *secrets* are its strings that no error may show, even if Nomad repeats them;
+        *plain*: the reply is third-party text, such as a task's log, and is not parsed as JSON.
+        Raises `errors.NomadApiError` unless the call succeeds, and `errors.RefusedError`, before anything is sent,
+        for *secrets* that could be read in transit, and for a volume *delete*: on a volume in use,
+        Nomad has the driver delete the data first and refuses afterwards (tried on Nomad 2.0.6-dev, 2026-08).
         """
         _refuse_volume_delete(method, path)
         if any(secrets):
@@ -154,9 +154,9 @@ class Nomad:
 
     def stream(self, path: str, query: Iterable[tuple[str, str]]) -> streaming.Stream:
         """
-        Return the lines of an answer that does not end; nothing is sent before they are asked for.
+        Return the lines of a streaming response; nothing is sent before the first line is read.
 
-        *query* may have a name more than once. Raises `streaming.NoStreamError` where Nomad is asked through a proxy.
+        *query* may have a name more than once. Raises `streaming.NoStreamError` if the connection uses a proxy.
         """
         if self._observe is not None:
             self._observe("GET", path)
@@ -170,9 +170,9 @@ class Nomad:
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
     def _note_time(self, answer: transport.Answer) -> None:
-        with contextlib.suppress(ValueError):  # absent, or of something that is not Nomad
-            told = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
-            self._told = int(told.timestamp()) * _NS_IN_S, time.monotonic()
+        with contextlib.suppress(ValueError):  # absent, or not from Nomad
+            date = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
+            self._told = int(date.timestamp()) * _NS_IN_S, time.monotonic()
 
     def _reply(
         self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
@@ -205,9 +205,9 @@ def _error(
 
 def read_many(calls: Iterable[Callable[[], _Read]]) -> Iterator[_Read]:
     """
-    Yield what each of *calls* returns, in order, `READERS` at a time; each has a deadline of its own.
+    Yield the result of each of *calls*, in order, `READERS` at a time; each has its own deadline.
 
-    After the first error none is begun. Few results wait to be taken: of ten thousand volumes they would be much.
+    After the first error no call begins. Few results are buffered: those of 10,000 volumes would be large.
     """
     return side_by_side.in_order(calls, workers=READERS, ahead=4 * READERS)
 
@@ -216,9 +216,9 @@ def path_of(*segments: str) -> str:
     """
     Return the path of *segments*: ``path_of("volume", "csi", "data[0]")`` is ``/v1/volume/csi/data%5B0%5D``.
 
-    The id of a job may hold ``/``, as that of a run of a periodic job does: ``path_of("job", "backup/periodic-1")`` is
-    ``/v1/job/backup%2Fperiodic-1``. Nomad takes all between ``/v1/job/`` and the last word for it; every other path it
-    splits after decoding. Raises `errors.SpecError` for a segment that would become another path there.
+    The id of a job may have ``/``, as that of a run of a periodic job does: ``path_of("job", "backup/periodic-1")`` is
+    ``/v1/job/backup%2Fperiodic-1``. Nomad uses all between ``/v1/job/`` and the last segment as the id. It splits every
+    other path after decoding. Raises `errors.SpecError` for a segment that would become another path there.
     Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` (``JobSpecificRequest``), 2026-08-21.
     """
     for position, segment in enumerate(segments):
@@ -243,7 +243,7 @@ def _refuse_volume_delete(method: str, path: str) -> None:
 
 
 def _sentence(text: str) -> str:
-    """Return *text* on one line; a page of HTML is not quoted."""
+    """Return *text* on one line; an HTML page is not quoted."""
     if text.lstrip().startswith("<"):
         return "an HTML page, not an answer of Nomad's"
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""A response that does not end, line by line, such as Nomad's event stream."""
+"""A streaming response, line by line, such as Nomad's event stream."""
 
 import contextlib
 import http
@@ -12,34 +12,34 @@ from nomad_csi.nomad import permissions
 from nomad_csi.nomad.http import deadline
 
 OPEN_S = 10.0
-"""For connection, status and headers."""
+"""Timeout for connection, status and headers."""
 
 FIRST_S = 5.0
-"""Until the first line, which Nomad sends at once."""
+"""Timeout until the first line, which Nomad sends at once."""
 
 SILENCE_S = 90.0
 """
-Without a byte, after which the connection counts as dead. Nomad sends a line every 30 s at least.
+Idle timeout, after which the connection counts as dead. Nomad sends a line at least every 30 s.
 Source: hashicorp/nomad, ``nomad/event_endpoint.go`` (``NewJsonStream``), 2026-08-21.
 """
 
 MAX_LINE_BYTES = 2**24
-"""Longest line that is read. An event carries one object, such as a job with its templates."""
+"""Maximum length of a line. An event contains one object, such as a job with its templates."""
 
 _PART_BYTES = 2**16
 _SHOWN_BYTES = 200
 
 
 class BrokenError(Exception):
-    """The connection ended, or what came is no stream of lines."""
+    """The connection ended, or the response is no stream of lines."""
 
 
 class NoStreamError(BrokenError):
-    """Nomad answered, and there is no stream for who asked."""
+    """Nomad refused the stream."""
 
 
 class Stream:
-    """One response. Iterate over its lines in one thread; `close` it from any."""
+    """One streaming response. Iterate over its lines in one thread; `close` it from any."""
 
     def __init__(
         self, open_pool: Callable[[], urllib3.HTTPConnectionPool], headers: Mapping[str, str], target: str
@@ -53,9 +53,9 @@ class Stream:
 
     def __iter__(self) -> Iterator[bytes]:
         """
-        Yield each line as it comes, without its end; no more after `close`.
+        Yield each line as it arrives, without its line end; stop after `close`.
 
-        Raises `NoStreamError` where Nomad refuses, `BrokenError` where there is no answer, or it ends.
+        Raises `NoStreamError` if Nomad refuses, `BrokenError` if there is no response, or it ends.
         """
         try:
             with contextlib.closing(self._open_pool()) as pool, contextlib.closing(self._open(pool)) as response:
@@ -68,7 +68,7 @@ class Stream:
                 raise BrokenError(str(error) or type(error).__name__) from error
 
     def close(self) -> None:
-        """End it, also while a line is waited for."""
+        """End the stream, also during a wait for a line."""
         with self._lock:
             self._is_closed = True
             if self._response is not None:
@@ -93,8 +93,8 @@ class Stream:
                 return
             self._response = response
         if response.status != http.HTTPStatus.OK:
-            said = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
-            raise NoStreamError(f"status {response.status}: {said}; {permissions.to_watch()}")
+            reply = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
+            raise NoStreamError(f"status {response.status}: {reply}; {permissions.to_watch()}")
         rest = _first(response)
         while True:
             *lines, rest = rest.split(b"\n")
@@ -108,13 +108,13 @@ class Stream:
 
 
 def _part(response: urllib3.BaseHTTPResponse, timeout_s: float) -> bytes:
-    """Return what comes next; nothing where the response has ended."""
+    """Return the next bytes; empty if the response has ended."""
     with deadline.until(time.monotonic() + timeout_s):
         return response.read1(_PART_BYTES)
 
 
 def _first(response: urllib3.BaseHTTPResponse) -> bytes:
-    """Return the first bytes. Nomad 2.0.6-dev begins its answer before it checks the token, and then says nothing."""
+    """Return the first bytes. Nomad 2.0.6-dev sends headers before it checks the token, and then stays silent."""
     with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
         if part := _part(response, FIRST_S):
             return part

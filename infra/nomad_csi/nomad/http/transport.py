@@ -1,7 +1,7 @@
 """
-Bytes to Nomad and back: one attempt, one deadline, one size limit.
+Send a request and read its reply: one attempt, one deadline, one size limit.
 
-urllib3's exceptions end here.
+urllib3's exceptions do not leave this module.
 """
 
 import base64
@@ -19,12 +19,12 @@ import urllib3
 from nomad_csi import errors
 from nomad_csi.nomad.http import classify, connection, deadline, pools, streaming
 
-# Certificates: what is trusted and what is shown, read once when a client is made, so that a bad file has its name.
+# Certificates: read once when a client is made, so that an error names the invalid file.
 
 
 def ssl_context(settings: connection.Connection) -> ssl.SSLContext | None:
     """
-    Return what TLS connections are made with; ``None`` where the address is plain HTTP.
+    Return the TLS context of connections; ``None``: the address is plain HTTP.
 
     Raises `errors.SpecError` naming each file that cannot be used.
     """
@@ -41,13 +41,13 @@ def ssl_context(settings: connection.Connection) -> ssl.SSLContext | None:
 
 
 def _load(made: ssl.SSLContext, settings: connection.Connection) -> Iterator[errors.Problem]:
-    """Load files into *made*; yield a problem for each that cannot be used. ``ca_cert`` goes before ``ca_path``."""
+    """Load files into *made*; yield a problem for each unusable one. ``ca_cert`` takes precedence over ``ca_path``."""
     if settings.ca_cert:
         yield from _tried(made.load_verify_locations, "ca_cert", settings.ca_cert)
     elif settings.ca_path:
         yield from _folder(made, settings.ca_path)
     if settings.client_cert:
-        # An empty password: a key that needs one is a problem, never a question on the terminal.
+        # An empty password: a key that needs one is an error, never a prompt on the terminal.
         yield from _tried(
             lambda file: made.load_cert_chain(file, settings.client_key, password=""),
             "client_cert",
@@ -57,7 +57,7 @@ def _load(made: ssl.SSLContext, settings: connection.Connection) -> Iterator[err
 
 
 def _folder(made: ssl.SSLContext, folder: str) -> Iterator[errors.Problem]:
-    """Load every file of *folder*, as Nomad does; OpenSSL itself would look for hashed names only."""
+    """Load every file of *folder*, as Nomad does; OpenSSL itself reads only hashed names."""
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())
     if not files:
         yield _problem("ca_path", folder, "a folder with PEM files")
@@ -81,20 +81,20 @@ def _problem(name: str, got: str, allowed: str) -> errors.Problem:
 
 
 MAX_REPLY_BYTES = 64 * 2**20
-"""Longest answer that is read. Nomad's reply to 20,000 registrations at once has 18 MB."""
+"""Maximum size of a reply. Nomad's reply to 20,000 registrations at once has 18 MB."""
 
 _PART_BYTES = 2**16
 
 AT_ONCE = 48
 """
-Calls at a time; more wait. A Nomad agent takes 100 connections of one address and answers 429 to the next
-(``http_max_conns_per_client``), and this client is seldom the only one there.
+Concurrent calls; more wait. A Nomad agent accepts 100 connections of one address and returns 429 to the next
+(``http_max_conns_per_client``), and this client is seldom the only one.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """A reply."""
 
     status: int
     headers: Mapping[str, str]
@@ -110,16 +110,16 @@ class Transport:
         context = ssl_context(settings)
         self._open = pools.opener(settings, context, AT_ONCE)
         self._pool = self._open()
-        # A proxy is given the whole address of plain HTTP, and a tunnel for the rest (RFC 9112, section 3.2.2).
+        # A proxy gets the full URL for plain HTTP, and a tunnel otherwise (RFC 9112, section 3.2.2).
         self._front = settings.address if settings.proxy and context is None else ""
         self._has_proxy = bool(settings.proxy)
         self._free = threading.BoundedSemaphore(AT_ONCE)
 
     def exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
         """
-        Send one request and return its answer, whatever its status, within *timeout_s*, whatever the peer does.
+        Send one request and return its reply, of any status, within *timeout_s*, whatever the peer does.
 
-        *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` where the request cannot have
+        *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` if the request cannot have
         arrived, else by `classify.unanswered`.
         """
         with deadline.until(time.monotonic() + timeout_s):
@@ -133,13 +133,13 @@ class Transport:
                 self._free.release()
 
     def stream(self, target: str) -> streaming.Stream:
-        """Return a response that does not end, over a connection of its own: not through a proxy, which may hold it."""
+        """Return a streaming response, over its own connection: not through a proxy, which may buffer it."""
         if self._has_proxy:
             raise streaming.NoStreamError("Nomad is asked through a proxy")
         return streaming.Stream(self._open, self._headers, target)
 
     def close(self) -> None:
-        """Close what is open. A later call opens anew."""
+        """Close all connections. A later call opens new ones."""
         closed, self._pool = self._pool, self._open()
         closed.close()
 
@@ -151,7 +151,7 @@ class Transport:
             headers=self._headers,
             retries=False,
             redirect=False,
-            assert_same_host=False,  # where it goes is ours to say, and redirects are not followed
+            assert_same_host=False,  # the target is set here, and redirects are not followed
             preload_content=False,
         )
         with contextlib.closing(response):
@@ -175,25 +175,25 @@ class Transport:
     def _error(
         self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
     ) -> errors.NomadApiError:
-        look = f"check NOMAD_ADDR ({self._address}) and whether an agent listens there"
+        advice = f"check NOMAD_ADDR ({self._address}) and whether an agent listens there"
         match error:
             case urllib3.exceptions.ProxyError():
                 return self._unsent(
                     call, "the proxy does not let it through: " + _cause(error), "check HTTP_PROXY and HTTPS_PROXY"
                 )
             case urllib3.exceptions.NameResolutionError():
-                return self._unsent(call, "the host name is not known", look)
+                return self._unsent(call, "the host name is not known", advice)
             case urllib3.exceptions.NewConnectionError():
-                return self._unsent(call, "no connection: " + _cause(error), look)
+                return self._unsent(call, "no connection: " + _cause(error), advice)
             case urllib3.exceptions.ConnectTimeoutError():
-                return self._unsent(call, f"no connection within {timeout_s:g} s", look)
+                return self._unsent(call, f"no connection within {timeout_s:g} s", advice)
             case urllib3.exceptions.SSLError() if not isinstance(error.args[0], ssl.SSLEOFError):
                 return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
             case urllib3.exceptions.SSLError():
-                # How a server that wants a certificate hangs up depends on who is faster.
+                # The error of a server that requires a client certificate depends on timing.
                 return self._lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
             case urllib3.exceptions.LocationParseError():
-                return self._unsent(call, "the host name cannot be looked up", look)
+                return self._unsent(call, "the host name cannot be looked up", advice)
             case _ if isinstance(_innermost(error), TimeoutError | urllib3.exceptions.ReadTimeoutError):
                 return self._lost(call, f"no answer within {timeout_s:g} s")
             case _:
@@ -231,7 +231,7 @@ def _headers(settings: connection.Connection) -> dict[str, str]:
 
 
 def _cause(error: Exception) -> str:
-    """Return the innermost reason of *error*, without urllib3's words around it."""
+    """Return the innermost reason of *error*, without urllib3's wrapping."""
     inner = _innermost(error)
     if isinstance(inner, ssl.SSLError):
         return str(inner).split("] ", 1)[-1].split(" (_ssl", 1)[0]

@@ -1,5 +1,5 @@
 """
-Jobs and allocations as Nomad holds them. Plain data.
+Jobs and allocations in Nomad. Plain data.
 
 Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 2026-08-21; tried on 2.0.6-dev, 2026-08.
 """
@@ -12,7 +12,7 @@ from nomad_csi.plan import model
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job as Nomad holds it."""
+    """A registered job."""
 
     job_id: str
     namespace: str
@@ -30,7 +30,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskEvent:
-    """Something that happened to a task."""
+    """A task event."""
 
     time_ns: int
     """Nanoseconds since 1970, by the client's clock."""
@@ -59,20 +59,20 @@ class Allocation:
     """Of all its tasks, oldest first. Nomad keeps the last ten of each."""
 
     restarts: int
-    """How often its tasks were restarted, together."""
+    """Total restarts of its tasks."""
 
     job_version: int = 0
-    """Version of the job that it runs; during a rolling update not yet the job's own."""
+    """Version of the job that it runs; during a rolling update, it may be older than the job's."""
 
 
-# The tasks of plugin jobs, as their jobs describe them.
+# The tasks of plugin jobs, as specified in their jobs.
 #
 # Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginConfig``), 2026-08-21.
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginTask:
-    """A task that runs a CSI plugin, as its job describes it."""
+    """A task that runs a CSI plugin, as specified in its job."""
 
     job_id: str
     namespace: str
@@ -86,19 +86,19 @@ class PluginTask:
     task_driver: str
     privileged: bool
     host_network: bool
-    """Whether the task sees the client's own network, so that nothing stands before instance metadata."""
+    """Whether the task uses the client's network, with direct access to instance metadata."""
 
     own_credentials: bool
-    """Whether its environment or a template names credentials of AWS; the instance role does not count then."""
+    """Whether its environment or a template sets AWS credentials; then the instance role is not used."""
 
     datacenters: tuple[str, ...]
     node_pool: str
     constraints: tuple[model.Constraint, ...] = ()
     binds: tuple[str, ...] = ()
-    """Folders of the client that its container sees, as ``FROM:TO``."""
+    """Folders of the client that are mounted into its container, as ``FROM:TO``."""
 
     capabilities: frozenset[str] = frozenset()
-    """Kernel capabilities that its container gets beyond the usual ones, such as ``sys_admin``."""
+    """Kernel capabilities added to its container, such as ``sys_admin``."""
 
     meta: Mapping[str, str] = field(default_factory=dict)
     """Of the job."""

@@ -23,25 +23,25 @@ class Node:
     draining: bool
 
     drivers: Mapping[str, bool]
-    """Task driver -> whether it is there and healthy."""
+    """Task driver -> whether it is detected and healthy."""
 
     modify_index: int = 0
-    """Raised by every change of the node."""
+    """Increases with every change of the node."""
 
     version: str = ""
-    """Of its Nomad, such as ``2.0.5``."""
+    """Its Nomad version, such as ``2.0.5``."""
 
     driver_attributes: Mapping[str, str] = field(default_factory=dict)
-    """What its task drivers say of themselves, such as ``driver.docker.privileged.enabled``."""
+    """Attributes of its task drivers, such as ``driver.docker.privileged.enabled``."""
 
     driver_health: Mapping[str, str] = field(default_factory=dict)
-    """Task driver -> why it is healthy or not, in its words."""
+    """Task driver -> its health description."""
 
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """Such as ``cpu.arch``. The list of nodes does not show them: empty until `described`."""
+    """Such as ``cpu.arch``. Not in the list of nodes: empty until `described`."""
 
     meta: Mapping[str, str] = field(default_factory=dict)
-    """What the operator says of the client. Empty until `described`."""
+    """Metadata that the operator sets on the client. Empty until `described`."""
 
 
 # The servers of a region.

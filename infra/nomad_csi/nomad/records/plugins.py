@@ -1,5 +1,5 @@
 """
-CSI plugins as Nomad sees them. Plain data.
+CSI plugins in Nomad. Plain data.
 
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 2026-08-21.
 """
@@ -18,12 +18,12 @@ class Instance:
     alloc_id: str
 
     healthy: bool
-    """Nomad's last word. Late: a hung plugin shows after 46 s, one killed and restarted in place never does."""
+    """Nomad's status. It lags: a hung plugin shows after 46 s, one killed and restarted in place never does."""
 
     health_description: str
 
     provider: str = ""
-    """The name that it answered, such as ``ebs.csi.aws.com``."""
+    """The name that it reported, such as ``ebs.csi.aws.com``."""
 
     provider_version: str
     """``vendor_version`` of the plugin, such as ``v1.64.0``."""
@@ -32,18 +32,18 @@ class Instance:
     """Topology that the node reports; empty for a controller."""
 
     max_volumes: int | None
-    """How many volumes the node can attach; ``None``: no limit is named, or this is a controller."""
+    """How many volumes the node can attach; ``None``: no limit is set, or this is a controller."""
 
     supports: frozenset[str]
-    """Capabilities as Nomad names them: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
+    """Capabilities by Nomad's names: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
 
     storage_node_id: str = ""
-    """How the storage provider calls the client, such as an EC2 instance id; empty for a controller."""
+    """The storage provider's id of the client, such as an EC2 instance id; empty for a controller."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """One CSI plugin: what all jobs with its id have brought up."""
+    """One CSI plugin: the instances of all jobs with its id."""
 
     plugin_id: str
 
@@ -53,7 +53,7 @@ class Plugin:
     version: str
 
     controller_required: bool
-    """Known only once a controller instance was healthy; false before."""
+    """Known only after a controller instance was healthy; false before."""
 
     controllers: tuple[Instance, ...]
     nodes: tuple[Instance, ...]
@@ -64,4 +64,4 @@ class Plugin:
     nodes_expected: int
 
     jobs: frozenset[tuple[str, str]] = frozenset()
-    """Namespace and id of the jobs that Nomad expects instances of."""
+    """Namespace and id of the jobs that Nomad expects instances from."""

@@ -1,5 +1,5 @@
 """
-CSI volumes as Nomad shows them. Plain data.
+CSI volumes in Nomad. Plain data.
 
 Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
 """
@@ -21,7 +21,7 @@ def key_of(document: registration.VolumeRegistration) -> Key:
 
 
 def reaches(places: Iterable[Mapping[str, str]], segments: Mapping[str, str]) -> bool:
-    """Return whether a client of *segments* is in one of *places*: it has every segment that the place names."""
+    """Return whether a client of *segments* satisfies one of the topologies *places*: it has all segments of it."""
     return any(place.items() <= segments.items() for place in places)
 
 
@@ -32,13 +32,13 @@ def place_text(segments: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One allocation that holds a volume."""
+    """One allocation's claim on a volume."""
 
     alloc_id: str
     mode: Literal["read", "write"]
 
     node_id: str
-    """Empty, like all that follows, where Nomad has collected the allocation and the claim stayed behind."""
+    """Empty, like all following fields, if Nomad garbage-collected the allocation and the claim was not released."""
 
     node_name: str
     job_id: str
@@ -51,21 +51,21 @@ class Claim:
     """``run``, ``stop`` or ``evict``."""
 
     since_ns: int = 0
-    """When the allocation was made, in nanoseconds since 1970; the claim is a little younger. 0: not known."""
+    """When the allocation was created, in nanoseconds since 1970; the claim is slightly younger. 0: not known."""
 
     changed_ns: int = 0
-    """When the allocation last changed: of one that has ended, about when. 0: not known."""
+    """When the allocation last changed: for an ended one, about its end. 0: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Volume(registration.VolumeRegistration):
-    """A volume as Nomad holds it: its document, with mount flags redacted and without secrets, and what Nomad adds."""
+    """A registered volume: its document, without secrets and with mount flags redacted, and Nomad's own fields."""
 
     topologies: tuple[Mapping[str, str], ...]
-    """Segments of each place where the scheduler may use it; empty: anywhere."""
+    """Segments of each topology where the scheduler may use it; empty: anywhere."""
 
     schedulable: bool
-    """Whether enough plugin instances are healthy in Nomad's eyes."""
+    """Whether enough plugin instances are healthy by Nomad's status."""
 
     controller_required: bool
     """Whether the plugin has a controller that publishes the volume."""
@@ -73,22 +73,22 @@ class Volume(registration.VolumeRegistration):
     claims: tuple[Claim, ...]
 
     capacity_bytes: int = 0
-    """What the plugin said when it made or grew the volume; 0 for a volume that was only registered."""
+    """Capacity that the plugin reported on creation or expansion; 0 for a volume that was only registered."""
 
     create_index: int = 0
-    """Nomad's index of its first registration: another one after it was deregistered and registered again."""
+    """Nomad's index of its first registration: a new one after it is deregistered and registered again."""
 
     access_mode: str = ""
     attachment_mode: str = ""
-    """How it is used at this moment; empty while nothing claims it."""
+    """Current attachment mode; empty while nothing claims it."""
 
     @property
     def has_mount_flags(self) -> bool:
-        """Whether mount flags are stored. Which ones, Nomad does not show."""
+        """Whether mount flags are stored. Nomad does not show them."""
         return bool(self.mount_options.mount_flags)
 
     def registration(self) -> registration.VolumeRegistration:
-        """Return its document, without secrets and mount flags: every read redacts them."""
+        """Return its document, without secrets and mount flags, which every read redacts."""
         own = {item.name: getattr(self, item.name) for item in fields(registration.VolumeRegistration)}
         options = registration.MountOptions(fs_type=self.mount_options.fs_type)
         return registration.VolumeRegistration(**own | {"mount_options": options, "secrets": {}})
@@ -96,7 +96,7 @@ class Volume(registration.VolumeRegistration):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedVolume:
-    """A volume as the list shows it."""
+    """A volume in Nomad's list."""
 
     volume_id: str
     namespace: str
@@ -114,33 +114,33 @@ class ListedVolume:
     """Whether its plugin has a controller."""
 
 
-# Who holds a volume, in words, and when an allocation does no more.
+# Text on the claims of a volume, and statuses of ended allocations.
 
 
 ENDED = frozenset({"complete", "failed", "lost"})
-"""Client statuses of an allocation that does not come back."""
+"""Client statuses of an ended allocation."""
 
 
 def holder(claim: Claim) -> str:
-    """Return who holds a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
+    """Return text on a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
     job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
     state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
     return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")
 
 
 def holders(volume: Volume) -> str:
-    """Return who holds a *volume*, one after the other as `holder` names them."""
+    """Return text on all claims of a *volume*, each as from `holder`."""
     return "; ".join(holder(claim) for claim in volume.claims)
 
 
-# Volumes that were read one by one, and those that may not be.
+# Volumes that were read one by one, and those that the token may not read.
 #
 # Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.List`` filters by no rights, ``Get`` asks for them),
 # 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
 
 
 UNREAD_SHOWN = 5
-"""Volumes that a sentence names."""
+"""Maximum number of volumes named in a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,24 +150,24 @@ class Unread:
     namespace: str
     volume_ids: tuple[str, ...]
     reason: str
-    """Nomad's answer, and the capability that lacks."""
+    """Nomad's error, and the missing capability."""
 
     @property
     def what(self) -> str:
-        """Return which they are: ``2 volumes of namespace secret (a, b)``."""
+        """Return text on the volumes: ``2 volumes of namespace secret (a, b)``."""
         named = listing.shortened(self.volume_ids, UNREAD_SHOWN)
         return f"{listing.counted(len(self.volume_ids), 'volume')} of namespace {self.namespace} ({named})"
 
     def __str__(self) -> str:
-        """Return which they are, and why they were not read."""
+        """Return text on the volumes, and why they were not read."""
         return f"{self.what}: {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """What was read, and what was not."""
+    """Volumes that were read, and those that were not."""
 
     volumes: tuple[Volume, ...] = ()
-    """Without those that went away between the list and the look."""
+    """Without volumes that were deregistered between the list and the read."""
 
     unread: tuple[Unread, ...] = ()
