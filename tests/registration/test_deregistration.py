@@ -123,7 +123,7 @@ def test_claims_are_waited_for(run, scripted):
 @pytest.mark.parametrize(
     ("now", "told"),
     [
-        ({"ExternalID": "vol-b"}, f"it stands for vol-b now, not for {ID}"),
+        ({"ExternalID": "vol-b"}, f"its external id is vol-b now, not {ID}"),
         ({"CreateIndex": 9}, f"it was registered anew meanwhile, for {ID}"),
     ],
 )
@@ -145,7 +145,7 @@ def test_another_storage_than_the_caller_means_stays(run, scripted):
 
     [(status, reason, _)] = run(KEY, external_ids={KEY: "vol-meant"})
 
-    assert (status, reason.partition(";")[0]) == ("refused", f"it stands for {ID} now, not for vol-meant")
+    assert (status, reason.partition(";")[0]) == ("refused", f"its external id is {ID} now, not vol-meant")
     assert scripted.sent("DELETE") == []
 
 

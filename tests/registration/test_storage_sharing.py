@@ -179,8 +179,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
 
     line = (
-        "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace "
-        "prod"
+        "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace prod"
     )
     assert line in told
     assert line in heard["warn"]

@@ -496,7 +496,7 @@ def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripte
         scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"DesiredStatus": "stop"}]})
     scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
 
-    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+    with pytest.raises(errors.RefusedError, match="external id is vol-9 in Nomad, vol-1 in the state"):
         VOLUME.delete(context, IDENTITY, NEWS)
     assert scripted.sent("DELETE") == []
 
@@ -537,7 +537,7 @@ def test_delete_refuses_what_stands_for_other_storage_by_now(context, scripted):
     """A registration that somebody made anew is not ours to drop."""
     scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
 
-    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+    with pytest.raises(errors.RefusedError, match="external id is vol-9 in Nomad, vol-1 in the state"):
         VOLUME.delete(context, IDENTITY, NEWS)
     assert scripted.sent("DELETE") == []
 

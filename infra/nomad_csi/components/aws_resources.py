@@ -9,9 +9,9 @@ from nomad_csi.components import functions
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import volumes
 
-# The tags that say of which cluster, and which stack, the storage is that a component makes, whatever both are named.
+# The tags with the ids of the cluster and the stack of a component's storage, independent of their names.
 #
-# The id is asked of the provider, a function of which stands here beside the tag, because only it is connected to
+# The cluster's id comes from a function of the provider, because only the provider is connected to
 # Nomad.
 
 
@@ -19,9 +19,9 @@ def tagged(
     component: pulumi.ComponentResource, tags: pulumi.Input[Mapping[str, str]], stack_id: pulumi.Output[str]
 ) -> pulumi.Output[Mapping[str, str]]:
     """
-    Return *tags*, the id of the stack, and that of the cluster that the provider of *component* talks to.
+    Return *tags* with the ids of the stack and of the cluster of *component*'s provider.
 
-    A cluster without an id is given it, not by a preview. Where the token may not read it, there is no such tag.
+    Creates the id of a cluster without one, except in a preview. Without the right to read it, there is no such tag.
     """
     arguments = {"make": not pulumi.runtime.is_dry_run()}
     reply = functions.output(cluster_identity.FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
@@ -43,9 +43,9 @@ def attach(
     """
     Attach a policy to a role.
 
-    Deletion ahead of a replacement is asked for here, too. The provider asks for it only where something differs; when
-    a replacement failed and is taken back, nothing does, and the engine would detach what it has just attached: the
-    deletion goes by role and policy. Source: pulumi/pulumi-terraform-bridge, ``Diff`` in ``pkg/tfbridge/provider.go``,
+    ``delete_before_replace`` is set here, too. The provider requests it only where something differs; in the rollback
+    of a failed replacement nothing does, and the engine would detach what it has just attached: the deletion identifies
+    the object by role and policy. Source: pulumi/pulumi-terraform-bridge, ``Diff`` in ``pkg/tfbridge/provider.go``,
     2026-11.
     """
     first = pulumi.ResourceOptions(delete_before_replace=True)

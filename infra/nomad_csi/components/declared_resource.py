@@ -1,5 +1,5 @@
 """
-What the classes of custom resources do, and the provider that they are made by.
+The base class of custom resources, and their provider.
 
 Property names inside are those on the wire, or as Python writes them: ``accessMode`` or ``access_mode``. The keys of
 maps are the operator's, and stay.

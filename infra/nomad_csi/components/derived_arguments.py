@@ -1,4 +1,4 @@
-"""From the models of the spec to classes of arguments: the types that a program may give, and what they mean."""
+"""Derive classes of arguments from the models of the spec: the types of values, and their descriptions."""
 
 import inspect
 import json
@@ -14,10 +14,10 @@ from nomad_csi.spec import model as spec
 from nomad_csi.spec import reference
 
 CLASSES: dict[str, Any] = {}
-"""The classes by their names, each behind those of its fields."""
+"""The classes by name, each after those of its fields."""
 
 _NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
-"""Classes that are not called as their model."""
+"""Models -> classes with another name."""
 
 _OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
 """Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
@@ -27,7 +27,7 @@ _OUTPUTS = frozenset({*places.PLACES, "kms_key_arns[]", "file_system_arns[]"})
 
 
 class _Field(typing.NamedTuple):
-    """What the spec says of an argument."""
+    """An argument's field in the spec."""
 
     annotation: Any
     required: bool
@@ -43,7 +43,7 @@ def _fields(model: type[pydantic.BaseModel]) -> dict[str, _Field]:
 
 
 def texts(name: str) -> dict[str, str]:
-    """Return what each field of the class *name* means: Python keeps no docstring of a key."""
+    """Return the description of each field of the class *name*: Python keeps no docstring of a key."""
     schemas = {item.model: item.model.model_json_schema() for item in _FIELDS[name].values()}
     return {
         key: _text(schemas[item.model]["properties"][key], schemas[item.model].get("$defs", {}))
@@ -52,7 +52,7 @@ def texts(name: str) -> dict[str, str]:
 
 
 def _text(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
-    """Return what a key of the JSON schema means, its allowed values and its default."""
+    """Return the description of a key of the JSON schema, its allowed values and its default."""
     choices = (value, *value.get("anyOf", ()))
     text = " ".join(reference.meaning(value, parts).split())
     for item in choices:
@@ -84,7 +84,7 @@ def _class(name: str, model: type[pydantic.BaseModel], declared: Mapping[str, _F
 
 
 def _type(annotation: Any, place: str) -> Any:
-    """Return the type of what a program gives at *place*, where the spec has a value of *annotation*."""
+    """Return the type of a program's value at *place*, where the spec has a value of *annotation*."""
     kind = _plain(annotation, place)
     may_be_output: Any = pulumi.Input
     return may_be_output[kind] if place in _OUTPUTS else kind

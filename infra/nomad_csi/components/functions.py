@@ -1,4 +1,4 @@
-"""Functions of the engine and of the provider, asked so that a refusal is one line and no traceback of the SDK."""
+"""Calls of functions of the engine and the provider that report a refusal on one line, without a traceback."""
 
 import asyncio
 import re
@@ -13,14 +13,14 @@ WAIT_S = 0.25
 
 _WRITING = "failed to load checkpoint"
 """
-What the engine answers while it writes the state.
+The engine's error while it writes the state.
 
 A backend of files is not written at once: a read in that moment fails with ``EOF`` (Pulumi CLI 3.260, 2026-11-22).
 """
 
 
 def answer(function: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what *function* answers, at once. Raises `pulumi.RunError` where it is refused."""
+    """Return the result of *function*, synchronously. Raises `pulumi.RunError` where it is refused."""
     for left in reversed(range(ATTEMPTS)):
         try:
             return pulumi.runtime.invoke(function, arguments).value or {}
@@ -33,7 +33,7 @@ def answer(function: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def output(
     function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None = None
 ) -> pulumi.Output[Mapping[str, Any]]:
-    """Return what *function* answers as an output, also in a component of a program in another language."""
+    """Return the result of *function* as an output, also in a component of a program in another language."""
     return pulumi.Output.from_input(_awaited(function, arguments, options))
 
 
@@ -50,17 +50,17 @@ async def _awaited(
 
 
 _HEADS = re.compile(r"^invoke of \S+ failed: (?:invocation of \S+ returned an error: )?")
-"""What the SDK says before the answer, and the real engine."""
+"""Prefix of the error, from the SDK and from the real engine."""
 
 
 def _raise_if_final(error: Exception, left: int) -> None:
-    """Raise what *error* says, in its last part; not while the state is written and there are attempts *left*."""
-    said = _HEADS.sub("", str(error))
-    if _WRITING not in said or not left:
-        raise pulumi.RunError(said) from None
+    """Raise the message of *error* without its prefix; not while the state is written and attempts are *left*."""
+    reason = _HEADS.sub("", str(error))
+    if _WRITING not in reason or not left:
+        raise pulumi.RunError(reason) from None
 
 
-# The outputs of each resource in this stack's state, as the engine stored it last: at once, or as an output.
+# The outputs of each resource in this stack's last stored state: synchronously, or as an output.
 
 
 Outputs = Mapping[str, Any]
@@ -69,27 +69,27 @@ _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 
 
 def recorded() -> Sequence[Outputs]:
-    """Return them at once, before anything is declared."""
+    """Return the outputs synchronously, before anything is declared."""
     return _outputs(answer(_FUNCTION, _stack()))
 
 
 def recorded_output() -> pulumi.Output[Sequence[Outputs]]:
-    """Return them as an output, also in a component of a program in another language."""
+    """Return the outputs as an output, also in a component of a program in another language."""
     return output(_FUNCTION, _stack()).apply(_outputs)
 
 
 def arns(found: Sequence[Outputs]) -> list[str]:
-    """Return the ARNs among them."""
+    """Return the ARNs in *found*."""
     return _texts(found, "arn")
 
 
 def stack_ids(found: Sequence[Outputs]) -> list[str]:
-    """Return the ids of the stack among them: none before its first `up`."""
+    """Return the ids of the stack in *found*: none before its first `up`."""
     return _texts(found, "stackId")
 
 
 def clusters(found: Sequence[Outputs]) -> list[str]:
-    """Return the ids of the clusters that hold its volumes and jobs."""
+    """Return the ids of the clusters of its volumes and jobs."""
     return _texts(found, "cluster")
 
 

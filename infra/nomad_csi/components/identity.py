@@ -1,9 +1,9 @@
 """
 The stack's random id: one `StackIdentity` at the root of the stack, declared by the first component that needs it.
 
-Before storage is made under an id, AWS is asked for EBS volumes that have it and are not in the state: EC2 makes a
-second volume for the same request, so what an interrupted run left is named first. EFS refuses a second file system by
-its creation token.
+Before a program creates storage under an id, it asks AWS for EBS volumes with that id that are not in the state: EC2
+creates a second volume for the same request, so orphaned volumes of an interrupted run are reported first. EFS refuses
+a second file system by its creation token.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _OF_MONITOR: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
 
 @contextlib.contextmanager
 def within(scope: Scope) -> Iterator[None]:
-    """Have components that are constructed inside share *scope*."""
+    """Share *scope* among the components that are constructed inside."""
     token = _SCOPE.set(scope)
     try:
         yield
@@ -75,7 +75,7 @@ def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> 
     filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
     found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
     known = pulumi.Output.all(stack, found.ids, functions.recorded_output())
-    # A secret anywhere in the state makes all that is read of it one; tags would be encrypted with it.
+    # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
     return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
 
 

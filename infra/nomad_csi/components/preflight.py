@@ -1,9 +1,9 @@
 """
-What is checked before anything is made or changed.
+Checks before anything is created or changed.
 
-That is storage of an interrupted run that the state does not know, changes to EBS volumes that EC2 would refuse, and
+They find storage of an interrupted run that is not in the state, changes to EBS volumes that EC2 would refuse, and
 volumes in the storage of one that is removed.
-EC2 makes a second volume for the same request, so an unrecorded one is named before another is made.
+EC2 creates a second volume for the same request, so an unrecorded one is reported before another is created.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class PlannedEbsVolume:
 
 def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None) -> None:
     """
-    Raise `errors.RefusedError` when AWS holds a volume or file system of this stack that its state does not.
+    Raise `errors.RefusedError` when AWS has a volume or file system of this stack that its state does not.
 
     Raises `errors.AwsError` when AWS cannot be asked.
     """
@@ -80,7 +80,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
 
 def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:
     """
-    Refuse to remove a disk or file system in which one of the volumes *wanted*, by path, still is; the state tells.
+    Refuse to remove a disk or file system that contains one of the volumes *wanted*, by path, according to the state.
 
     Raises `errors.SpecError` with all of them.
     """

@@ -1,4 +1,4 @@
-"""What a program of one's own sees of a refusal, and of a resource that failed: one error, and no traceback."""
+"""Errors in a user's own program: a refusal, or a failed resource, is one error without a traceback."""
 
 import functools
 import signal

@@ -1,4 +1,4 @@
-"""The ready stack: a spec becomes components. The rules are in the plan; here is only the order of things."""
+"""The ready-made stack: declare the components of a spec, in order. The rules are in the plan."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from nomad_csi.spec import model as specs
 from nomad_csi.text import foreign
 
 PROGRAM_FAILED = 32
-"""Exit code by which Pulumi's language host knows that the program has told its errors itself."""
+"""Exit code by which Pulumi's language host knows that the program has reported its errors itself."""
 
 
 NAMESPACE = "nomad-csi"
@@ -103,7 +103,7 @@ def _refuse_encrypted(config: pulumi.Config) -> None:
 
 
 def _document(config: pulumi.Config) -> Any:
-    """Return the spec, with a mark in place of each text that the stack's config encrypts."""
+    """Return the spec, with a placeholder for each string that the stack's config encrypts."""
     document, key = config.get_object("storage"), config.full_key("storage")
     if document is None:
         allowed = f"the spec under {key} in the stack's config"

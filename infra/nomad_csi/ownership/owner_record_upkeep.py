@@ -76,9 +76,8 @@ def confirm(
         if taken.fresh:  # the record was removed, and so may the registration be
             _settled(client, taken.fresh, who, tell)
     except errors.NomadApiError as error:
-        tell(
-            f"{error}; could not be determined whether the owner records of {', '.join(map('/'.join, held))} still exist"
-        )
+        names = ", ".join(map("/".join, held))
+        tell(f"{error}; could not be determined whether the owner records of {names} still exist")
         return {}
     return taken.refused
 

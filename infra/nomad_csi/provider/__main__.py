@@ -15,17 +15,17 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from nomad_csi.provider import hosting, servicer
 
 END_S = 10.0
-"""How long the end may take."""
+"""Timeout for ending the process."""
 
 THREADS = 64
-"""More than the engine's steps at a time (4 per core by default): a waiting step must not hold up others."""
+"""More than the engine's parallel steps (4 per core by default): a waiting step must not block others."""
 
 
 def main() -> None:
     """
     Serve the engine until it ends this process.
 
-    The engine's address is the first argument that is no flag; an engine that attaches says it later.
+    The engine's address is the first argument that is no flag; an engine that attaches sends it later.
     """
     arguments = sys.argv[1:]
     engine_address = next((argument for argument in arguments if not argument.startswith("-")), "")
@@ -59,7 +59,7 @@ async def _interrupted() -> None:
 
 
 def _end_in_time() -> None:
-    """End the process after `END_S`, whatever still waits: once, on a busy machine, gRPC's own thread did."""
+    """End the process after `END_S`, whatever still waits: on a busy machine gRPC's own thread once did."""
     timer = threading.Timer(END_S, os._exit, args=(0,))
     timer.daemon = True
     timer.start()

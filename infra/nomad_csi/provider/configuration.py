@@ -1,7 +1,7 @@
 """
-The provider's configuration: which Nomad, with which credentials, and where rendered files go.
+The provider's configuration: the Nomad cluster, its credentials, and the folder of rendered files.
 
-Keys are Pulumi's (camelCase). What is not given comes from the ``NOMAD_*`` variables, as with Nomad's own command.
+Keys are Pulumi's (camelCase). Absent values come from the ``NOMAD_*`` variables, as with Nomad's own command.
 """
 
 import difflib
@@ -46,10 +46,10 @@ SECRET = properties.secret_names(DECLARED)
 
 def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[properties.Failure, ...]]:
     """
-    Return the known part of *given*, and what is wrong with it.
+    Return the known part of *given*, and its problems.
 
-    The default provider is given every ``nomad-csi:`` key of the stack's configuration, the program's own too, so an
-    unknown key is refused only where it looks like a known one mistyped.
+    The default provider gets every ``nomad-csi:`` key of the stack's configuration, including the program's own, so an
+    unknown key is refused only where it resembles a known one.
     """
     misspelt = tuple(failure for name in given if name not in DECLARED for failure in _near_miss(name))
     known = {name: _flag(name, value) for name, value in given.items() if name in DECLARED}
@@ -59,11 +59,11 @@ def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[properties.Fa
 
 def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nomad.Connection:
     """
-    Return where and how to reach Nomad.
+    Return the connection to Nomad.
 
-    A token beside the address is sent there; one of the *environment* only where that names the same address.
-    Raises `errors.SpecError` with everything that is wrong, `errors.RefusedError` where a process in the sandbox would
-    leave it.
+    A configured token is sent to the configured address, a token of the *environment* only to that of the environment.
+    Raises `errors.SpecError` with all problems, `errors.RefusedError` where a process in the sandbox would connect to a
+    Nomad outside of it.
     """
     _refuse_unknown(values)
     given = {properties.in_python(name): value for name, value in values.items() if name != "root"}
@@ -73,7 +73,7 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
 
 
 def root(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of rendered files; ``None``: nobody said. The working directory never decides."""
+    """Return the folder of rendered files; ``None``: not configured. The working directory is never used."""
     text = values.get("root") or environment.get(ROOT_ENVIRONMENT)
     return Path(text) if text and text != properties.UNKNOWN else None
 
@@ -84,7 +84,7 @@ def _near_miss(name: str) -> tuple[properties.Failure, ...]:
 
 
 def _flag(name: str, value: Any) -> Any:
-    """Return a boolean that travels as text, as all of a provider's settings do."""
+    """Return a boolean from its string, which all settings of a provider are on the wire."""
     if DECLARED[name].kind == "flag" and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
     return value

@@ -1,4 +1,4 @@
-"""The components, served to programs in other languages; a Python program has them in its own process."""
+"""Serve the components to programs in other languages; a Python program has them in its own process."""
 
 import contextlib
 import functools
@@ -15,18 +15,18 @@ from pulumi.provider.experimental import analyzer, component, util
 from nomad_csi import errors
 from nomad_csi.provider import schema
 
-# From what a program in another language gave a component to the arguments that its class takes in Python.
+# Conversion of a component's inputs from a program in another language to the arguments of its Python class.
 #
-# Pulumi's own mapping loses what it does not expect: an unknown name is dropped, an object that is an output becomes an
-# empty one, a whole number stays the float that it is on the wire (pulumi SDK 3.272,
-# ``pulumi/provider/experimental/component.py``, ``ComponentProvider.map_input_properties``). Here nothing is lost, so
-# that the rules of the spec see all of it, and refuse it in their own words.
+# Pulumi's own mapping loses unexpected values: it drops an unknown name, turns an object that is an output into an
+# empty one, and leaves a whole number as the float that it is on the wire (pulumi SDK 3.272,
+# ``pulumi/provider/experimental/component.py``, ``ComponentProvider.map_input_properties``). This conversion keeps all
+# values, so that the spec validates them, with its own error messages.
 
 
 def component_arguments(
     given: Mapping[str, Any], kind: analyzer.ComponentDefinition, types: Mapping[str, analyzer.TypeDefinition]
 ) -> dict[str, Any]:
-    """Return *given*, whose names are those of the schema, as *kind*'s class names it; *types* are its records."""
+    """Return *given*, with names of the schema, by the names of *kind*'s class; *types* are its object types."""
     return _named(given, kind.inputs, kind.inputs_mapping, types)
 
 
@@ -46,7 +46,7 @@ def _named(
 def _value(
     value: Any, declared: analyzer.PropertyDefinition | None, types: Mapping[str, analyzer.TypeDefinition]
 ) -> Any:
-    """Return *value*; without a declared type its whole numbers are such: on the wire all are floats."""
+    """Return *value*; without a declared type, whole floats become integers: on the wire all numbers are floats."""
     if isinstance(value, Unknown):
         return pulumi.Output.from_input(value)
     if declared is not None and (declared.ref or "").endswith("#/Any"):
@@ -67,7 +67,7 @@ def _value(
 
 @contextlib.contextmanager
 def shared(request: Any) -> Iterator[None]:
-    """Have the component of a `Construct` *request* share what one program declares once with the others of it."""
+    """Share what a program declares once among the components of its `Construct` requests."""
     from nomad_csi.components import identity  # noqa: PLC0415  # see `Hosted`
 
     name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
@@ -79,15 +79,15 @@ def shared(request: Any) -> Iterator[None]:
 
 
 _SCOPES: dict[tuple[str, str], Any] = {}
-"""By the monitor of the program, which is another one in each operation, and the name of an explicit provider."""
+"""Key: the address of the program's monitor, new for each operation, and the name of an explicit provider."""
 
 
 class Hosted(provider.Provider):
     """
     The components and the schema of the whole package.
 
-    They are imported when somebody asks for them: pulumi-aws takes half a second, which a step that only needs the
-    custom resources would pay at every start of the plugin.
+    They are imported on first use: pulumi-aws takes half a second, which a step that only needs the custom resources
+    would pay at every start of the plugin.
     """
 
     def __init__(self) -> None:
@@ -100,12 +100,12 @@ class Hosted(provider.Provider):
 
     @schema.setter
     def schema(self, value: str | None) -> None:
-        """Take nothing: the base class says that there is no schema."""
+        """Ignore *value*: the base class sets that there is no schema."""
 
     def construct(
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> provider.ConstructResult:
-        """Construct the component. Raises `errors.SpecError` for what the rules of the spec refuse."""
+        """Construct the component. Raises `errors.SpecError` for arguments that the spec refuses."""
         try:
             return self._components.construct(name, resource_type, inputs, options)
         except server.ComponentInitError as error:
@@ -121,14 +121,14 @@ class Hosted(provider.Provider):
 
 
 class _Components(component.ComponentProvider):
-    """Pulumi's host of components, with arguments that lose nothing and a schema that describes all of them."""
+    """Pulumi's host of components, with lossless arguments and a schema that describes all of them."""
 
     def map_inputs(self, inputs: Any, component_def: Any) -> Any:
         """Return the arguments of a component."""
         return component_arguments(inputs, component_def, self._type_defs)
 
     def described(self) -> dict[str, Any]:
-        """Return the schema, with the texts of arguments: Pulumi's analyzer looks for them in sources of classes."""
+        """Return the schema with descriptions of arguments: Pulumi's analyzer reads them from sources of classes."""
         from nomad_csi.components import derived_arguments  # noqa: PLC0415  # with the components, see `Hosted`
 
         package: dict[str, Any] = json.loads(self.schema or "{}")

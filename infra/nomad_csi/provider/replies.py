@@ -1,4 +1,4 @@
-"""Answers to the engine that take more than a line to put together."""
+"""Responses to the engine: errors, checks and diffs."""
 
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -12,18 +12,18 @@ from nomad_csi import errors
 from nomad_csi.provider import wire
 from nomad_csi.resources.frame import properties, resource
 
-# What an operator gets to read of an error: one clean line, without a secret.
+# Errors as the user reads them: one line, without secrets.
 
 
 def sentence(error: errors.NomadCsiError) -> str:
-    """Return what *error* says on one line: the engine shows the first line of an error in its table."""
+    """Return the message of *error* on one line: the engine shows the first line of an error in its table."""
     if isinstance(error, errors.SpecError):
         return f"{error.source or 'the resource'}: {'; '.join(error.lines)}"
     return str(error)
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield every text below *value*."""
+    """Yield every string in *value*."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -35,17 +35,17 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def bug(error: Exception) -> str:
-    """Return where *error* was raised and its class. Its text may hold values of the operator, so it stays out."""
+    """Return where *error* was raised and its class, without its message, which may contain the user's values."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "nowhere"
     return f"bug in nomad-csi: {type(error).__name__} at {where}; please report it with this line"
 
 
-# Answers of more than a line.
+# Responses.
 
 
 class PartialError(errors.NomadCsiError):
-    """The object exists but is not as it should be: the engine records it, and plans an update."""
+    """The object exists, but not in its desired state: the engine records it, and plans an update."""
 
     def __init__(self, message: str, detail: provider_pb2.ErrorResourceInitFailed) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class PartialError(errors.NomadCsiError):
 
 
 def partial(error: resource.InitFailedError, inputs: Mapping[str, Any], secrets: Collection[str]) -> PartialError:
-    """Return *error* as the engine wants it, with what is to be recorded."""
+    """Return *error* as the engine expects it, with the properties to record."""
     detail = provider_pb2.ErrorResourceInitFailed(
         id=error.identity,
         properties=wire.dump(error.outputs, secrets),
@@ -78,7 +78,7 @@ def check(
     values: Mapping[str, Any], failures: Iterable[resource.Failure], secrets: Collection[str]
 ) -> provider_pb2.CheckResponse:
     """
-    Return checked inputs and failures, which never name their property.
+    Return the checked inputs and the failures, which never name their property.
 
     The engine prints the value of a top-level property that a failure names, secrets in clear (tried with CLI 3.260).
     """
@@ -92,14 +92,14 @@ def difference(
     found: resource.ResourceDiff, inputs: Collection[str], secrets: Collection[str], ignored: Collection[str]
 ) -> provider_pb2.DiffResponse:
     """
-    Return *found* without what is *ignored*, as a detailed diff.
+    Return *found* without the *ignored* properties, as a detailed diff.
 
     *inputs* are the names of all inputs: a path outside of them differs in the outputs. A secret differs as a whole,
     so that no name in it is shown.
 
-    Deletion ahead of a replacement is asked for without a difference too. The engine replaces what an interrupted
-    replacement left even where nothing differs any more, and would otherwise delete the old object after it made the
-    new one, which has the same id (pulumi/pulumi, ``continueStepsFromDiff`` in ``pkg/resource/deploy/
+    ``deleteBeforeReplace`` is set without a difference, too. The engine continues an interrupted replacement even where
+    nothing differs any more, and would otherwise delete the old object after it created the new one, which has the same
+    id (pulumi/pulumi, ``continueStepsFromDiff`` in ``pkg/resource/deploy/
     step_generator.go``, CLI 3.260; measured 2026-11-22).
     """
     replaces = _shown(found.replaces, secrets, ignored)
@@ -131,5 +131,5 @@ def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[s
 
 
 def _kind(found: resource.ResourceDiff, path: str, *, replaces: bool) -> Any:
-    word = "ADD" if path in found.added else "DELETE" if path in found.removed else "UPDATE"
-    return getattr(provider_pb2.PropertyDiff, f"{word}_REPLACE" if replaces else word)
+    kind = "ADD" if path in found.added else "DELETE" if path in found.removed else "UPDATE"
+    return getattr(provider_pb2.PropertyDiff, f"{kind}_REPLACE" if replaces else kind)

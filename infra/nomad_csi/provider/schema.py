@@ -1,4 +1,4 @@
-"""The package schema: the components as Pulumi's analyzer sees them, and the custom resources as they are declared."""
+"""The package schema: components from Pulumi's analyzer, and custom resources from their declarations."""
 
 from collections.abc import Mapping
 from importlib import metadata
@@ -18,9 +18,9 @@ _LANGUAGES = {
     "go": {"generateExtraInputTypes": True},
 }
 """
-How the package is called in each language: that of Python as it is, so that what ``pulumi import`` prints runs.
+Settings of the package for each language. Python's name is the existing package: code from ``pulumi import`` runs.
 
-Without the extra types, the SDK for Go lacks those that stand only in lists of a component's arguments, and names them.
+Without the extra types, the SDK for Go lacks, but uses, types that occur only in lists of a component's arguments.
 """
 
 _SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
@@ -85,7 +85,7 @@ def _type(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record(item: properties.Property, types: dict[str, Any]) -> str:
-    """Add the type of a record to *types* and return its token."""
+    """Add the type of an object to *types* and return its token."""
     token = f"{PACKAGE}:index:{item.type_name}"
     described = {
         "type": "object",

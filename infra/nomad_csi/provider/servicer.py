@@ -1,6 +1,6 @@
-"""The plugin as one gRPC servicer: custom resources here, components through the class it is made from."""
+"""The plugin as one gRPC servicer: it serves the custom resources; its base class serves the components."""
 
-# ruff: noqa: N802  # gRPC says what the methods are called
+# ruff: noqa: N802  # gRPC names the methods
 
 import asyncio
 import functools
@@ -30,7 +30,7 @@ class Servicer(server.ProviderServicer):
     """
     Serves the engine: each call is translated, done in a thread by a class of `resources`, and translated back.
 
-    An expected failure becomes one clean line, anything else "bug in nomad-csi" with a place and no values.
+    An expected error becomes one line, any other one "bug in nomad-csi" with its location and no values.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Servicer(server.ProviderServicer):
         self._settings: Mapping[str, Any] = {}
         self._client: nomad.Nomad | None = None
         self._is_verified = False
-        """Whether the client's Nomad is known to be the sandbox's own, in the sandbox."""
+        """Whether, in the sandbox, the client's Nomad is verified to be the sandbox's own."""
         self._client_lock = threading.Lock()
 
     async def Handshake(self, request: Any, context: Any) -> Any:
@@ -58,58 +58,58 @@ class Servicer(server.ProviderServicer):
         return await self._answer(context, self._attach, request)
 
     async def Cancel(self, request: Any, context: Any) -> Any:
-        """End what waits. The engine says this at the end of every operation, of successful ones too."""
+        """Cancel waiting steps. The engine calls this at the end of every operation, also after success."""
         del request, context
         self.interrupt()
         return empty_pb2.Empty()
 
     def interrupt(self) -> None:
-        """Tell every step that waits to end."""
+        """Cancel every waiting step."""
         self._cancelled.set()
 
     async def CheckConfig(self, request: Any, context: Any) -> Any:
-        """Check the provider's settings, with what the environment adds to them."""
+        """Check the provider's settings, including those of the environment."""
         return await self._answer(context, self._check_config, request)
 
     async def DiffConfig(self, request: Any, context: Any) -> Any:
-        """Compare the provider's settings; no change of them replaces an object."""
+        """Compare the provider's settings; a change of them replaces no object."""
         return await self._answer(context, self._diff_config, request)
 
     async def Configure(self, request: Any, context: Any) -> Any:
-        """Take the provider's settings."""
+        """Apply the provider's settings."""
         return await self._answer(context, self._configure, request)
 
     async def GetMapping(self, request: Any, context: Any) -> Any:
-        """There is no Terraform provider behind this one."""
+        """Return no mapping: this provider has no Terraform provider."""
         del request, context
         return provider_pb2.GetMappingResponse()
 
     async def Check(self, request: Any, context: Any) -> Any:
-        """Check what an operator wrote."""
+        """Check the inputs of a resource."""
         return await self._answer(context, self._check, request)
 
     async def Diff(self, request: Any, context: Any) -> Any:
-        """Compare what is recorded with what is wanted."""
+        """Compare the recorded with the desired state."""
         return await self._answer(context, self._diff, request)
 
     async def Create(self, request: Any, context: Any) -> Any:
-        """Make an object, or say what it would be."""
+        """Create an object; in a preview, return its planned outputs."""
         return await self._answer(context, self._create, request)
 
     async def Read(self, request: Any, context: Any) -> Any:
-        """Check an object as it is now."""
+        """Read the observed state of an object."""
         return await self._answer(context, self._read, request)
 
     async def Update(self, request: Any, context: Any) -> Any:
-        """Change an object, or say what it would become."""
+        """Update an object; in a preview, return its planned outputs."""
         return await self._answer(context, self._update, request)
 
     async def Delete(self, request: Any, context: Any) -> Any:
-        """Remove an object."""
+        """Delete an object."""
         return await self._answer(context, self._delete, request)
 
     async def Invoke(self, request: Any, context: Any) -> Any:
-        """Answer which cluster it is: the one function that there is."""
+        """Return the cluster id: the provider's only function."""
         return await self._answer(context, self._invoke, request)
 
     async def Construct(self, request: Any, context: Any) -> Any:
@@ -129,7 +129,7 @@ class Servicer(server.ProviderServicer):
             await context.abort_with_status(error.status())
         except errors.NomadCsiError as error:
             await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
-        except Exception as error:  # noqa: BLE001  # the one place where a bug becomes a line
+        except Exception as error:  # noqa: BLE001  # the only place that reports a bug
             await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error))
 
     def _handshake(self, request: Any) -> Any:
@@ -263,12 +263,12 @@ class Servicer(server.ProviderServicer):
         return answer
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
-        """Check the cluster for a preview; not while the program does not know yet which cluster it is."""
+        """Check the cluster for a preview, unless the connection is not known yet."""
         if wire.UNKNOWN not in self._settings.values():
             kind.preflight(self._context(request), old_outputs, news)
 
     def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
-        """Return what *make* returns; an object that is not ready becomes one that the engine records."""
+        """Return the result of *make*; the engine records an object whose initialization failed."""
         try:
             return make()
         except resource.InitFailedError as error:
@@ -330,7 +330,7 @@ def _stack(urn: str) -> str:
 
 
 def _secrets(request: message.Message) -> Iterator[str]:
-    """Yield every secret text that came with *request*, marked as one or not."""
+    """Yield every secret string of *request*, marked as secret or not."""
     always = configuration.SECRET.union(*(kind.declared.secret for kind in registry.RESOURCES.values()))
     for field in _STRUCTS:
         struct = getattr(request, field, None)

@@ -1,4 +1,4 @@
-"""Lines that the engine shows while a step runs, and lines that stay."""
+"""The engine's log: status lines while a step runs, and permanent lines."""
 
 import sys
 import threading
@@ -23,7 +23,7 @@ class Engine:
         self._warned: set[tuple[str, str]] = set()
 
     def connect(self, address: str) -> None:
-        """Talk to the engine at *address* from now on; empty: to nobody."""
+        """Log to the engine at *address* from now on; empty: nowhere."""
         with self._lock:
             if self._channel is not None:
                 self._channel.close()
@@ -40,7 +40,7 @@ class Engine:
             self._log(engine_pb2.INFO, urn, message, ephemeral=True)
 
     def warn(self, urn: str, message: str) -> None:
-        """Show *message* as a warning that stays."""
+        """Show *message* as a permanent warning."""
         with self._lock:
             is_new = (urn, message) not in self._warned
             self._warned.add((urn, message))
@@ -48,7 +48,7 @@ class Engine:
             self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
 
     def note(self, urn: str, message: str) -> None:
-        """Show *message* as a line that stays."""
+        """Show *message* as a permanent line."""
         self._log(engine_pb2.INFO, urn, message, ephemeral=False)
 
     def _log(self, severity: engine_pb2.LogSeverity.ValueType, urn: str, message: str, *, ephemeral: bool) -> None:
@@ -59,5 +59,5 @@ class Engine:
         try:
             engine_pb2_grpc.EngineStub(channel).Log(request, timeout=LOG_TIMEOUT_S)
         except grpc.RpcError as error:
-            # A line that nobody sees is no reason to fail the step; `pulumi -d` shows what stands on stderr.
+            # A lost line is no reason to fail the step; `pulumi -d` shows stderr.
             print(f"nomad-csi: the engine did not take a line: {error.code().name}: {message}", file=sys.stderr)  # noqa: T201

@@ -1,5 +1,5 @@
 """
-Values on Pulumi's wire: ``google.protobuf.Struct`` to Python and back.
+Conversion of values on Pulumi's wire: ``google.protobuf.Struct`` to Python and back.
 
 Secrets are tracked by the top-level key that holds them; unknown values are the SDK's marker string `UNKNOWN`.
 Source: pulumi Python SDK 3.272, ``pulumi/runtime/rpc.py`` (``_special_sig_key`` and its neighbours).
@@ -12,7 +12,7 @@ from google.protobuf import struct_pb2
 from pulumi.runtime import rpc
 
 UNKNOWN: str = rpc.UNKNOWN
-"""Stands for a value that is not known yet; a test compares it with `resources.frame.resource.UNKNOWN`."""
+"""Marker of an unknown value; a test compares it with `resources.frame.resource.UNKNOWN`."""
 
 SIGNATURE: str = rpc._special_sig_key  # noqa: SLF001  # the SDK has no public name for it
 SECRET: str = rpc._special_secret_sig  # noqa: SLF001

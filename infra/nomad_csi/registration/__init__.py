@@ -1,1 +1,1 @@
-"""Volumes registered with Nomad and deregistered again, one or thousands: compared, sent, and an outcome for each."""
+"""Register and deregister volumes, one or thousands: compare, send, and return an outcome for each."""

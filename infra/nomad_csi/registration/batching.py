@@ -1,9 +1,9 @@
 """
-Which registrations go in one request, and how a refused request is taken apart. Pure.
+Batches of registrations: which volumes go in one request, and how a refused request is split. Pure.
 
-Nomad checks every volume of a request, then writes once: all, or none. Where the plugin has a controller, it asks that
-for one volume after the other, but several requests at a time; where it has none, a request costs the same for one
-volume as for hundreds. Above 1 MiB a server complains of a large Raft entry.
+Nomad checks every volume of a request, then writes all or none. Where the plugin has a controller, Nomad asks it for
+one volume after the other, but serves several requests at a time; without a controller, a request costs the same for
+one volume as for hundreds. Above 1 MiB a server warns of a large Raft entry.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``Register``), 2026-08-21; measured on Nomad 2.0.6-dev, 2026-08: 100
 volumes of 50 ms each took 5.4 s in one request, 0.64 s in ten.
 """
@@ -24,16 +24,16 @@ LARGEST = 1000
 """Volumes of one request where no controller is asked."""
 
 LARGEST_BYTES = 900 * 2**10
-"""Bytes of their JSON."""
+"""Bytes of JSON of one request."""
 
 MOST_ASKED = 25
 """Volumes of one request where a controller is asked for each."""
 
 PARALLEL_ASKED = 10
-"""Such requests at a time. Up to 250 volumes are spread over so many, since each request waits for its own."""
+"""Such requests in parallel. Up to 250 volumes are spread over them, since each request waits for its own."""
 
 PARALLEL = 2
-"""Other requests at a time: each is one large write of the cluster's leader."""
+"""Other requests in parallel: each is one large write of the cluster's leader."""
 
 _FOR_ALL = (
     "nonexistent namespace",
@@ -44,37 +44,37 @@ _FOR_ALL = (
     "RequestLimitExceeded",
     "Throttling",
 )
-"""Part of a refusal that holds for every volume of the same plugin and namespace."""
+"""Part of a refusal that applies to every volume of the same plugin and namespace."""
 
 _OF_A_CONTROLLER = re.compile(r"controller validate volume:.*rpc error: code = (\w+)", re.DOTALL)
-"""A plugin's own answer to the question for one volume; Nomad stores none of the request then."""
+"""A controller's error for one volume; Nomad then stores no volume of the request."""
 
 _CODES_FOR_ALL = frozenset({"Unavailable", "DeadlineExceeded", "ResourceExhausted", "Unauthenticated", "Canceled"})
-"""Codes of gRPC by which a plugin, or the way to it, says that it answers nothing now."""
+"""gRPC codes for a plugin that cannot be reached, or does not serve any request now."""
 
 QUICK_S = 20.0
 """
-An answer that took longer is not asked for again in parts.
+A request whose response took longer is not split.
 
 A controller that hangs holds each request for 120 s; 25 volumes of 0.5 s each are quick.
 """
 
 _OF_ONE = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.INTERNAL_SERVER_ERROR})
-"""Statuses of a refusal that may be about one volume, or about how many there are."""
+"""Statuses of a refusal that can be due to one volume, or to the number of volumes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Volumes of one plugin and one namespace that go in one request."""
+    """Volumes of one plugin and one namespace for one request."""
 
     documents: Documents
 
     is_asked: bool
-    """Whether a controller is asked for each of them."""
+    """Whether Nomad asks a controller for each of them."""
 
 
 def batches(documents: Iterable[registration.VolumeRegistration], asked: Container[str]) -> tuple[Batch, ...]:
-    """Return *documents* in requests; *asked* are the plugins whose controller is asked for each of its volumes."""
+    """Return *documents* in batches; *asked* are the plugins whose controller Nomad asks for each volume."""
     groups: dict[tuple[str, str], list[registration.VolumeRegistration]] = {}
     for document in documents:
         groups.setdefault((document.namespace, document.plugin_id), []).append(document)
@@ -87,9 +87,9 @@ def batches(documents: Iterable[registration.VolumeRegistration], asked: Contain
 
 def parts(documents: Documents, message: str) -> tuple[Documents, ...]:
     """
-    Return *documents*, which Nomad refused together with *message*, in parts to try apart; none where it is only one.
+    Return the parts of *documents*, which Nomad refused together with *message*; none for a single document.
 
-    Those that the sentence names, by id or external id, go alone; where it names none, the halves.
+    Each document that *message* names, by id or external id, is a part; where it names none, each half is one.
     """
     if len(documents) == 1:
         return ()
@@ -104,9 +104,9 @@ def parts(documents: Documents, message: str) -> tuple[Documents, ...]:
 
 def is_for_all(error: errors.NomadApiError, *, took_s: float) -> bool:
     """
-    Return whether *error* says the same of every volume of its batch, so that taking it apart tells nothing.
+    Return whether *error* applies to every volume of its batch, so that the batch is not split.
 
-    Where it may be another time, it is of one volume only if the plugin said so, and the answer came soon: *took_s*.
+    An error that permits a retry applies to one volume only if the plugin returned it, within `QUICK_S` by *took_s*.
     """
     if any(sentence in error.message for sentence in _FOR_ALL):
         return True
@@ -116,13 +116,13 @@ def is_for_all(error: errors.NomadApiError, *, took_s: float) -> bool:
 
 
 def is_of_one(error: errors.NomadApiError) -> bool:
-    """Return whether *error* is what a plugin answered for one volume, such as that it is busy with it."""
+    """Return whether *error* is a plugin's error for one volume, such as that it is busy with it."""
     found = _OF_A_CONTROLLER.search(error.message)
     return found is not None and found.group(1) not in _CODES_FOR_ALL and error.status in _OF_ONE
 
 
 def _few(group: Sequence[registration.VolumeRegistration]) -> Iterator[Documents]:
-    """Yield parts of equal size, so that the last one to end is not a late one."""
+    """Yield parts of equal size, so that all end at about the same time."""
     size = min(-(-len(group) // PARALLEL_ASKED), MOST_ASKED)
     for start in range(0, len(group), size):
         yield tuple(group[start : start + size])

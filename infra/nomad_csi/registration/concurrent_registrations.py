@@ -1,8 +1,8 @@
 """
-Registrations that arrive at the same time, one from each thread, sent together: Pulumi's engine creates in parallel.
+Concurrent registrations, one from each thread, sent as one batch: Pulumi's engine creates in parallel.
 
-The first of them waits a moment for others of the same plugin and namespace, then sends all; each caller gets its own
-answer. What arrives meanwhile gathers for the next batch, so a slow controller holds up only its own volumes.
+The first one waits a moment for others of the same plugin and namespace, then sends all; each caller gets its own
+result. Later registrations form the next batch, so a slow controller delays only its own volumes.
 """
 
 import threading
@@ -19,22 +19,22 @@ from nomad_csi.plan import registration
 from nomad_csi.registration import sending
 
 GATHER_S = 0.02
-"""How long the first one waits, and again as long as others have come meanwhile."""
+"""Seconds that the first one waits; it waits again where others have joined meanwhile."""
 
 GATHERINGS = 12
-"""How often it waits at most."""
+"""Maximum number of such waits."""
 
 DEADLINE_S = 2 * volumes.REGISTER_TIMEOUT_S
-"""For one batch, with what it takes to find out which of its volumes is refused."""
+"""Deadline of one batch, including the requests that determine which of its volumes is refused."""
 
 
 _Place = tuple[str, str, registration_ownership.Requester]
-"""Namespace and plugin of volumes that go together, and who wants them."""
+"""Namespace and plugin of the volumes of one batch, and their requester."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Waiting:
-    """A registration, and where its answer goes."""
+    """A registration, and the future of its result."""
 
     document: registration.VolumeRegistration
     hold: registration_ownership.Hold
@@ -42,7 +42,7 @@ class _Waiting:
 
 
 class Coalescer:
-    """Gathers registrations for one client. May be used by several threads at once, which is what it is for."""
+    """Gathers the registrations of several threads for one client. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, *, gather_s: float = GATHER_S) -> None:
         self._client = weakref.ref(client)
@@ -60,11 +60,10 @@ class Coalescer:
         hold: registration_ownership.Hold,
     ) -> None:
         """
-        Mark *document* as *requester*'s and register it, together with others where there are some; sent once.
+        Record *requester* as the owner of *document* and register it, together with concurrent ones; sent once.
 
-        *tell* hears Nomad's warnings, where this caller is the first of a batch. Raises `errors.NomadApiError` for
-        this volume, `errors.RefusedError` where it is another stack's; what is wrong with others of the batch does not
-        concern it.
+        The first caller of a batch reports Nomad's warnings to *tell*. Raises `errors.NomadApiError` for this volume,
+        `errors.RefusedError` where another stack owns it; errors of other volumes of the batch are not raised.
         """
         mine = _Waiting(document=document, hold=hold)
         place = (document.namespace, document.plugin_id, requester)
@@ -77,7 +76,7 @@ class Coalescer:
             self._send(group, requester, tell, cancelled)
         error = mine.answer.result()
         if isinstance(error, errors.NomadApiError):
-            # A copy: one error may be the answer to many callers, and each raises its own.
+            # A copy: many callers may get one error, and each raises its own.
             raise errors.NomadApiError(
                 error.method,
                 error.path,
@@ -91,7 +90,7 @@ class Coalescer:
             raise error
 
     def _gather(self, place: _Place, group: list[_Waiting]) -> None:
-        """Wait while others join *group*; nobody joins it afterwards."""
+        """Wait while others join *group*, then close it."""
         for _ in range(GATHERINGS):
             before = len(group)
             time.sleep(self._gather_s)
@@ -108,7 +107,7 @@ class Coalescer:
         tell: Callable[[str], None],
         cancelled: threading.Event,
     ) -> None:
-        """Send *group* and give each its answer, whatever happens: others wait for it."""
+        """Send *group* and set each result, also after an error: other threads wait for them."""
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
         timeouts = sending.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)

@@ -1,4 +1,4 @@
-"""Volumes deregistered: waited for until they are free, and what became of each as data. Their storage stays."""
+"""Deregister volumes: wait until they are unclaimed, and return an outcome for each. Their storage stays."""
 
 import threading
 import time
@@ -12,11 +12,11 @@ from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.registration import outcomes
 
-# One volume deregistered: waited for until it is free, and never by force.
+# Deregister one volume: wait until it is unclaimed, never by force.
 
 
 def is_ending(volume: volumes.Volume) -> bool:
-    """Return whether every allocation that claims *volume* has ended, or was told to."""
+    """Return whether every allocation that claims *volume* has ended, or is terminating."""
     return all(
         claim.client_status in volume_records.ENDED or claim.desired_status in {"stop", "evict"}
         for claim in volume.claims
@@ -29,17 +29,17 @@ def wait_until_free(
     *,
     wait_s: float,
     cancelled: threading.Event,
-    goes_on: Callable[[volumes.Volume], bool] = lambda _volume: True,
+    should_wait: Callable[[volumes.Volume], bool] = lambda _volume: True,
 ) -> volumes.Volume | None:
     """
-    Return *volume* as soon as nothing claims it, as it is after *wait_s*, or where *goes_on* says that it is no use.
+    Return *volume* once it is unclaimed, after *wait_s*, or when *should_wait* returns false.
 
-    ``None`` where it is gone. Raises `errors.CancelledError` when *cancelled* is set.
+    ``None`` where it is not registered any more. Raises `errors.CancelledError` when *cancelled* is set.
     """
     deadline = time.monotonic() + wait_s
     found: volumes.Volume | None = volume
     watched = changes.Watched(client, volume.namespace, volumes.path_of(volume.volume_id))
-    while found is not None and found.claims and goes_on(found) and time.monotonic() < deadline:
+    while found is not None and found.claims and should_wait(found) and time.monotonic() < deadline:
         watched.wait(max(0.0, deadline - time.monotonic()), cancelled)
         if cancelled.is_set():
             raise errors.CancelledError(f"cancelled while {volume.key} was claimed; nothing was deregistered")
@@ -48,7 +48,7 @@ def wait_until_free(
 
 
 def refuse_claimed(volume: volumes.Volume) -> None:
-    """Raise `errors.RefusedError` where *volume* is claimed, naming who holds it."""
+    """Raise `errors.RefusedError` where *volume* is claimed, with the allocations that claim it."""
     if volume.claims:
         raise errors.RefusedError(
             f"volume {volume.key} is claimed and stays registered: "
@@ -58,7 +58,7 @@ def refuse_claimed(volume: volumes.Volume) -> None:
 
 
 def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
-    """Deregister *volume*, never by force. Raises `errors.RefusedError` where it is claimed by now."""
+    """Deregister *volume*, never by force. Raises `errors.RefusedError` where it is claimed meanwhile."""
     try:
         volumes.deregister(client, volume.namespace, volume.volume_id)
     except errors.NomadApiError as error:
@@ -70,34 +70,34 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
         raise
 
 
-# Many volumes, and what became of each.
+# Deregister many volumes, with an outcome for each.
 
 
 INTERVAL_S = 1.0
-"""Between two checks of several volumes, and at EC2. One volume alone is waited for by a blocking query."""
+"""Interval between checks of several volumes, and of EC2. A single volume is watched by a blocking query."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeregistrationOptions:
-    """How volumes are deregistered."""
+    """Options of a deregistration."""
 
     wait_s: float = 0.0
-    """How long claims, and attachments where EC2 is asked, may take to go."""
+    """Timeout for the release of claims, and for detaching where EC2 is asked."""
 
     is_forced: bool = False
-    """Whether volumes whose claims did not go are forgotten together with them. Nothing is detached by that."""
+    """Whether to deregister volumes with unreleased claims by force. That detaches nothing."""
 
     aws_region: str = ""
-    """Where EC2 is asked; empty: it is not."""
+    """Region of the EC2 requests; empty: EC2 is not asked."""
 
     requester: registration_ownership.Requester = registration_ownership.NO_OWNER
-    """Who deregisters: volumes with the mark of another stack are refused, unless it adopts."""
+    """Who deregisters: volumes of another stack are refused, unless it adopts."""
 
     external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
-    """What volumes stand for, where the caller knows it; one that stands for something else is refused."""
+    """Expected external ids, where the caller knows them; a volume with another one is refused."""
 
     keeps_marks: bool = False
-    """Whether marks stay, because their volumes are not done with."""
+    """Whether owner records stay, because their volumes are still needed."""
 
 
 def deregister(
@@ -109,17 +109,17 @@ def deregister(
     cancelled: threading.Event | None = None,
 ) -> tuple[outcomes.DeregistrationOutcome, ...]:
     """
-    Deregister the volumes of *keys*, and return an outcome for each, in their order.
+    Deregister the volumes *keys*, and return an outcome for each, in their order.
 
     Args:
         client: the cluster.
         keys: namespace and id of each.
         options: whether to wait, to force, to ask EC2.
-        tell: told who is waited for.
-        cancelled: set it, and nothing more is sent.
+        tell: called with the volumes that are waited for.
+        cancelled: once set, nothing more is sent.
 
     Raises:
-        errors.NomadApiError: what is there could not be read; nothing was sent.
+        errors.NomadApiError: the registered volumes could not be read; nothing was sent.
         errors.AwsError: EC2 could not be asked; nothing was sent.
 
     """
@@ -129,7 +129,7 @@ def deregister(
 
 
 class _Run:
-    """One deregistration of many volumes."""
+    """A deregistration of many volumes."""
 
     def __init__(
         self,
@@ -144,15 +144,15 @@ class _Run:
         self._cancelled = cancelled
         self._deadline = time.monotonic() + options.wait_s
         self._outcomes: dict[volumes.Key, outcomes.DeregistrationOutcome] = {}
-        self._told = ""
+        self._reported = ""
         self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
         self._owners: Mapping[volumes.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[volumes.Key, changes.Watched] | None = None
         self._first: dict[volumes.Key, volumes.Volume] = {}
-        """Each volume as it was when the run began."""
+        """Each volume as first observed."""
 
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
-        """Look, deregister what is free, and look again until the deadline; then say what is left."""
+        """Observe, deregister unclaimed volumes, and repeat until the deadline; then return the outcomes."""
         held = self._look(wanted)
         self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
         held = self._ours(held)
@@ -170,7 +170,7 @@ class _Run:
 
     def _look(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
         """
-        Return those that are there and the same as at first; note the others, as gone or refused.
+        Return the volumes that are registered and unchanged; note the others, as gone or refused.
 
         EC2 is asked about all of them.
         """
@@ -194,15 +194,15 @@ class _Run:
         return held
 
     def _another(self, key: volumes.Key, volume: volumes.Volume) -> str:
-        """Return what else is registered under the id than what is meant; empty: nothing else."""
+        """Return how the volume registered under the id differs from the one that is meant; empty: it does not."""
         first = self._first.setdefault(key, volume)
         meant = self._options.external_ids.get(key, first.external_id)
         if volume.external_id != meant:
-            return f"it stands for {volume.external_id} now, not for {meant}"
+            return f"its external id is {volume.external_id} now, not {meant}"
         return "" if volume.create_index == first.create_index else f"it was registered anew meanwhile, for {meant}"
 
     def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
-        """Return those of *held* that may be deregistered here; note the others as refused, with their owners."""
+        """Return those of *held* that the requester may deregister; note the others as refused, with their owners."""
         ours = []
         for volume in held:
             owner = self._owners.get(volumes.key_of(volume))
@@ -214,7 +214,7 @@ class _Run:
         return ours
 
     def _unmark(self) -> None:
-        """Remove the marks of what is not registered any more: the last step, so that nobody else takes it before."""
+        """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
             held = registration_ownership.without_nonces(done)
@@ -223,7 +223,7 @@ class _Run:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
     def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
-        """Return what `_look` returns. Something is done by now, so what goes wrong is an outcome."""
+        """Return what `_look` returns. Something was sent already, so an error becomes an outcome."""
         try:
             return self._look(map(volumes.key_of, held))
         except (errors.NomadApiError, errors.AwsError) as error:
@@ -239,21 +239,21 @@ class _Run:
         return ebs is not None and bool(ebs.attachments)
 
     def _waited(self, held: Sequence[volumes.Volume]) -> bool:
-        """Wait a little; return whether there is any use in looking again."""
+        """Wait for the interval; return whether to check again."""
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             return False
-        told = f"waiting for {', '.join(volume.key for volume in held)}"
-        if told != self._told:
-            self._tell(told)
-            self._told = told
+        line = f"waiting for {', '.join(volume.key for volume in held)}"
+        if line != self._reported:
+            self._tell(line)
+            self._reported = line
         if len(held) == 1 and not self._is_attached(held[0]):
             self._watched(held[0]).wait(left_s, self._cancelled)
             return not self._cancelled.is_set()
         return not self._cancelled.wait(min(INTERVAL_S, left_s))
 
     def _watched(self, volume: volumes.Volume) -> changes.Watched:
-        """Return how a change of *volume* is waited for, from the first time on."""
+        """Return the watch on *volume*, which its first use creates."""
         if self._last is None or self._last[0] != volumes.key_of(volume):
             path = volumes.path_of(volume.volume_id)
             self._last = volumes.key_of(volume), changes.Watched(self._client, volume.namespace, path)
@@ -266,7 +266,7 @@ class _Run:
             self._send(volume, volumes.deregister)
 
     def _send(self, volume: volumes.Volume, send: Callable[[nomad.Nomad, str, str], None]) -> None:
-        """Send a deregistration and note what came of it; nothing where somebody has claimed the volume meanwhile."""
+        """Send a deregistration and note its outcome; none where the volume is claimed meanwhile."""
         key = volumes.key_of(volume)
         try:
             send(self._client, volume.namespace, volume.volume_id)
@@ -277,7 +277,7 @@ class _Run:
         self._note(key, "deregistered", "", volume)
 
     def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
-        """Note why a volume is still registered; after a lost answer, whether it is."""
+        """Note why a volume is still registered; after a lost response, whether it is."""
         status: outcomes.DeregistrationStatus = outcomes.STATUS_OF_KIND[error.kind]
         if status == "unknown":
             try:
@@ -289,7 +289,7 @@ class _Run:
         self._note(volumes.key_of(volume), status, "" if status == "deregistered" else str(error), volume)
 
     def _end(self, volume: volumes.Volume) -> None:
-        """Note what is left at the deadline, or force it; Nomad forces none that a running allocation holds."""
+        """Note *volume* as left at the deadline, or force it; Nomad forces none that a running allocation claims."""
         if self._cancelled.is_set():
             self._note(volumes.key_of(volume), "failed", "cancelled before it was deregistered")
             return

@@ -1,4 +1,4 @@
-"""Secrets of many volumes, given apart from specs and files. None may be left out: Nomad erases what is not sent."""
+"""Secrets of many volumes, given apart from specs and files. All are required: Nomad erases those not sent."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ Given = Mapping[str, Mapping[str, str]]
 
 
 def read(document: object, source: str) -> Given:
-    """Return *document*, as a secrets file holds it. Raises `errors.SpecError`; no value is told."""
+    """Return the checked *document* of a secrets file. Raises `errors.SpecError`, which shows no value."""
     found = document if isinstance(document, Mapping) else None
     if found is None or not all(_is_entry(key, value) for key, value in found.items()):
         allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
@@ -28,9 +28,9 @@ def filled(
     """
     Return *documents* with the secrets that are *given*.
 
-    *needed* names, by ``namespace/volume_id``, secrets that a volume has and that are known nowhere else; a value that
-    is `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` naming each that is missing, and each that is
-    given for a volume that is not among *documents*.
+    *needed* names, by ``namespace/volume_id``, secrets of a volume that no other source has; a value that is
+    `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` with each missing secret, and each that is given
+    for a volume that is not among *documents*.
     """
     all_of_them = tuple(documents)
     made = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in all_of_them)
@@ -44,7 +44,7 @@ def filled(
 
 
 def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
-    """Yield the secrets whose values are not known, and encrypted mount flags: these can only come from Pulumi."""
+    """Yield secrets with unknown values, and encrypted mount flags: only Pulumi can supply these."""
     if encrypted.PLACEHOLDER in document.mount_options.mount_flags:
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
         path = f"{document.key}: mount_flags"

@@ -1,4 +1,4 @@
-"""What became of volumes that were to be registered or deregistered, as data."""
+"""Outcomes of registrations and deregistrations, as data."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.compare import difference, outcome
 from nomad_csi.nomad import volumes
 
-# What an error of Nomad's makes of a volume that a request was for.
+# The status of a volume after an error of Nomad.
 
 
 STATUS_OF_KIND: Mapping[errors.ReplyKind, Literal["refused", "failed", "unknown"]] = {
@@ -17,17 +17,17 @@ STATUS_OF_KIND: Mapping[errors.ReplyKind, Literal["refused", "failed", "unknown"
     "retry": "failed",
     "ambiguous": "unknown",
 }
-"""``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came."""
+"""``refused``: Nomad refuses it. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response."""
 
 
-# What became of a volume that was to be registered, as data.
+# The outcome of a registration.
 
 
 RegistrationStatus = Literal["new", "changes", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
-``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never takes it so.
-``failed``: not registered, and may be another time. ``unknown``: sent, and no answer came. ``new`` and ``changes``:
-what a dry run says of those that would be ``registered`` and ``updated``.
+``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never accepts it.
+``failed``: not registered, a retry may succeed. ``unknown``: sent, no response. ``new`` and ``changes``: in a dry run,
+those that would be ``registered`` and ``updated``.
 """
 
 
@@ -36,35 +36,35 @@ _PLANNED: dict[RegistrationStatus, RegistrationStatus] = {"registered": "new", "
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrationOutcome(outcome.VolumeOutcome):
-    """What became of one volume."""
+    """The outcome of registering one volume."""
 
     DONE = frozenset({"new", "changes", "registered", "updated", "unchanged"})
 
     status: RegistrationStatus
 
     changes: tuple[str, ...] = ()
-    """What was to change, one sentence each."""
+    """The drift before the registration, one sentence for each field."""
 
     ignored: tuple[str, ...] = ()
-    """What Nomad accepts and leaves as it is, one sentence each."""
+    """Changes that Nomad accepts and ignores, one sentence each."""
 
     not_comparable: tuple[str, ...] = ()
-    """Parts that Nomad never shows: not compared, sent."""
+    """Parts that Nomad never shows: sent without a comparison."""
 
     owner: str = ""
-    """The stack that the volume belongs to, where that is why it is refused."""
+    """The stack that owns the volume, where it is refused for that."""
 
     adopted: str = ""
-    """Whose the volume is now and whose it was, where its mark was another's."""
+    """The new and the previous owner, where the volume was adopted."""
 
     @property
     def is_done(self) -> bool:
-        """Whether Nomad holds the volume as it is wanted, as far as that can be seen."""
+        """Whether Nomad has the volume in its desired state, as far as that can be observed."""
         return self.status in self.DONE and not self.ignored
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The reason, what was changed, and what was not."""
+        """The reason, the changes, and what was left unchanged."""
         is_sent = self.status != "unchanged"
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable and is_sent else ""
         changes = self.changes if self.status in {"changes", "updated"} else ()
@@ -73,14 +73,14 @@ class RegistrationOutcome(outcome.VolumeOutcome):
 
 
 def of_another(key: volumes.Key, owner: str) -> RegistrationOutcome:
-    """Return what becomes of a volume that belongs to another stack."""
+    """Return the outcome of a volume that another stack owns."""
     namespace, volume_id = key
     reason = f"belongs to owner {owner}; nothing was sent"
     return RegistrationOutcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
 
 
 def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
-    """Return what a dry run says in place of the outcome of what it did not send."""
+    """Return the outcome in a dry run, which did not send the volume."""
     status = _PLANNED.get(outcome_of.status, outcome_of.status)
     return dataclasses.replace(outcome_of, status=status)
 
@@ -90,7 +90,7 @@ def of(
     found: difference.Comparison,
     answers: Mapping[volumes.Key, errors.NomadApiError | None],
 ) -> RegistrationOutcome:
-    """Return what became of a volume of which *found* was seen; *answers* are those of what was sent."""
+    """Return the outcome of a volume with the comparison *found*; *answers* are the results of what was sent."""
     namespace, volume_id = key
     error = answers.get(key)
     if found.kind == "refused":
@@ -117,31 +117,31 @@ def _done(found: difference.Comparison, *, is_sent: bool) -> RegistrationStatus:
     return "registered" if found.is_new else "updated"
 
 
-# What became of a volume that was to be deregistered, as data.
+# The outcome of a deregistration.
 
 
 DeregistrationStatus = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
 """
-``gone``: there was none. ``claimed``: somebody holds it. ``attached``: nothing claims it, and EC2 still has it on an
-instance. ``refused``: Nomad says no. ``failed``: not done, and may be another time. ``unknown``: sent, no answer came.
+``gone``: not registered. ``claimed``: an allocation claims it. ``attached``: unclaimed, and in EC2 still attached to an
+instance. ``refused``: Nomad refuses it. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeregistrationOutcome(outcome.VolumeOutcome):
-    """What became of one volume."""
+    """The outcome of deregistering one volume."""
 
     DONE = frozenset({"deregistered", "gone"})
 
     status: DeregistrationStatus
 
     external_id: str = ""
-    """Of the storage; empty where no such volume was found."""
+    """The external id; empty where no such volume was found."""
 
     storage: str = ""
-    """What EC2 says of its storage; empty where it was not asked."""
+    """State of its storage in EC2; empty where EC2 was not asked."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The reason, and what EC2 says."""
+        """The reason, and the state in EC2."""
         return ("; ".join(part for part in (self.reason, self.storage) if part),)

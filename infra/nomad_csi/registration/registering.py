@@ -1,4 +1,4 @@
-"""Many volumes registered: compared first, sent in batches, and what became of each as data."""
+"""Register many volumes: compare them, send the changed ones in batches, return an outcome for each."""
 
 import contextlib
 import dataclasses
@@ -18,21 +18,21 @@ from nomad_csi.registration import outcomes as registration_outcomes
 from nomad_csi.registration import secret_safety, sending, storage_sharing
 from nomad_csi.text import listing
 
-# Volumes in namespaces that Nomad does not have, found before anything is sent.
+# Unknown namespaces, refused before anything is sent.
 #
-# Nomad checks the namespace only when it stores a volume. By then the batches of other namespaces may be in, and a
-# wrong name is as often the wrong cluster.
+# Nomad checks the namespace only when it stores a volume. By then the batches of other namespaces may be stored, and an
+# unknown namespace often means the wrong cluster.
 
 
 NAMED = 3
-"""Volumes that are named for each namespace; the others are counted."""
+"""Volumes that an error names for each namespace; the others are counted."""
 
 
 def check_namespaces(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> None:
     """
-    Raise `errors.SpecError` where Nomad says that it lacks namespaces of *keys*; all of them are named.
+    Raise `errors.SpecError` with all namespaces of *keys* that Nomad does not have.
 
-    Raises `errors.NomadApiError` where nobody answers.
+    Raises `errors.NomadApiError` where Nomad does not answer.
     """
     wanted = tuple(keys)
     missing = namespaces.missing(client, (namespace for namespace, _ in wanted))
@@ -41,7 +41,7 @@ def check_namespaces(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> None:
 
 
 def namespace_fix(namespace: str, there: Iterable[str]) -> str:
-    """Return what to do about a *namespace* that is not *there*."""
+    """Return the fix for a *namespace* that is not one of those *there*."""
     close = difflib.get_close_matches(namespace, tuple(there), n=1)
     other = f"did you mean {close[0]}" if close else "name another, or another cluster"
     return f"{other}; or make it first with `nomad namespace apply {namespace}`"
@@ -62,20 +62,20 @@ def _volumes(names: list[str]) -> str:
     return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
 
 
-# Compared, sent, told.
+# The registration.
 
 
 DEADLINE_S = 900.0
-"""For everything, unless the caller names another."""
+"""Default deadline of a whole registration."""
 
 ATTEMPTS = 5
 WAIT_S = 1.0
-"""How often one request is sent at most, and the pause before the second time; doubled before each further one."""
+"""Maximum number of attempts of a request, and the seconds before the second one; doubled before each further one."""
 
 _Answer = TypeVar("_Answer")
 
 _TAKEN = "cannot be updated"
-"""Part of a refusal that says of a volume that was not there a moment ago: somebody else was faster."""
+"""Part of a refusal of a volume that was not registered a moment ago: a concurrent registration came first."""
 
 
 def register(
@@ -88,22 +88,22 @@ def register(
     is_dry_run: bool = False,
 ) -> tuple[registration_outcomes.RegistrationOutcome, ...]:
     """
-    Register *documents* and return an outcome for each, in their order; what is as wanted already is not sent.
+    Register *documents* and return an outcome for each, in their order; volumes without drift are not sent.
 
-    What would be sent and has the mark of another stack is refused before anything is, unless *requester* adopts it.
-    With an owner it leaves its own mark, and is refused what is another's also where it is as wanted.
+    Changed volumes of another stack are refused before anything is sent, unless *requester* adopts them. A requester
+    with an owner writes its owner records, and is refused another stack's volumes even without drift.
 
     Args:
         client: the cluster.
         documents: volumes, each id once in a namespace.
         requester: who registers.
-        deadline_s: for all of it; what was not sent by then has ``failed``.
-        tell: told of every attempt after the first, and of Nomad's warnings.
-        is_dry_run: send nothing and record no owner; the outcomes are ``new`` and ``changes`` where something would be.
+        deadline_s: for all volumes; those not sent by then have ``failed``.
+        tell: called for every attempt after the first, and for Nomad's warnings.
+        is_dry_run: send nothing and record no owner; the outcomes of drift are ``new`` and ``changes``.
 
     Raises:
         errors.SpecError: two documents have the same namespace and id, or Nomad lacks a namespace; nothing was sent.
-        errors.NomadApiError: what is there could not be read; nothing was sent.
+        errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
     wanted = _by_key(documents)
@@ -137,7 +137,7 @@ def register(
         if _TAKEN in getattr(answers.get(key), "message", "")
         and not (wanted[key].secrets and secret_safety.risk(client))
     }
-    with contextlib.suppress(errors.NomadApiError):  # Nomad's own sentence is an answer too
+    with contextlib.suppress(errors.NomadApiError):  # then Nomad's own message is the reason
         seen |= _looked(client, lost, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
@@ -164,7 +164,7 @@ def _outcome(
 def _by_key(
     documents: Iterable[registration.VolumeRegistration],
 ) -> dict[volumes.Key, registration.VolumeRegistration]:
-    """Return *documents* by namespace and id. Raises `errors.SpecError` naming every pair that is there twice."""
+    """Return *documents* by namespace and id. Raises `errors.SpecError` with every duplicate."""
     wanted: dict[volumes.Key, registration.VolumeRegistration] = {}
     problems = []
     for document in documents:
@@ -184,7 +184,7 @@ def _looked(
     wanted: Mapping[volumes.Key, registration.VolumeRegistration],
     timeouts: sending.BatchTimeouts,
 ) -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
-    """Return what registering each would do; asked again where the answer was lost, or Nomad asks to try later."""
+    """Return the comparison of each, by key; retried where the response was lost, or Nomad asks to retry later."""
 
     def look() -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
         looked = sending.comparisons(client, wanted, frozenset())
@@ -202,9 +202,9 @@ def _taken(
     is_dry_run: bool,
 ) -> registration_ownership.AcquiredVolumes:
     """
-    Mark what Nomad would take as *requester*'s, but in a dry run, and find out what is another's.
+    Record *requester* as the owner of what Nomad would accept, unless in a dry run; return others' volumes as refused.
 
-    Whose a volume is does not matter to one who leaves no mark on it and sends nothing.
+    A requester without an owner may have unchanged volumes of any stack.
     """
     marks = registration_ownership.of(client)
     by_kind = {key: found for key, (_, found) in seen.items()}
@@ -221,7 +221,7 @@ def _taken(
 
 
 def _retried(ask: Callable[[], _Answer], timeouts: sending.BatchTimeouts) -> _Answer:
-    """Return what *ask* does; asked again where the answer was lost, or Nomad asks to try later."""
+    """Return the result of *ask*; retried where the response was lost, or Nomad asks to retry later."""
     attempt = 0
     while True:
         attempt += 1

@@ -1,8 +1,8 @@
 """
-Volumes with secrets on servers that can erase them when a volume is read: ``nomad-erases-secrets``.
+Protection of secrets from servers that can erase them when a volume is read: ``nomad-erases-secrets``.
 
 The versions are in `nomad.version_gates`.
-Their list shows no secrets and erases none, and a registration reads nothing that is not there.
+Listing volumes shows no secrets and erases none, nor does the registration of a new volume.
 """
 
 import threading
@@ -22,9 +22,9 @@ _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[nodes.Server, ...]] = weakr
 
 def risk(client: nomad.Nomad) -> str:
     """
-    Return in words which servers can erase the secrets of a volume that is read; empty where none can.
+    Return a sentence with the servers that can erase the secrets of a volume on a read; empty where none can.
 
-    Asked once for each client. Empty also where the servers cannot be seen, which `nomad-csi doctor` says.
+    Read once for each client. Empty also where the servers cannot be listed, which `nomad-csi doctor` reports.
     """
     old = [f"{item.name} with {item.version}" for item in _servers(client) if _is_old(item)]
     fix = registry.codes()[version_gates.ERASES_SECRETS].fix
@@ -32,13 +32,13 @@ def risk(client: nomad.Nomad) -> str:
 
 
 def is_excluded(client: nomad.Nomad) -> bool:
-    """Return whether the servers can be seen, and none of them can erase secrets."""
+    """Return whether the servers can be listed, and none of them can erase secrets."""
     found = _servers(client)
     return bool(found) and not any(map(_is_old, found))
 
 
 def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
-    """Return the servers; none where they cannot be seen."""
+    """Return the servers; none where they cannot be listed."""
     with _LOCK:
         if client in _KNOWN:
             return _KNOWN[client]
@@ -46,7 +46,7 @@ def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
         found = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.status is None:
-            return ()  # what comes next says that Nomad does not answer
+            return ()  # the next request reports that Nomad does not answer
         found = ()
     with _LOCK:
         return _KNOWN.setdefault(client, found)
@@ -65,8 +65,8 @@ def refuse_registered(
     """
     Raise `errors.RefusedError` where a volume of *documents* with secrets is registered, and a server can erase them.
 
-    Also where its secrets could be read on their way to Nomad. Nothing was read then but a list. Where *is_accepted*
-    they may be: they are sent again with the registration.
+    Also where the connection exposes its secrets. Nothing was read then but a list. Where *is_accepted*
+    the risk is taken: the registration sends them again.
     """
     with_secrets = [(item.namespace, item.volume_id) for item in documents if item.secrets]
     if with_secrets:
@@ -86,7 +86,7 @@ def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` where the volume of *news* has secrets, is registered, and a server can erase them.
 
-    It would have to be read, to be compared. Also where the secrets could be read on their way to Nomad.
+    A comparison would read it. Raised also where the connection exposes the secrets.
     """
     if news.get("secrets"):
         client.connection.refuse_secrets()
@@ -103,6 +103,6 @@ def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:
 
 
 def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.ListedVolume | None:
-    """Return the volume as the list shows it, which erases nothing; ``None`` where there is none."""
+    """Return the volume from the list, which erases nothing; ``None`` where there is none."""
     found = volumes.list_volumes(client, namespace, prefix=volume_id)
     return next((item for item in found if (item.namespace, item.volume_id) == (namespace, volume_id)), None)

@@ -1,10 +1,9 @@
 """
-Registrations, sent in batches: every volume gets an answer of its own, and nothing is sent again unseen.
+Send registrations in batches: every volume gets its own result, and nothing is sent again without reading it first.
 
-A batch that Nomad refuses is taken apart until the volumes that it refuses stand alone; the others go in. So is one
-that a plugin holds back on every attempt for one volume, which it is busy with. A batch that was not answered is read
-back, because the server goes on without its caller (tried on Nomad 2.0.6-dev, 2026-08: given up after 1 s, there 2 s
-later).
+A batch that Nomad refuses is split until the refused volumes are alone; the others are registered. So is a batch that a
+plugin refuses on every attempt because it is busy with one volume. A batch without a response is read back, because the
+server continues without its caller (tried on Nomad 2.0.6-dev, 2026-08: cancelled after 1 s, registered 2 s later).
 """
 
 import contextlib
@@ -20,21 +19,21 @@ from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import batching, secret_safety
 
-# Word of a request that takes long, for who waits at a terminal. Nothing is ended by it.
+# Progress reports for a slow request, for the user at a terminal. They end nothing.
 
 
 EVERY_S = 15.0
-"""How often word is given."""
+"""Interval between reports, in seconds."""
 
 
 @contextlib.contextmanager
 def reported_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) -> Iterator[None]:
     """
-    Call *tell* each `EVERY_S` while the body lasts, from another thread.
+    Call *tell* every `EVERY_S` while the body runs, from another thread.
 
     Args:
-        tell: told ``<what>, after 15 s``.
-        what: what is waited for; asked when it is told.
+        tell: called with ``<what>, after 15 s``.
+        what: returns what is waited for; called for each report.
 
     """
     is_over, began = threading.Event(), time.monotonic()
@@ -52,7 +51,7 @@ def reported_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) 
         thread.join()
 
 
-# Many volumes compared with what Nomad holds of them.
+# Comparison of many volumes with their registrations.
 
 
 def comparisons(
@@ -63,19 +62,19 @@ def comparisons(
     """
     Yield each of *documents* as it is to be sent, compared with Nomad's record.
 
-    Those of *made_by_plugin* were made through Nomad. What Nomad holds is not kept: of ten thousand volumes it is much.
+    Those of *made_by_plugin* were created through Nomad. Nomad's records are not kept: ten thousand take much memory.
     """
     for key, held in volumes.found(client, documents):
         compared = volume.compare_volume(documents[key], held, made_by_plugin=key in made_by_plugin)
         yield key, volume.as_sent(documents[key], held), compared
 
 
-# Sent in batches.
+# Batches of registrations.
 
 
 Documents = batching.Documents
 Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
-"""A document, and why Nomad does not hold it; ``None``: it does."""
+"""A document, and why Nomad does not have it; ``None``: it does."""
 
 
 _MAY_HANG = "where a controller hangs, Nomad waits two minutes for it"
@@ -87,23 +86,23 @@ def _silent(_line: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchTimeouts:
-    """How long and how often a batch is tried."""
+    """Deadline and retry policy of a batch."""
 
     deadline: float
     """Time of `time.monotonic` after which nothing is sent any more."""
 
     attempts: int = 1
-    """How often one request is sent at most: again where nothing was done, or where a read shows that it did not
+    """Maximum number of attempts of a request: again where nothing was done, or where a read shows that it did not
     arrive. 1: the caller decides."""
 
     wait_s: float = 1.0
-    """Before the second attempt; doubled before each further one."""
+    """Seconds before the second attempt; doubled before each further one."""
 
     tell: Callable[[str], None] = _silent
-    """Told of every attempt after the first, of Nomad's warnings, and of what takes long."""
+    """Called for every attempt after the first, for Nomad's warnings, and for slow requests."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
-    """Ends waiting, and what was not sent is not sent."""
+    """Once set, ends the waiting, and nothing more is sent."""
 
     def wait(self, error: errors.NomadApiError, attempt: int) -> bool:
         """Wait after the failure of *attempt*, counted from 1; return whether there is to be another."""
@@ -122,9 +121,9 @@ def send(
     new: frozenset[volumes.Key] = frozenset(),
 ) -> Iterator[Sent]:
     """
-    Register *documents*, and yield each as soon as its answer is known.
+    Register *documents*, and yield each as soon as its result is known.
 
-    *new* are those that Nomad does not have: where one is seen after a lost answer, it has arrived with all its parts.
+    *new* are those that Nomad does not have: one that is there after a lost response has arrived with all its parts.
     """
     all_of_them = tuple(documents)
     # For one volume it makes no difference whether a controller is asked.
@@ -142,7 +141,7 @@ def _asked(client: nomad.Nomad, plugin_id: str, tell: Callable[[str], None]) -> 
     try:
         plugin = plugins.get(client, plugin_id)
     except errors.NomadApiError as error:
-        # Small requests are right for both, and the registration itself will tell what is wrong.
+        # Small requests suit both, and the registration itself reports the error.
         tell(f"{error}; whether plugin {plugin_id} has a controller is not known: small requests are sent")
         return True
     return plugin is not None and plugin.controller_required
@@ -176,14 +175,14 @@ class _Sender:
         self._stopped.set()
 
     def delivered(self, documents: Documents) -> list[Sent]:
-        """Register *documents* and return what became of each."""
+        """Register *documents* and return the result of each."""
         return list(self.deliver(documents))
 
     def deliver(self, documents: Documents, *, is_part: bool = False) -> Iterator[Sent]:
         """
-        Register *documents* and yield what became of each.
+        Register *documents* and yield the result of each.
 
-        A part of what a plugin held back for one volume on every attempt *is_part*: it does not wait again for that.
+        *is_part*: of a batch that a plugin refused on every attempt for one volume; it does not wait again for that.
         """
         error, took_s = self._tried(documents, is_part=is_part)
         if error is None or batching.is_for_all(error, took_s=took_s):
@@ -197,9 +196,9 @@ class _Sender:
 
     def _tried(self, documents: Documents, *, is_part: bool) -> tuple[errors.NomadApiError | None, float]:
         """
-        Send until there is an answer that stays; return it, ``None`` where Nomad holds all of *documents*.
+        Send with retries; return the final error, ``None`` where Nomad has all of *documents*.
 
-        And how long it took, in seconds.
+        The second value is how long the last request took, in seconds.
         """
         error: errors.NomadApiError | None = None
         took_s, is_unseen = 0.0, False
@@ -224,7 +223,7 @@ class _Sender:
         return error, took_s
 
     def _is_hidden(self, documents: Documents) -> bool:
-        """Return whether what was sent must not be read back, and say why: then nobody knows whether it arrived."""
+        """Return whether the batch must not be read back, and report why: then its arrival cannot be determined."""
         why = secret_safety.risk(self._client) if any(item.secrets for item in documents) else ""
         if why:
             self._timeouts.tell(f"what was sent is not read back: {why}")
@@ -254,7 +253,7 @@ class _Sender:
         return errors.NomadApiError("PUT", "/v1/volumes", reason, kind="retry", advice=_again(len(documents)))
 
     def _has_arrived(self, documents: Documents) -> bool | None:
-        """Return whether a batch that was not answered is in force; ``None`` where that cannot be read."""
+        """Return whether a batch without a response was registered; ``None`` where that cannot be read."""
         wanted: Mapping[volumes.Key, registration.VolumeRegistration] = {
             volumes.key_of(document): document for document in documents
         }

@@ -1,8 +1,8 @@
 """
-Volumes of a cluster that would stand for the same storage, found before a registration is sent.
+Volumes of a cluster that would share their storage, found before a registration is sent.
 
 The rule is `plan.registration.sharing_refusal`, as within one spec. Nomad shows the volumes of all namespaces to
-whoever may list those of one. Two stacks that register at the same moment do not see each other.
+a token that may list those of one. Concurrent registrations of two stacks are not compared.
 """
 
 import threading
@@ -18,15 +18,15 @@ from nomad_csi.registration import secret_safety
 _Key = volumes.Key
 
 UNLISTED = (
-    "whether other volumes stand for the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
+    "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
 )
 
 
 class Users:
     """
-    Who stands for which storage in a cluster: what is registered, and what this run registers or has made.
+    The volumes of each storage in a cluster: those registered, and those that this run registers or has created.
 
-    For several threads. It is listed once. What the list shows is read again before anything is refused for it.
+    Thread-safe. The cluster is listed once. A volume is read again before another one is refused because of it.
     """
 
     def __init__(self, client: nomad.Nomad) -> None:
@@ -39,9 +39,9 @@ class Users:
 
     def refusal(self, document: registration.VolumeRegistration) -> str:
         """
-        Return why *document* may not be registered beside what there is; empty where it may.
+        Return why *document* may not be registered beside the other volumes; empty where it may.
 
-        It counts as there from then on. Raises `errors.NomadApiError` where Nomad does not answer.
+        It then counts as registered. Raises `errors.NomadApiError` where Nomad does not answer.
         """
         key = volumes.key_of(document)
         with self._lock:
@@ -56,13 +56,13 @@ class Users:
             return refused
 
     def made(self, document: registration.VolumeRegistration) -> None:
-        """Count the volume of *document*, which a plugin has made since: the list may be older than it."""
+        """Add the volume of *document*, which a plugin has just created: the list may be older."""
         with self._lock:
             if self._keys is not None:
                 self._add(self._keys, document.external_id, volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
-        """Return whether the volume of *document* stands for its storage already, as the list shows."""
+        """Return whether the volume of *document* has its storage already, by the list."""
         with self._lock:
             if self._keys is None:
                 self._keys = self._listed(document.namespace)
@@ -99,7 +99,7 @@ class Users:
                 )
 
     def _other(self, document: registration.VolumeRegistration, key: _Key) -> registration.StorageUser | None:
-        """Return the volume *key* as it is now; ``None`` where it does not stand for the same storage."""
+        """Return the volume *key* as it is now; ``None`` where its storage is another one."""
         if key in self._wanted:
             mine = self._wanted[key]
             return _user(mine) if self._is_same(document, mine.external_id, mine.plugin_id) else None
@@ -118,7 +118,7 @@ class Users:
         return registration.StorageUser(name="/".join(key), access_modes=modes)
 
     def _is_same(self, document: registration.VolumeRegistration, external_id: str, plugin_id: str) -> bool:
-        """Return whether the other storage is the same: by its id, and where the plugins differ by their driver."""
+        """Return whether the other storage is the same: by its id, and for another plugin also by the driver."""
         if not registration.is_same_storage(document.external_id, external_id):
             return False
         if plugin_id == document.plugin_id:
@@ -138,7 +138,7 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
 def with_sharing(
     users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
 ) -> difference.Comparison:
-    """Return *compared* of *document*, as a refusal where it would newly share storage that it may not share."""
+    """Return *compared* of *document*, or a refusal where it would newly share storage that it may not share."""
     is_other_use = compared.is_new or any(item.field == "capability" for item in compared.differences)
     why = users.refusal(document) if document.external_id and is_other_use else ""
     if not why:

@@ -1,4 +1,4 @@
-"""A volume file as the document to register: what ``nomad volume register FILE`` sends, and what it would let pass."""
+"""Read a volume file as ``nomad volume register FILE`` does, and refuse the errors that it would let pass."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _LACKS_FLAGS = re.compile(r"^# (\d{1,3}) of its mount flags (?:is|are) encrypted
 """Comments of a rendered file (``templates/volume.volume.hcl.j2``)."""
 
 _SHARES_STORAGE = re.compile(r"^# .*\(shares_storage\)\.$", re.MULTILINE)
-"""Another one: Nomad's file has no key for it."""
+"""Another comment: Nomad's volume file has no key for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +27,14 @@ class VolumeFile:
     document: registration.VolumeRegistration
 
     secret_names: tuple[str, ...] = ()
-    """Secrets that the volume has and that do not stand in the file."""
+    """Secrets of the volume that are not in the file."""
 
 
 def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
     """
     Return the volumes of the file at *path*; *namespace* is that of a file that names none.
 
-    Raises `errors.SpecError` with all that is wrong: Nomad's server takes most of it, and cannot serve it afterwards.
+    Raises `errors.SpecError` with all problems: Nomad's server accepts most of them, and cannot serve the volume then.
     """
     text = source.read(path)
     found = files.parse(text, str(path))

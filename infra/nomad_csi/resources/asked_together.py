@@ -1,7 +1,7 @@
 """
-Plugins that wait at the gate, asked on their clients together: one job for all whose job would be the same.
+Batched CSI probes of plugins that wait at the gate: one probe job for all plugins with the same job.
 
-Those that come within a moment are one batch. Those that come while a batch of the same kind is asked are the next one.
+Requests within `GATHER_S` form one batch. Requests during a batch of the same kind form the next one.
 """
 
 import dataclasses
@@ -19,29 +19,29 @@ from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.verification import looking
 
 GATHER_S = 1.0
-"""How long one waits for others, in seconds: plugins that are waited for are checked twice in that time."""
+"""Seconds in which a batch gathers requests: the gate checks a waiting plugin twice in that time."""
 
 LEAVE_S = probe_job_run.REMOVE_S + 10.0
-"""How long an interrupted job may take to be removed, with the calls to Nomad, in seconds."""
+"""Timeout for removing an interrupted job, including the requests to Nomad, in seconds."""
 
 Ask = Callable[
     [probe_job.ProbeRun, Sequence[looking.WatchedPlugin], threading.Event, Callable[[str], None]],
     Sequence[looking.Look],
 ]
-"""Asks for all plugins of a run at once, in their order, until the event is set; says what it does."""
+"""Probes all plugins of a run at once, in their order, until the event is set; the callback gets its progress."""
 
 
 @dataclass(kw_only=True, eq=False)
 class _Batch:
-    """Questions that are asked together."""
+    """Plugins that are probed together."""
 
     kind: probe_job.ProbeRun
     items: list[looking.WatchedPlugin] = field(default_factory=list)
     waiting: int = 0
-    """Those that want the answer still."""
+    """Number of tickets that still wait."""
 
     stop: threading.Event = field(default_factory=threading.Event)
-    """Set when nobody waits any more."""
+    """Set when no ticket waits any more."""
 
     lines: list[str] = field(default_factory=list)
     answers: futures.Future[Sequence[looking.Look]] = field(default_factory=futures.Future)
@@ -54,7 +54,7 @@ class _Batch:
 
 
 class Ticket:
-    """One question of a batch."""
+    """One plugin's place in a batch."""
 
     def __init__(self, batch: _Batch, lock: threading.Lock, leave_s: float) -> None:
         self._batch = batch
@@ -62,35 +62,35 @@ class Ticket:
         self._leave_s = leave_s
         self._place = len(batch.items) - 1
         self._shown = 0
-        self._is_heard = False
+        self._is_read = False
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long; return whether the answer is there."""
+        """Wait up to *seconds*; return whether the batch is done."""
         return self._batch.wait(seconds)
 
     def news(self) -> Sequence[str]:
-        """Return what was said of the batch since this was last called."""
+        """Return the progress lines of the batch since the last call."""
         lines = self._batch.lines[self._shown :]
         self._shown += len(lines)
         return lines
 
     def answer(self) -> looking.Look:
-        """Return the answer that is there. Raises what the asking of the batch raised."""
-        self._is_heard = True
+        """Return the result of a batch that is done. Raises what its probe raised."""
+        self._is_read = True
         return self._batch.answers.result()[self._place]
 
     def leave(self) -> str:
         """
-        Want no answer any more. Who leaves last stops the batch, and waits until it has cleaned up.
+        Stop waiting. The last ticket to leave stops the batch, and waits until it has cleaned up.
 
-        Return what went wrong with that; empty: nothing, or it was an answer.
+        Return the error of the cleanup; empty where there is none, or the result was read.
         """
         with self._lock:
             self._batch.waiting -= 1
             is_last = not self._batch.waiting
             if is_last:
                 self._batch.stop.set()
-        if not is_last or self._is_heard:
+        if not is_last or self._is_read:
             return ""
         if not self._batch.wait(self._leave_s):
             return f"what was being asked had not ended after {self._leave_s:g} s: {''.join(self._batch.lines[-1:])}"
@@ -99,7 +99,7 @@ class Ticket:
 
 
 class Batches:
-    """Gathers questions. Used by several threads at once, which is what it is for."""
+    """Gathers the probe requests of several threads. Thread-safe."""
 
     def __init__(self, ask: Ask, *, leave_s: float, gather_s: float) -> None:
         self._ask = ask
@@ -110,7 +110,7 @@ class Batches:
         self._working: list[probe_job.ProbeRun] = []
 
     def join(self, kind: probe_job.ProbeRun, item: looking.WatchedPlugin) -> Ticket:
-        """Have *item* asked with others of its *kind*; its ticket must be left, whatever happens."""
+        """Add *item* to a batch of its *kind*; the caller must `leave` the ticket, also after an error."""
         with self._lock:
             open_ = (each for each in self._gathering if each.kind == kind and not each.stop.is_set())
             batch = next(open_, None)
@@ -126,7 +126,7 @@ class Batches:
         return ticket
 
     def _work(self, kind: probe_job.ProbeRun) -> None:
-        """Ask one batch of *kind* after the other, until there is none."""
+        """Run one batch of *kind* after the other, until there is none."""
         while True:
             time.sleep(self._gather_s)
             with self._lock:
@@ -146,15 +146,15 @@ _BATCHES: weakref.WeakKeyDictionary[nomad.Nomad, Batches] = weakref.WeakKeyDicti
 
 
 def join(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tuple[str, ...]) -> Ticket:
-    """Have the plugin asked by the job of ``expectation.on_nodes``, in the connection's region, with others."""
+    """Add the plugin to a batch of the job of ``expectation.on_nodes``, in the connection's region."""
     run = expectation.on_nodes
-    assert run is not None  # noqa: S101  # the caller has looked
+    assert run is not None  # noqa: S101  # the caller has checked
     run = dataclasses.replace(run, job=dataclasses.replace(run.job, region=client.connection.region))
     return _of(client).join(run, looking.WatchedPlugin(expectation=expectation, job_ids=job_ids))
 
 
 def _of(client: nomad.Nomad) -> Batches:
-    """Return the batches of *client*: the same ones for every thread."""
+    """Return the batches of *client*, shared by all threads."""
     held = weakref.ref(client)
 
     def ask(

@@ -1,4 +1,4 @@
-"""The gate: waits until a plugin is verified healthy, says on the way how far it is, and in the end what held it up."""
+"""The gate: wait until a plugin is verified healthy, with status lines; after the timeout raise the reasons."""
 
 import dataclasses
 import functools
@@ -20,38 +20,38 @@ from nomad_csi.verification import looking
 _Result = TypeVar("_Result")
 
 INTERVAL_S = 0.5
-"""Between two checks of a small cluster."""
+"""Seconds between two checks of a small cluster."""
 
 INTERVAL_MAX_S = 5.0
-"""Between two checks of a large one, where a look itself takes its time."""
+"""Seconds between two checks of a large cluster, where a check itself is slow."""
 
 OUTAGE_S = 30.0
-"""How long Nomad may be out of reach while waiting: a change of leader took 3.8 s (tried on Nomad 2.0.6-dev)."""
+"""Tolerated outage of Nomad while waiting: a leader election took 3.8 s (tried on Nomad 2.0.6-dev)."""
 
 CANCEL_POLL_S = 0.1
-"""How late a cancellation may be noticed."""
+"""Maximum delay of a cancellation."""
 
 LOOK_MIN_S = 5.0
-"""What a look is given at least, however little of the timeout is left."""
+"""Minimum time for a check, however little of the timeout is left."""
 
 EXPLAIN_S = 10.0
-"""What explains a failure may take so long, beyond the timeout: logs come from clients, which may be gone."""
+"""Timeout for reading explanations, beyond the gate's: logs come from clients, which may be down."""
 
 CAUSE_LIMIT = 200
-"""Characters of a cause in a status line."""
+"""Maximum length of a reason in a status line."""
 
 NEXT = (
     "next: `nomad-csi verify` with the spec shows each instance, and `nomad alloc logs -stderr ALLOCATION` "
     "its log; the jobs of the plugin stay, and it is safe to run again"
 )
-"""What to do about a plugin that did not become healthy in time."""
+"""The next step for a plugin that did not become healthy in time."""
 
 SHOWN = 8
-"""Findings, and explanations, in an error."""
+"""Maximum number of findings, and of explanations, in an error."""
 
 
 def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation:
-    """Return what must be found where no job asks on the clients: Nomad's word is enough where one would."""
+    """Return the expectation without a probe job on the clients: Nomad's status is then sufficient evidence."""
     if expectation.on_nodes is None:
         return expectation
     return dataclasses.replace(expectation, evidence="nomad", on_nodes=None)
@@ -63,19 +63,19 @@ def wait(
     """
     Return the status of a plugin once it has been healthy for ``expectation.stable_s`` without a restart.
 
-    With ``expectation.on_nodes`` a job asks its instances then, on their clients, unless all were heard from here.
+    With ``expectation.on_nodes`` a job then probes its instances on their clients, unless all answer from here.
 
     Raises:
-        errors.CancelledError: the operator interrupted.
-        errors.NomadApiError: Nomad refused, or was out of reach for longer than `OUTAGE_S`.
-        errors.NomadCsiError: no waiting can heal it, or it was not verified in time; with the reasons.
+        errors.CancelledError: the user interrupted.
+        errors.NomadApiError: Nomad refused, or was unreachable for longer than `OUTAGE_S`.
+        errors.NomadCsiError: waiting cannot make it healthy, or it was not verified in time; with the reasons.
 
     """
     return _Wait(context, expectation, job_ids).run()
 
 
 class _Wait:
-    """One wait: what was seen last, and since when."""
+    """One wait: the last observation, and its start."""
 
     def __init__(
         self, context: resource.Context, expectation: model.PluginExpectation, job_ids: tuple[str, ...]
@@ -92,7 +92,7 @@ class _Wait:
         self._looker = looking.Looker(context.client, [wanted], cancelled=context.cancelled)
         self._latest: looking.Look | None = None
         self._heard: looking.Look | None = None
-        """What a job heard from the plugin on its clients, the last time that one did."""
+        """The last result of a probe job on the clients."""
         self._shown = ""
 
     def run(self) -> plugins.PluginStatus:
@@ -126,11 +126,11 @@ class _Wait:
         return steady
 
     def _needs_job(self, seen: looking.Look) -> bool:
-        """Return whether a job is to ask the instances: one is wanted, and not all of them were heard from here."""
+        """Return whether a job must probe the instances: one is configured, and not all instances answer from here."""
         return self._expectation.on_nodes is not None and seen.status.evidence != "csi"
 
     def _is_verified(self, heard: looking.Look) -> bool:
-        """Return whether what a job *heard* is the proof; restarts while it ran count."""
+        """Return whether the result of a probe job verifies the plugin; restarts during the job count."""
         self._heard = heard
         if not heard.status.ok:
             self._say(f"{heard.status.counts}, asked over CSI: {_cause(heard.status) or _said(heard.status)}")
@@ -138,7 +138,7 @@ class _Wait:
         return self._stability.observe(time.monotonic(), heard.status, heard.seen)
 
     def _look(self) -> looking.Look | None:
-        """Return a look; ``None`` where Nomad is out of reach, which a short outage may explain."""
+        """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
         try:
             [seen] = self._interruptible(self._looker.look)
         except errors.NomadApiError as error:
@@ -148,7 +148,7 @@ class _Wait:
         return seen
 
     def _hear(self, known: plugins.PluginStatus) -> looking.Look | None:
-        """Return what a job hears from the plugin on its clients, with others that wait; ``None`` as in `_look`."""
+        """Return the result of a probe job on the clients, batched with other plugins; ``None`` as in `_look`."""
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))
         until = max(self._deadline, time.monotonic() + LOOK_MIN_S)
@@ -160,7 +160,7 @@ class _Wait:
                     self._say(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
             heard = ticket.answer() if ticket.wait(0) else None
         except errors.NomadApiError as error:
-            self._answered = time.monotonic()  # the job took its time: how long Nomad is away shows the next look
+            self._answered = time.monotonic()  # the job is slow: the next check measures the outage
             self._pass_over(error)
             return None
         finally:
@@ -172,7 +172,7 @@ class _Wait:
         return heard
 
     def _pass_over(self, error: errors.NomadApiError) -> None:
-        """Say that Nomad is out of reach; raise *error* where it refused, or has been away for too long."""
+        """Report that Nomad is unreachable; raise *error* where it refused, or after `OUTAGE_S`."""
         if not resource.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
             raise error
         self._stability.lose_sight()
@@ -180,9 +180,9 @@ class _Wait:
 
     def _interruptible(self, call: Callable[[], _Result]) -> _Result:
         """
-        Return what *call* returns, or leave it behind when the operator interrupts or the time is over.
+        Return the result of *call*, or abandon it when the user interrupts or the time is over.
 
-        What is left behind ends by its own deadlines, and holds up nothing.
+        An abandoned call ends by its own deadlines, and blocks nothing.
         """
         outcome = self._within(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
         if outcome is None:
@@ -193,7 +193,7 @@ class _Wait:
             raise self._cancelled() from None
 
     def _within(self, call: Callable[[], _Result], until: float) -> futures.Future[_Result] | None:
-        """Return what came of *call*; nothing where that takes beyond *until* on the monotonic clock."""
+        """Return the finished future of *call*; ``None`` where it takes beyond *until* on the monotonic clock."""
         outcome: futures.Future[_Result] = futures.Future()
         work = functools.partial(side_by_side.settle, call, outcome)
         threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
@@ -215,7 +215,7 @@ class _Wait:
         )
 
     def _late(self) -> str:
-        """Return what held the plugin up: counts, findings, and what Nomad recorded of its tasks."""
+        """Return why the plugin is not verified: counts, findings, and Nomad's events of its tasks."""
         head = f"plugin {self._expectation.plugin_id} is not verified healthy after {self._timeout_s:g} s"
         if self._latest is None:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
@@ -236,7 +236,7 @@ class _Wait:
         return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
 
     def _explained(self, seen: looking.Look) -> tuple[events.Cause, ...]:
-        """Return what explains it, where not everything is well."""
+        """Return the explanations of an unhealthy status."""
         if seen.status.ok:
             return ()
         asked = functools.partial(
@@ -253,7 +253,7 @@ def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
 
 
 def _status(status: plugins.PluginStatus, stable_s: float) -> str:
-    """Return ``1/2 nodes, 2/2 controllers``, with what is known of the cause, or what is still waited for."""
+    """Return ``1/2 nodes, 2/2 controllers``, with the first known reason, or what is still waited for."""
     if status.ok:
         return f"{status.counts}, watched for {stable_s:g} s"
     cause = _cause(status)
@@ -261,13 +261,13 @@ def _status(status: plugins.PluginStatus, stable_s: float) -> str:
 
 
 def _cause(status: plugins.PluginStatus) -> str:
-    """Return the first reason that is known, cut: of an instance, or of a task that never became one."""
+    """Return the first known reason, shortened: of an instance, or of a task that never became one."""
     rows = (f"{row.node_name}: {row.detail}" for row in status.instances if row.code and row.detail)
     tasks = (f"{item.where}: {item.text}" for item in status.explanations)
     return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
 
 
 def _said(status: plugins.PluginStatus) -> str:
-    """Return who was asked over CSI, and what each said, cut: ``node on client-1: ready``."""
+    """Return the CSI probe result of each instance, shortened: ``node on client-1: ready``."""
     rows = [f"{row.role} on {row.node_name}: {foreign.clean(row.socket)}" for row in status.instances]
     return foreign.shortened(", ".join(rows), 2 * CAUSE_LIMIT)

@@ -1,4 +1,4 @@
-"""The custom resource `PluginHealth`: the proof that a CSI plugin is healthy. Registrations depend on it."""
+"""The custom resource `PluginHealth`: verifies that a CSI plugin is healthy. Registrations depend on it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,12 +13,12 @@ from nomad_csi.verification import looking
 
 
 class PluginHealthResource(resource.Resource):
-    """The proof that a CSI plugin is healthy. Making it waits; deleting it changes nothing."""
+    """The verified health of a CSI plugin. Creating it waits; deleting it changes nothing."""
 
     declared = of_health.DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with defaults filled in, and everything that is wrong with it."""
+        """Return *news* with defaults filled in, and all failures."""
         values, failures = super().check({name: _as_text(name, value) for name, value in news.items()})
         return values, (*failures, *of_health.job_failures(news))
 
@@ -32,13 +32,13 @@ class PluginHealthResource(resource.Resource):
         return compare.difference(self.declared, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, the inputs and what must be verified for the run to go on; the counts are not known."""
+        """Return the id, the inputs and the status that the run requires; the counts are unknown."""
         unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy"), resource.UNKNOWN)
         verified = {"status": plugins.HEALTHY if of_health.is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Warn of a plugin that is not healthy now, with the reason. A step that waits for it says how it ends."""
+        """Warn of a plugin that is not healthy now, with the reason. The step that waits for it reports the result."""
         del news
         recorded = of_health.by_todays_names(old_outputs)
         if not _was_verified(recorded):
@@ -50,7 +50,7 @@ class PluginHealthResource(resource.Resource):
         """
         Wait until the plugin is verified healthy.
 
-        Raises what `gate.wait` raises. Nothing is recorded then, so that the next run waits again.
+        Raises what `gate.wait` raises. Nothing is recorded then, and the next run waits again.
         """
         return news["pluginId"], _verified(context, news)
 
@@ -58,9 +58,9 @@ class PluginHealthResource(resource.Resource):
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """
-        Return the status of this moment. Raises `errors.RefusedError` for an import: there is nothing to import.
+        Return the observed status. Raises `errors.RefusedError` for an import: there is nothing to import.
 
-        No job is run for it: a plugin that was verified by one is checked through Nomad, and keeps its proof.
+        Runs no job: a plugin that a job has verified is checked through Nomad, and keeps its evidence.
         """
         if not inputs:
             raise errors.RefusedError(
@@ -79,16 +79,16 @@ class PluginHealthResource(resource.Resource):
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Wait until the plugin is verified healthy as it is wanted now."""
+        """Wait until the plugin is verified healthy by the new inputs."""
         del identity, old_outputs
         return _verified(context, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Do nothing: a status is no object."""
+        """Do nothing: there is no object to delete."""
 
 
 def _as_text(name: str, value: Any) -> Any:
-    """Return ``jobs`` with its numbers as text: whatever marks a version is only compared."""
+    """Return ``jobs`` with its numbers as strings: a version marker is only compared."""
     if name != "jobs" or not isinstance(value, Mapping):
         return value
     return {job_id: _number_text(marker) for job_id, marker in value.items()}
@@ -109,7 +109,7 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
 
 
 def _look(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
-    """Return the status of this moment; no job is run for it."""
+    """Return the observed status; runs no job."""
     expectation = gate.without_job(of_health.expectation(inputs))
     wanted = looking.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
     [seen] = looking.Looker(context.client, [wanted], cancelled=context.cancelled).look()
@@ -130,7 +130,7 @@ def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Pr
 
 
 def _by_whom(status: plugins.PluginStatus) -> str:
-    """Return what the status rests on, and how to get more than Nomad's."""
+    """Return the evidence for the status, and how to get more than Nomad's."""
     if status.evidence == "csi":
         count = len({row.node_id for row in status.instances if row.evidence == "csi"})
         return f"plugin {status.plugin_id}: verified by CSI probes on {listing.counted(count, 'client')}"
@@ -152,7 +152,7 @@ def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resourc
 
 
 def _wrong(status: plugins.PluginStatus) -> str:
-    """Return what is wrong with instances that should be there, tolerated or not; empty where nothing is."""
+    """Return the problems of expected instances, tolerated or not; empty where there are none."""
     wrong = findings.errors_of(status.findings)
     if not wrong and status.status != plugins.HEALTHY:
         wrong = tuple(item for item in status.findings if item.code != "instance-extra")

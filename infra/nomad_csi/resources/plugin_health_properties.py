@@ -1,4 +1,4 @@
-"""What the resource `PluginHealth` takes and answers, and what it expects by that."""
+"""Inputs and outputs of the resource `PluginHealth`, and the expectation that they describe."""
 
 import dataclasses
 import math
@@ -121,21 +121,21 @@ DECLARED = declaration.Declaration(
 )
 
 _FORMER = {"proof": "evidence", "provenBy": "verifiedBy", "verdict": "status"}
-"""Names in states of before the first release -> names of today."""
+"""Names in states from before the first release -> current names."""
 
 _POLICY = ("minHealthyPercent", "minHealthyPerZone")
-"""Inputs that say how many instances are enough."""
+"""Inputs for the number of healthy instances that is sufficient."""
 
 
 _FIELDS = {properties.in_python(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
-"""Fields of a `model.PluginExpectation` -> inputs that hold the same."""
+"""Fields of a `model.PluginExpectation` -> inputs with the same value."""
 
 _JOB_FIELDS = {properties.in_python(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
-"""Fields of a `probe_job.ProbeJob` -> what `onNodes` holds of them."""
+"""Fields of a `probe_job.ProbeJob` -> properties of `onNodes` with the same value."""
 
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
-    """Return what checked *inputs* expect."""
+    """Return the expectation of checked *inputs*."""
     given = {field: _in_the_plan(name, inputs[name]) for field, name in _FIELDS.items() if name in inputs}
     return model.PluginExpectation(**given, on_nodes=_on_nodes(inputs))
 
@@ -158,7 +158,7 @@ def _on_nodes(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
 
 
 def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
-    """Return the inputs by which as much is *expected*; `check` leaves out what is empty."""
+    """Return the inputs of *expected*; `check` leaves out empty ones."""
     plain = dataclasses.asdict(expected)
     inputs = {
         name: list(plain[field]) if isinstance(plain[field], tuple) else plain[field] for field, name in _FIELDS.items()
@@ -175,7 +175,7 @@ def is_strict(news: Mapping[str, Any]) -> bool:
 
 
 def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
-    """Yield what is wrong with the job that asks on the clients."""
+    """Yield failures of the job that probes on the clients."""
     asked = news.get("onNodes")
     if not isinstance(asked, Mapping):
         return
@@ -187,5 +187,5 @@ def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
 
 
 def by_todays_names(recorded: Mapping[str, Any]) -> resource.Properties:
-    """Return what a state has *recorded*, by the names of today."""
+    """Return the *recorded* properties of a state by their current names."""
     return {_FORMER.get(name, name): value for name, value in recorded.items()}

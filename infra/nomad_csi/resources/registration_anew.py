@@ -1,8 +1,9 @@
 """
-A volume registered anew in one step: its successor is checked, it is deregistered, registered, or put back.
+Register a volume anew in one step: check the new registration, deregister, register; roll back on failure.
 
-Nomad changes external id, plugin, places and parameters of a registration only so. Between the two requests it does not
-have the volume: whatever fails there ends with a registration, the new one or the old one, and says which.
+Nomad changes external id, plugin, places and parameters of a registration only in this way. Between the two requests
+the volume is not registered: after a failure there either the new or the old registration is in effect, and the error
+says which.
 """
 
 import dataclasses
@@ -29,21 +30,21 @@ from nomad_csi.resources import (
 from nomad_csi.resources.frame import resource
 
 OUTAGE_S = 30.0
-"""How long Nomad is asked again while a volume is not registered: a change of leader took 3.8 s (Nomad 2.0.6-dev)."""
+"""Retry timeout while a volume is not registered: a leader election took 3.8 s (Nomad 2.0.6-dev)."""
 
 PAUSE_S = 1.0
 
 
 def is_needed(found: volumes.Volume, news: Mapping[str, Any]) -> bool:
-    """Return whether *found* becomes what *news* want only by a new registration."""
+    """Return whether *found* can get its desired state *news* only by a new registration."""
     return any(item.needs_new_registration for item in volume_changes.compare(found, news).differences)
 
 
 def preview(context: resource.Context, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
     """
-    Raise `errors.RefusedError` for what `register` would refuse, but for claims: they may be gone by then.
+    Raise `errors.RefusedError` for what `register` would refuse, except claims, which may be released by then.
 
-    Nothing is changed. Raises `errors.NomadApiError` where Nomad does not answer.
+    Changes nothing. Raises `errors.NomadApiError` where Nomad does not answer.
     """
     secret_safety.refuse(context.client, volume_properties.key_of(news), {**recorded, **news})
     found = volumes.get(context.client, news["namespace"], news["volumeId"])
@@ -66,9 +67,9 @@ def register(
     Deregister *found* and register *news*; *recorded* are its outputs, with the parts that Nomad never shows.
 
     Raises:
-        errors.RefusedError: the successor would not work, the volume is claimed, it is not as recorded any more, or
-            Nomad holds parts of it that could not be put back. Nothing was changed.
-        errors.NomadCsiError: Nomad did not take the successor; says whether the old registration was put back.
+        errors.RefusedError: the new registration would not work, the volume is claimed, it has changed meanwhile, or
+            Nomad has parts of it that could not be restored. Nothing was changed.
+        errors.NomadCsiError: Nomad refused the new registration; says whether the old one was restored.
 
     """
     _refuse_changed(found, recorded)
@@ -90,7 +91,7 @@ def register(
 
 
 class _Return:
-    """The way back after a successor that Nomad did not take."""
+    """The rollback after a new registration that Nomad did not accept."""
 
     def __init__(
         self, context: resource.Context, old: registration.VolumeRegistration, held: registration_ownership.Hold
@@ -104,9 +105,9 @@ class _Return:
         self, error: errors.NomadCsiError, news: Mapping[str, Any], who: registration_ownership.Requester
     ) -> None:
         """
-        Return where Nomad has *news* after *error*; else put the old registration back as *who*, and raise.
+        Return where Nomad has *news* after *error*; else restore the old registration as *who*, and raise.
 
-        While Nomad does not answer, it is asked again for `OUTAGE_S`.
+        Retries for `OUTAGE_S` while Nomad does not answer.
         """
         deadline = time.monotonic() + OUTAGE_S
         refusal: errors.NomadCsiError | None = None
@@ -119,7 +120,7 @@ class _Return:
                 is_refused = isinstance(again, errors.RefusedError) or again.kind == "refused"
                 if time.monotonic() > deadline or (is_refused and refusal is not None):
                     raise self._not_registered(error, again) from error
-                # Looked at once more after a refusal: the successor may have arrived late.
+                # Read once more after a refusal: the new registration may have arrived late.
                 refusal = again if is_refused else refusal
                 self._context.status(f"not registered, trying to put it back: {again}")
                 time.sleep(PAUSE_S)
@@ -130,7 +131,7 @@ class _Return:
             raise (self._as_before(error) if refusal is None else self._not_registered(error, refusal)) from error
 
     def _judge(self, now: volumes.Volume, error: errors.NomadCsiError, news: Mapping[str, Any]) -> None:
-        """Return where *now* is what *news* want; raise what it is else."""
+        """Return where *now* is as *news* require; else raise with the observed state."""
         if not volume_changes.compare(now, news).differences:
             if isinstance(error, errors.RefusedError):
                 raise error
@@ -165,7 +166,7 @@ def old_document(found: volumes.Volume, recorded: Mapping[str, Any]) -> registra
     """
     Return the registration that gives Nomad *found* again, with flags and secrets as *recorded*.
 
-    Where a plugin made the volume, the places that it chose become the required ones: Nomad takes no others here.
+    Where a plugin created the volume, the places that it chose become the required ones: Nomad accepts no others here.
     """
     flags = tuple(recorded.get("mountOptions", {}).get("mountFlags", ())) if found.has_mount_flags else ()
     return dataclasses.replace(
@@ -178,7 +179,7 @@ def old_document(found: volumes.Volume, recorded: Mapping[str, Any]) -> registra
 
 
 def _refuse_hidden(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
-    """Refuse where the registration has mount flags that are not known here: it could not be put back."""
+    """Refuse where the registration has unknown mount flags: a rollback could not restore them."""
     if found.has_mount_flags and not recorded.get("mountOptions", {}).get("mountFlags"):
         raise errors.RefusedError(
             f"volume {found.key} stays as it is: Nomad holds mount flags of it that the state "
@@ -188,7 +189,7 @@ def _refuse_hidden(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
 
 
 def _refuse_changed(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
-    """Refuse what somebody else registered anew since it was read."""
+    """Refuse a volume with a concurrent registration since it was read."""
     differences = volume_changes.compare(found, recorded).differences if recorded else ()
     changed = "; ".join(
         f"{volume_document.property_path(item.field)} is {item.actual!r} in Nomad, {item.desired!r} in the state"

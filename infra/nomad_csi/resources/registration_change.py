@@ -1,8 +1,8 @@
 """
-How a `VolumeRegistration` changes from one set of inputs to another, and whether its id gets other data by that. Pure.
+Changes of a `VolumeRegistration` between two sets of inputs, and whether its id then has other data. Pure.
 
-What Nomad changes in place, `compare.volume` says. What the external id does not show of the data, the program says
-(`volume_properties.STORAGE`).
+`compare.volume` determines what Nomad changes in place. The program declares what the external id does not show of the
+data (`volume_properties.STORAGE`).
 """
 
 import re
@@ -15,7 +15,7 @@ from nomad_csi.resources import volume_document, volume_properties
 from nomad_csi.resources.frame import properties
 
 IDENTITY = ("namespace", "volumeId")
-"""Properties that say which volume it is."""
+"""Properties that identify the volume."""
 
 Kind = Literal["none", "in-place", "register-anew", "replace"]
 """
@@ -24,22 +24,22 @@ Kind = Literal["none", "in-place", "register-anew", "replace"]
 """
 
 Storage = Literal["same", "other", "unknown"]
-"""Whether the volume id stands for the same data afterwards; ``unknown``: the inputs alone do not say."""
+"""Whether the volume id has the same data afterwards; ``unknown``: the inputs alone do not determine it."""
 
 _GLOBAL_ID = re.compile(r"(efs:)?(vol|fs)-[0-9a-f]{8,40}(:.*)?")
-"""External ids that mean the same storage to every plugin: those of EBS and EFS."""
+"""External ids that identify the same storage for every plugin: those of EBS and EFS."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrationChange:
-    """What separates the inputs of one volume before and after."""
+    """The differences between two sets of inputs of one volume."""
 
     kind: Kind
     changed: frozenset[str] = frozenset()
     """The top-level properties that differ, without those that are not sent to Nomad."""
 
     properties: tuple[str, ...] = ()
-    """Those of them that make it more than a change in place; empty for ``none`` and ``in-place``."""
+    """Those of them that Nomad does not change in place; empty for ``none`` and ``in-place``."""
 
     storage: Storage = "same"
     old_external_id: str = ""
@@ -47,20 +47,20 @@ class RegistrationChange:
     """May be `properties.UNKNOWN` in a preview."""
 
     old_location: str = ""
-    """Which data the volume is, as the program said; empty where the external id is all that is known."""
+    """The location of the data, from the program; empty where only the external id is known."""
 
     new_location: str = ""
     """May be `properties.UNKNOWN` in a preview."""
 
     is_owned: bool = False
-    """Whether the program makes the storage: what it makes in its place, it deletes it for."""
+    """Whether the program creates the storage, and so deletes it when it creates a replacement."""
 
     context_keys: tuple[str, ...] = ()
-    """Changed keys of the context that may say which data it is."""
+    """Changed keys of the context that may identify the data."""
 
 
 def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> RegistrationChange:
-    """Return what changes checked inputs *old_inputs* into *news*. What Nomad is not told of does not count."""
+    """Return the change from checked inputs *old_inputs* to *news*, ignoring properties that Nomad does not get."""
     identity = tuple(name for name in IDENTITY if old_inputs.get(name) != news.get(name))
     fixed: tuple[str, ...] = ()
     if identity:
@@ -88,7 +88,7 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
 
 
 def sentence(identity: str, change: RegistrationChange) -> str:
-    """Return what *change* entails for volume *identity*, for the operator; empty where nothing but a setting does."""
+    """Return the consequences of *change* for volume *identity*, for the user; empty for a change of settings."""
     if change.kind == "replace":
         kept = _kept(change.old_external_id)
         return f"{identity} is deregistered first, which is refused while it is claimed; {kept}"
@@ -107,7 +107,7 @@ def sentence(identity: str, change: RegistrationChange) -> str:
 
 
 def refuse_other_data(identity: str, change: RegistrationChange) -> None:
-    """Raise `errors.RefusedError` where the protected volume *identity* would be other data, or might be."""
+    """Raise `errors.RefusedError` where the protected volume *identity* would, or might, get other data."""
     if change.kind == "replace" or change.storage == "same":
         return
     why = _doubt(change)
@@ -124,7 +124,7 @@ def _is_re_pointed(change: RegistrationChange) -> bool:
 
 
 def _consequence(change: RegistrationChange) -> str:
-    """Return what becomes of the data of a volume that is registered anew."""
+    """Return the consequences for the data of a volume that is registered anew."""
     if not _is_re_pointed(change):
         kept = _kept(change.old_location or change.old_external_id)
         return f"{kept}; the volume id may stand for other data afterwards" if change.storage == "unknown" else kept
@@ -147,7 +147,7 @@ def _old(change: RegistrationChange) -> str:
 
 
 def _new(change: RegistrationChange) -> str:
-    """Return what the volume becomes: its location only where that of before is known too."""
+    """Return the new storage of the volume: its location only where the old one is known, too."""
     new = (change.new_location if change.old_location else "") or change.new_external_id
     return "storage that is not known yet" if new == properties.UNKNOWN else new
 
@@ -170,7 +170,7 @@ def _storage(
 
 
 def _locating_keys(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the changed keys of the context that may say which data it is: all but what the driver's settings are."""
+    """Yield the changed keys of the context that may identify the data: all but the driver's settings."""
     old, new = old_inputs.get("context", {}), news.get("context", {})
     if properties.UNKNOWN in (old, new):
         yield "*"
@@ -182,7 +182,7 @@ def _locating_keys(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> It
 
 
 def _known(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the program says of the storage."""
+    """Return the program's description of the storage."""
     found = inputs.get("storage")
     return found if isinstance(found, Mapping) else {}
 

@@ -29,13 +29,13 @@ class RenderedFileResource(resource.Resource):
     A text file below the configured root.
 
     A file that nomad-csi did not write is never overwritten or removed. One that was edited since is overwritten only
-    when a refresh has seen the edit, so that the difference was shown first, and is never removed.
+    after a refresh has read the edit, so that the drift was shown first, and is never removed.
     """
 
     declared = DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news*, and everything that is wrong with it."""
+        """Return *news*, and all failures."""
         values, failures = super().check(news)
         path = values.get("path")
         if isinstance(path, str) and path != resource.UNKNOWN and not disk.is_relative(path):
@@ -51,7 +51,7 @@ class RenderedFileResource(resource.Resource):
         return compare.difference(self.declared, old_inputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the path as the id, and the hash where the text is known."""
+        """Return the path as the id, and the hash where the content is known."""
         return news["path"], _outputs(news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:

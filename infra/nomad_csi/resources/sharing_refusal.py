@@ -1,4 +1,4 @@
-"""Volumes that may not share their storage, or take it away from others: refused before a resource changes."""
+"""Refuse volumes that may not share their storage, or would remove it from others, before a change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from nomad_csi.resources.frame import properties, resource
 
 
 def refuse_new(context: resource.Context, news: Mapping[str, Any]) -> None:
-    """Do as `refuse`, in a preview: what stands for this storage already stays."""
+    """Do as `refuse`, in a preview: accept a volume that has this storage already."""
     is_known = properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"])
     if is_known and not _users(context).has(volume_document.from_inputs(news)):
         refuse(context, news)
@@ -21,7 +21,7 @@ def refuse(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
     Raise `errors.RefusedError` where the volume of checked inputs *news* may not share its storage with another one.
 
-    Volumes of one operation see each other, too. Where nothing may be listed, that is a warning, once.
+    Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
     """
     if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
         return
@@ -33,7 +33,7 @@ def refuse(context: resource.Context, news: Mapping[str, Any]) -> None:
 
 
 def count(context: resource.Context, made: registration.VolumeRegistration) -> None:
-    """Have the registrations of this operation see the volume *made*, which is younger than the list they share."""
+    """Add the volume *made*, which is newer than the list of volumes that the registrations of this operation share."""
     _users(context).made(made)
 
 
@@ -43,11 +43,11 @@ def _users(context: resource.Context) -> storage_sharing.Users:
 
 def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> None:
     """
-    Raise `errors.RefusedError` where the storage of the volume *recorded* goes with it, and has others in it.
+    Raise `errors.RefusedError` where removing the volume *recorded* deletes storage that contains other volumes.
 
-    That is storage which the program makes, and *declared* volumes for a part of the same disk or file system, made
-    elsewhere: a volume whose own storage it is has another id now. The registration goes before the storage, so that
-    nothing was deleted yet.
+    That is storage which the program creates, with *declared* volumes for a part of the same disk or file system,
+    created elsewhere: a volume with that storage of its own has another id now. The registration is removed before the
+    storage, so that nothing is deleted yet.
     """
     where = guests.container(str(recorded.get("externalId", "")))
     if not where or not _makes_all(recorded):
@@ -65,6 +65,6 @@ def refuse_with_guests(identity: str, recorded: Mapping[str, Any], declared: Ite
 
 
 def _makes_all(volume: Mapping[str, Any]) -> bool:
-    """Return whether the program makes the whole disk or file system of *volume* for it, not a part of one."""
+    """Return whether the program creates the whole disk or file system of *volume* for it, not a part of one."""
     storage = volume.get("storage", {})
     return bool(storage.get("owned")) and not storage.get("part")

@@ -1,9 +1,9 @@
 """
-The custom resource `StackIdentity`: the random id by which a stack owns things, whatever it is named.
+The custom resource `StackIdentity`: the random id by which a stack owns objects, independent of its name.
 
-The id is made once and kept in the state. Names are shared and change: two teams have a stack ``nomad-csi/prod``, and a
-stack is renamed. A state that was copied into another stack looks like one that was renamed; both get a new id with the
-next `up`, which takes the objects over, and the preview says so. So of two copies one owns the objects at any time.
+The id is created once and kept in the state. Names are not unique, and change: two teams have a ``nomad-csi/prod``,
+and a stack is renamed. A copied state cannot be distinguished from a renamed one; both get a new id with the next `up`,
+which takes the objects over, and the preview says so. So only one of two copies owns the objects at any time.
 """
 
 import secrets
@@ -29,7 +29,7 @@ OWNER_ID = properties.text(
 )
 
 OF_OWNER = frozenset({"owner", "ownerId"})
-"""Inputs that say who has an object; the object is the same without them."""
+"""Inputs with the owner of an object; the object itself does not depend on them."""
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "nonce": properties.text(
@@ -37,7 +37,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last."),
 }
-"""What each object of a stack has besides."""
+"""Further outputs of each object of a stack."""
 
 
 DECLARED = declaration.Declaration(
@@ -77,11 +77,11 @@ class StackIdentityResource(resource.Resource):
         )
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return what is known: not the id."""
+        """Return the known outputs: without the id."""
         return resource.UNKNOWN, dict(news) | {"stackId": resource.UNKNOWN}
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Make an id."""
+        """Create an id."""
         del context
         made = _new_id()
         return made, dict(news) | {"stackId": made}
@@ -89,7 +89,7 @@ class StackIdentityResource(resource.Resource):
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return what is recorded; it is nowhere else, so an import brings the id that it names, for this stack."""
+        """Return the recorded properties, which exist only in the state; an import takes the id that it names."""
         if inputs:
             return dict(inputs), dict(outputs)
         if not names.STACK_ID.fullmatch(identity):
@@ -101,7 +101,7 @@ class StackIdentityResource(resource.Resource):
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Make another id for another label."""
+        """Create a new id for a new label."""
         del context, identity, old_outputs
         return dict(news) | {"stackId": _new_id()}
 
@@ -114,12 +114,12 @@ def _new_id() -> str:
 
 
 def recorded(context: resource.Context, nonce: str) -> resource.Properties:
-    """Return what to record of an object with *nonce* that this step made or took over."""
+    """Return the outputs of an object with *nonce* that this step created or took over."""
     return {"nonce": nonce} | ({"stack": context.stack} if context.stack else {})
 
 
 def brought_forward(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the output that an object lacks which an older release made for a stack: an update writes it."""
+    """Return the output that an object of an older release lacks, so that an update writes it."""
     return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
 
 
@@ -136,7 +136,7 @@ def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[st
     Raise `errors.RefusedError` where the object of *outputs* was made by a stack of another label than this step is of.
 
     Its state was renamed, or copied from a stack that still exists: an `up` takes it over, with confirmation. An owner
-    that somebody wrote by hand says nothing of the stack.
+    that was set by hand does not identify the stack.
     """
     owner = str(outputs.get("owner", ""))
     made_by = str(outputs.get("stack", owner))

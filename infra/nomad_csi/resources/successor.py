@@ -1,8 +1,8 @@
 """
-What is to take the place of something that works, checked before that is taken away.
+Check the replacement of a working registration before that is removed.
 
-Three are asked: Nomad for its plugin and its id, AWS for its storage, and the plugin's controller where its socket can
-be reached from here.
+The checks ask Nomad for its plugin and its id, AWS for its storage, and the plugin's controller where its socket is
+reachable from here.
 """
 
 import difflib
@@ -29,7 +29,7 @@ _LOOK = "check its jobs: `nomad-csi verify` says what is wrong"
 
 
 def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:
-    """Return what is wrong with a *plugin_id* that is not among those *known* to Nomad."""
+    """Return the problem of a *plugin_id* that is not among those *known* to Nomad."""
     there = tuple(known)
     close = difflib.get_close_matches(plugin_id, there, n=1)
     more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
@@ -45,9 +45,9 @@ def plugin_problems(
     plugin: plugins.Plugin, news: Mapping[str, Any], *, needs_controller: bool
 ) -> Iterator[errors.Problem]:
     """
-    Yield what keeps *plugin* from serving the volume of *news*.
+    Yield the problems of *plugin* in serving the volume of *news*.
 
-    A plugin of which no instance was ever healthy takes any registration unchecked (tried on Nomad 2.0.6-dev).
+    For a plugin without an instance that was ever healthy Nomad accepts any registration (tried on Nomad 2.0.6-dev).
     """
     healthy = [item for item in (*plugin.controllers, *plugin.nodes) if item.healthy]
     if not healthy:
@@ -61,9 +61,9 @@ def plugin_problems(
 
 def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
     """
-    Return that no client on which *plugin* is healthy is in a place that the volume of *news* requires; else nothing.
+    Return that *plugin* is healthy on no client in a place that the volume of *news* requires; else empty.
 
-    Nothing either where a place is not known yet, and where no instance is healthy or reports its place.
+    Empty also where a place is unknown, and where no instance is healthy or reports its place.
     """
     there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
     places = [place.get("segments", {}) for place in _places(news)]
@@ -79,7 +79,7 @@ def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
 
 
 def _places(news: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the required places of *news*; none where one of them is not known yet."""
+    """Return the required places of *news*; none where one of them is unknown."""
     places = news.get("requiredTopologies", ())
     is_known = resource.UNKNOWN not in str(places)
     return list(places) if is_known else []
@@ -94,7 +94,7 @@ def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
 
 
 def _form(plugin: plugins.Plugin, news: Mapping[str, Any]) -> Iterator[errors.Problem]:
-    """Yield that an external id is none of the plugin's driver, where the catalogue has that."""
+    """Yield a problem where the external id is invalid for the plugin's driver, if the catalogue has that."""
     external_id, driver = news.get("externalId", resource.UNKNOWN), _driver(plugin)
     if driver is not None and external_id != resource.UNKNOWN and not driver.external_id.fits(external_id):
         yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
@@ -109,23 +109,23 @@ def _driver(plugin: plugins.Plugin) -> model.Driver | None:
     return next(found, None)
 
 
-# Whether AWS has the storage that a volume is to stand for, and where.
+# Whether AWS has the storage of a new registration, and where.
 #
-# EC2 and EFS know nothing of other accounts and regions. So an id that they do not know is wrong only where they know
-# the one that it follows.
+# EC2 and EFS show nothing of other accounts and regions. So an unknown id is an error only where they know the id that
+# it replaces.
 
 
 _GONE = aws_records.LEAVING | {"error"}
-"""States of storage that is not there to be used. Source: Amazon EC2 and EFS API references, 2026-08."""
+"""States of unusable storage. Source: Amazon EC2 and EFS API references, 2026-08."""
 
 
 def storage_problems(
     plugin: plugins.Plugin | None, news: Mapping[str, Any], recorded: Mapping[str, Any], unchecked: list[str]
 ) -> Iterator[errors.Problem]:
     """
-    Yield what AWS has against the external id of *news*, and against its zones; what it was not asked is *unchecked*.
+    Yield AWS's problems with the external id of *news*, and its zones; checks not made are added to *unchecked*.
 
-    *recorded* are the outputs of the registration that it follows.
+    *recorded* are the outputs of the registration that it replaces.
     """
     external_id, old = news["externalId"], recorded.get("externalId", "")
     is_ebs, is_efs = ebs_volumes.is_ebs(external_id), file_systems.parts(external_id) is not None
@@ -167,7 +167,7 @@ def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
-    """Return what EC2 has against *external_id*; ``None`` where it does not say."""
+    """Return EC2's problems with *external_id*; ``None`` where they could not be determined."""
     seen = ebs_volumes.read_volumes({external_id, old}, region)
     found = seen.get(external_id)
     if found is None:
@@ -182,7 +182,7 @@ def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) ->
 
 
 def _of_efs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
-    """Return what EFS has against *external_id*; ``None`` where it does not say."""
+    """Return EFS's problems with *external_id*; ``None`` where they could not be determined."""
     seen = file_systems.find((external_id, old), region)
     (system_id, point_id), old_id = file_systems.parts(external_id) or ("", ""), file_systems.parts(old) or ("", "")
     found = seen.file_systems.get(system_id)
@@ -211,7 +211,7 @@ def _unusable(external_id: str, state: str) -> errors.Problem:
     return errors.Problem(path="externalId", got=f"{external_id!r}, whose state is {state}", allowed="usable storage")
 
 
-# What a plugin's controller says of a volume before it is registered: Nomad asks it the same when it is.
+# A plugin controller's validation of a volume before its registration, as Nomad requests it then.
 
 
 TIMEOUT_S = 10.0
@@ -219,13 +219,13 @@ TIMEOUT_S = 10.0
 _LATER = frozenset(
     {"ABORTED", "CANCELLED", "DEADLINE_EXCEEDED", "NOT_ASKED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "UNIMPLEMENTED"}
 )
-"""Codes that say nothing of the volume."""
+"""Codes that do not concern the volume."""
 
 
 def controller_problems(
     context: resource.Context, plugin: plugins.Plugin, news: Mapping[str, Any], unchecked: list[str]
 ) -> Iterator[errors.Problem]:
-    """Yield what the controller has against the volume of *news*; where it was not asked, that is *unchecked*."""
+    """Yield the controller's problems with the volume of *news*; a check not made is added to *unchecked*."""
     if not plugin.controllers or properties.has_unknown(news):
         return
     socket = _socket(context, plugin)
@@ -242,15 +242,15 @@ def controller_problems(
         parameters=document.parameters,
     )
     answer = validation.ask(socket, [question], secrets={key: document.secrets}, timeout_s=TIMEOUT_S)[key]
-    said = foreign.clean(answer.message or "no reason given")
+    reason = foreign.clean(answer.message or "no reason given")
     if answer.code in _LATER:
-        unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {said})")
+        unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {reason})")
     elif answer.code:
-        got = f"{document.external_id!r}: {answer.code}: {said}"
+        got = f"{document.external_id!r}: {answer.code}: {reason}"
         allowed = f"a volume that the controller of {plugin.plugin_id} knows"
         yield errors.Problem(path="externalId", got=got, allowed=allowed)
     elif not answer.confirmed:
-        context.warn(f"the controller of {plugin.plugin_id} does not confirm the capabilities of the volume: {said}")
+        context.warn(f"the controller of {plugin.plugin_id} does not confirm the capabilities of the volume: {reason}")
 
 
 def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
@@ -273,17 +273,17 @@ def _is_open(path: str) -> bool:
         return False
 
 
-# The checks, and what they refuse.
+# The checks together.
 
 
 def refuse(
     context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], *, in_preview: bool = False
 ) -> None:
     """
-    Raise `errors.RefusedError` with all that keeps the volume *news* from taking the place of the one *recorded*.
+    Raise `errors.RefusedError` with all problems of replacing the volume *recorded* by *news*.
 
-    What was not checked is one warning. In a preview values that are not known yet are left out, and so is a plugin
-    that this run brings first. Raises `errors.NomadApiError` where Nomad does not answer.
+    All checks that could not be made are one warning. A preview ignores unknown values, and a plugin that this run
+    creates first. Raises `errors.NomadApiError` where Nomad does not answer.
     """
     if any(news[name] != recorded[name] for name in ("namespace", "volumeId")):
         volume_changes.refuse_taken(context.client, news)
@@ -291,14 +291,14 @@ def refuse(
     problems = tuple(_problems(context, news, recorded, unchecked, in_preview=in_preview))
     key = volume_properties.key_of(recorded)
     if problems:
-        told = "; ".join(map(str, problems))
-        raise errors.RefusedError(f"{key} stays as it is, because what is to follow would not work: {told}")
+        reasons = "; ".join(map(str, problems))
+        raise errors.RefusedError(f"{key} stays as it is, because what is to follow would not work: {reasons}")
     if unchecked:
         context.warn(f"not checked before {key} is deregistered: {'; '.join(unchecked)}")
 
 
 def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
-    """Warn in a preview of a plugin that the cluster does not have, and that nothing declared so far brings."""
+    """Warn in a preview of a plugin that the cluster does not have, and that nothing declared so far creates."""
     plugin_id = news["pluginId"]
     if plugin_id == resource.UNKNOWN or is_brought(context, plugin_id):
         return
@@ -319,10 +319,10 @@ def warn_out_of_reach(context: resource.Context, news: Mapping[str, Any]) -> Non
 
 def refuse_gone_storage(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
-    Look in a preview for the storage of the new volume *news*, where the program made it before.
+    Check in a preview the storage of the new volume *news*, where the program created it before.
 
-    A state that was copied, or kept, can be older than the end of its storage. What AWS knows to be unusable is
-    refused; what it does not know may be another account's, and is a warning.
+    A copied or kept state can refer to deleted storage. Storage that AWS reports as unusable is refused; unknown
+    storage may be another account's, and is a warning.
     """
     if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
         return
@@ -339,7 +339,7 @@ def refuse_gone_storage(context: resource.Context, news: Mapping[str, Any]) -> N
 
 
 def is_brought(context: resource.Context, plugin_id: str) -> bool:
-    """Return whether the program waits for *plugin_id* to become healthy, so that it may not be there in a preview."""
+    """Return whether the program waits for *plugin_id* to become healthy, so that a preview may not find it yet."""
     declared = context.operation.all_declared(plugin_health_properties.DECLARED.token)
     return any(item.get("pluginId") == plugin_id for item in declared)
 

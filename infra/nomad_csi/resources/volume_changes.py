@@ -1,4 +1,4 @@
-"""Registrations that are sent: new ones, changed ones, and ones that are taken over."""
+"""Send registrations: new ones, changed ones, and ones that are taken over."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference
 def take_over(
     context: resource.Context, found: volumes.Volume, news: Mapping[str, Any], held: registration_ownership.Hold
 ) -> None:
-    """Leave an equal registration as it is, change one that may be adopted, refuse any other; mark it as ours."""
+    """Take over an equal registration unchanged, change one that may be adopted, refuse any other; record the owner."""
     volume_ownership.refuse_others(context.client, news, {})
     compared = compare(found, news)
     volume_document.refuse_foreign(found, news, compared)
@@ -35,10 +35,9 @@ def take_over(
 
 def refuse_taken(client: nomad.Nomad, news: Mapping[str, Any]) -> None:
     """
-    Raise `errors.RefusedError` where `create` would not take over what is there; nothing where there is none yet.
+    Raise `errors.RefusedError` where `create` would not take over the existing volume, if there is one.
 
-    Storage that the program has yet to make is never what is registered. Other values that are not known yet are not
-    compared.
+    Storage that the program has yet to create is never the registered one. Other unknown values are not compared.
     """
     volume_ownership.refuse_others(client, news, {})
     name = volume_properties.key_of(news)
@@ -63,7 +62,7 @@ def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) 
     """
     Raise `errors.RefusedError` for what Nomad would refuse of *compared*.
 
-    All reasons at once, before anything is sent: Nomad's own sentence has no values, and does not name the volume.
+    All reasons at once, before anything is sent: Nomad's own message has no values, and does not name the volume.
     """
     if refused := compared.by_kind("refused"):
         reasons = "; ".join(difference.sentences(refused))
@@ -80,10 +79,10 @@ def register(
     recorded: Mapping[str, Any] | None = None,
 ) -> None:
     """
-    Mark the volume and send its registration once; after a lost answer go on only where a read shows that it arrived.
+    Record the owner and send the registration once; after a lost response succeed only where a read finds it.
 
-    It goes together with others that are sent at this moment. *recorded* are the outputs of before, if any.
-    Raises `errors.RefusedError` where the volume is another stack's.
+    Concurrent registrations are sent in one batch. *recorded* are the previous outputs, if any.
+    Raises `errors.RefusedError` where another stack owns the volume.
     """
     document = volume.as_sent(volume_document.from_inputs(news), found)
     try:
@@ -100,7 +99,7 @@ def register(
 
 
 def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:
-    """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    """Return whether a registration without a response is in effect; false where that could not be determined."""
     if secret_safety.is_at_risk(client, news):
         return False
     try:

@@ -1,5 +1,5 @@
 """
-The volume document in Pulumi's words and back: inputs of the resources of a volume, and what Nomad holds.
+Conversion of the volume document to Pulumi properties and back, and comparison in these properties.
 
 Optional parts that are empty are left out, as `properties.check` does, so that both sides compare.
 """
@@ -89,7 +89,7 @@ def changed_properties(
     """
     Return the properties in which *old_inputs* and *news* differ; *compared* decides of those that Nomad shows.
 
-    Secrets, mount flags, and what is not sent to Nomad, differ by their values.
+    Secrets, mount flags, and properties that are not sent to Nomad, are compared by their values.
     """
     flags = (from_inputs(inputs).mount_options.mount_flags for inputs in (old_inputs, news))
     by_value = {name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name)}
@@ -126,7 +126,7 @@ def as_recorded(
     """
     Return the inputs *recorded*, with those of *live* that differ, and the output that records foreign flags.
 
-    *live* are the inputs that describe what Nomad shows of *actual*; all of them where nothing is *recorded*, for an
+    *live* are the inputs that describe Nomad's view of *actual*; returned whole where nothing is *recorded*, for an
     import.
     """
     if not recorded:
@@ -146,14 +146,14 @@ def _as_properties(compared: difference.Comparison) -> tuple[difference.Differen
     return tuple(dataclasses.replace(item, field=property_path(item.field)) for item in compared.differences)
 
 
-# The document of a volume that its plugin makes.
+# The document of a volume that its plugin creates.
 
 
 _PLACES = ("requiredTopologies", "preferredTopologies")
 
 
 def in_order(values: dict[str, Any]) -> dict[str, Any]:
-    """Return *values* with the required places in one order: to a plugin it means nothing, to Nomad it is fixed."""
+    """Return *values* with sorted required places: a plugin ignores the order, Nomad does not permit a change of it."""
     places = values.get("requiredTopologies")
     if not isinstance(places, list):
         return values
@@ -164,8 +164,8 @@ def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -
     """
     Return *news* with the places *recorded*, where the program asks for the same zone as before.
 
-    Storage is somewhere by now, and what was asked for is a record. A place is that zone under the topology key that
-    the catalogue names: where only the catalogue changes, to replace the volume would cost its data.
+    Existing storage does not move. A place is the zone under the catalogue's topology key: a replacement because of a
+    changed catalogue alone would lose the data.
     """
     zone = news.get("availabilityZone")
     if zone is None or zone != recorded.get("availabilityZone"):
@@ -176,9 +176,9 @@ def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -
 
 def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) -> registration.VolumeRegistration:
     """
-    Return *wanted* with id, name and places as Nomad holds them: it refuses others, and the storage is there.
+    Return *wanted* with id, name and places as Nomad has them: it refuses others, and the storage is there.
 
-    With the plugin's context, too, which older releases erase where it is not sent (``nomad-erases-context``).
+    Also with the plugin's context, which older releases erase where it is not sent (``nomad-erases-context``).
     """
     return dataclasses.replace(
         wanted,
@@ -191,16 +191,16 @@ def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) ->
 
 
 def of_created(volume: volumes.Volume) -> dict[str, Any]:
-    """Return the inputs that describe what Nomad holds, without secrets and mount flags: every read redacts them."""
+    """Return the inputs that describe *volume*, without secrets and mount flags: every read redacts them."""
     whole = to_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
     return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS})
 
 
 def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
     """
-    Return the inputs that a program declares for the volume *planned*, with what its *document* says, for *owner*.
+    Return the inputs that a program declares for the volume *planned* with its *document*, for *owner*.
 
-    Without what becomes of the storage when the volume is removed: who declares that, is also who removes it.
+    Without the inputs of the deletion: they belong to the resource that deletes the volume.
     """
     zone = planned.source.availability_zone if isinstance(planned.source, spec.CreateSpec) else None
     own = {
@@ -212,7 +212,7 @@ def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration
 
 
 def outputs_of(volume: volumes.Volume) -> dict[str, Any]:
-    """Return what the plugin answered of *volume*."""
+    """Return the plugin's outputs of *volume*."""
     return {
         "externalId": volume.external_id,
         "capacityBytes": volume.capacity_bytes,

@@ -1,4 +1,4 @@
-"""The owner records of volumes, for the resources that register them: taken, compared, released; and which cluster."""
+"""Acquire, compare and release owner records of volumes, for their resources; and check the cluster."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ State = tuple[resource.Properties, resource.Properties]
 
 
 def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
-    """Return who wants the volume of *news*; *recorded* are its outputs of before, empty where it is new here."""
+    """Return the requester of the volume of *news*; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
         owner=str(news.get("owner", "")),
         stack_id=str(news.get("ownerId", "")).replace(resource.UNKNOWN, ""),
@@ -32,10 +32,10 @@ def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester
 
 def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
     """
-    Return the nonce that *recorded* outputs have, and the one to write.
+    Return the nonce of *recorded* outputs, and the one to write.
 
-    The same, as long as the stack is the same. A new one for another stack, so that a copy of the state that stays
-    behind under the old one holds the volume no more.
+    They are equal while the stack is the same. Another stack gets a new nonce, so that a copy of the state under the
+    old stack does not hold the volume any more.
     """
     before = str(recorded.get("nonce", ""))
     is_same = all(news.get(name) == recorded.get(name) for name in stack_identity.OF_OWNER)
@@ -43,7 +43,7 @@ def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
 
 
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` where the volume of *news* is another stack's, and is not to be adopted."""
+    """Raise `errors.RefusedError` where another stack owns the volume of *news*, and ``adopt`` is not set."""
     key, who = _key(news), requester(news, recorded)
     owner = registration_ownership.of(client).look([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
@@ -51,16 +51,16 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
 
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack took the volume *recorded* over: it is not this one's any more."""
+    """Return whether another resource of the stack has taken over the volume *recorded*."""
     nonce = str(recorded.get("nonce", ""))
     return registration_ownership.of(client).is_moved(_key(recorded), requester(recorded, recorded), nonce)
 
 
 def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
-    Say in a preview that a new resource takes over what another one of the stack holds.
+    Report in a preview that a new resource takes over a volume of another one of the stack.
 
-    Not where the record alone is left: the volume was deregistered beside Pulumi, and is registered again.
+    Not where only the record is left: the volume was deregistered outside of Pulumi, and is registered again.
     """
     owner = registration_ownership.of(context.client).seen_aloud(_key(news), context.warn)
     is_held = owner is not None and requester(news, {}).is_same_stack(owner)
@@ -74,9 +74,10 @@ def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
 @contextlib.contextmanager
 def refused_where_held(context: resource.Context, news: Mapping[str, Any]) -> Iterator[None]:
     """
-    Make of a refusal in the block a warning, for the preview of the new volume *news*, unless this stack holds it.
+    Turn a refusal in the block into a warning, for the preview of the new volume *news*, unless this stack holds it.
 
-    By its id: then its state has, or had, another resource for it. A preview of what is yet to be imported goes on.
+    The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
+    preview before an import.
     """
     try:
         yield
@@ -90,7 +91,7 @@ def refused_where_held(context: resource.Context, news: Mapping[str, Any]) -> It
 def mark(
     context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], held: Hold
 ) -> registration_ownership.AcquiredVolumes:
-    """Record the owner of the volume of *news*. Raises `errors.RefusedError` where it is another's."""
+    """Record the owner of the volume of *news*. Raises `errors.RefusedError` where another stack owns it."""
     key, who = _key(news), requester(news, recorded)
     taken = registration_ownership.of(context.client).take({key: held}, who, context.warn)
     if key in taken.refused:
@@ -99,30 +100,30 @@ def mark(
 
 
 def unmark(context: resource.Context, recorded: Mapping[str, Any]) -> None:
-    """Remove the mark of the volume *recorded*, unless it is registered again; one of another stays."""
+    """Remove the owner record of the volume *recorded*, unless it is registered again, or another owner has it."""
     if recorded.get("owner"):
         held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
         owner_record_upkeep.release(context.client, held, requester(recorded, {}), context.warn)
 
 
 def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` where the volume was *recorded* in another cluster than answers now."""
+    """Raise `errors.RefusedError` where the volume was *recorded* in another cluster than this one."""
     cluster_identity.refuse_other(client, f"volume {identity}", recorded, is_there=False)
 
 
 def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
-    """Return whether the volume was *recorded* in another cluster than answers now."""
+    """Return whether the volume was *recorded* in another cluster than this one."""
     return bool(_another_cluster(client, identity, recorded))
 
 
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of `outputs` is not known before the volume is registered."""
+    """Return those of `outputs` that are unknown before the registration."""
     owned = volume_properties.OWNERSHIP if news.get("owner") else ()
     return dict.fromkeys((*owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
 
 
 def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is to be recorded of a volume with an owner: which cluster holds it, and whether its record does."""
+    """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
     if not news.get("owner"):
         return {}
     record = registration_ownership.of(client).seen(_key(news))
@@ -131,12 +132,12 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_step(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of *recorded* outputs a check of the cluster does not change: the nonce, and whose step wrote it."""
+    """Return those of the *recorded* outputs that a refresh does not change: the nonce, and the stack that wrote it."""
     return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
 
 
 def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
-    """Return whether *record* has the nonce of another resource of the stack than the one of the *recorded* outputs."""
+    """Return whether *record* has the nonce of another resource of the stack than that of the *recorded* outputs."""
     if record is None or record.nonce in {"", recorded.get("nonce", "")}:
         return False
     return requester(recorded, recorded).is_same_stack(record)
@@ -144,11 +145,11 @@ def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) 
 
 def seen(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State | None) -> State | None:
     """
-    Return the inputs and outputs *found*, with the owner that the mark in the cluster says; *recorded* are old outputs.
+    Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
 
-    A lost mark takes the owner out of the inputs, so that it is set again. One of another stack is a warning. Where
+    A lost record removes the owner from the inputs, so that it is set again. Another stack's record is a warning. Where
     another resource of the stack holds the volume, the nonce is left out: if the program still declares this one, as
-    after a move that was interrupted and taken back, its update takes the volume back before the other one's delete.
+    after the rollback of an interrupted move, its update acquires the volume again before the other one's delete.
     Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
     if found is None:
@@ -177,7 +178,7 @@ def _as_marked(
     recorded: Mapping[str, Any],
     record: OwnerRecord | None,
 ) -> resource.Properties:
-    """Return *inputs* with the owner that *record* names; one that is not known, or not ours, changes nothing."""
+    """Return *inputs* with the owner of *record*; an unknown record, or another owner's, changes nothing."""
     if record is None:
         return inputs
     if not recorded:
@@ -192,7 +193,7 @@ def _as_marked(
 
 
 def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> str:
-    """Return in words that the volume was *recorded* in another cluster than answers now; empty where it was not."""
+    """Return a sentence that the volume was *recorded* in another cluster than this one; empty where it was not."""
     return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
 
 

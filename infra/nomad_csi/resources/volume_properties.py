@@ -115,7 +115,7 @@ DECLARED = declaration.Declaration(
 def check(
     declared: Mapping[str, properties.Property], news: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[properties.Failure, ...]]:
-    """Return *news* of a volume with namespace and name filled in, and everything that is wrong with it."""
+    """Return *news* of a volume with default namespace and name, and all failures."""
     values, failures = properties.check(declared, news)
     if "volumeId" in values:
         values.setdefault("name", values["volumeId"])
@@ -128,5 +128,5 @@ def key_of(inputs: Mapping[str, Any]) -> str:
 
 
 def is_created(inputs: Mapping[str, Any]) -> bool:
-    """Return whether the plugin makes the storage of the volume of checked *inputs*: other storage is named in them."""
+    """Return whether the plugin creates the storage of the volume of checked *inputs*: they name no external id."""
     return "externalId" not in inputs

@@ -1,4 +1,4 @@
-"""The custom resource `VolumeRegistration`: a volume that exists already, as Nomad is to hold it."""
+"""The custom resource `VolumeRegistration`: the registration of existing storage with Nomad."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,21 +22,21 @@ from nomad_csi.resources.frame import compare, resource
 
 
 class VolumeRegistrationResource(resource.Resource):
-    """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
+    """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
 
     declared = volume_properties.DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with namespace and name filled in, and everything that is wrong with it."""
+        """Return *news* with default namespace and name, and all failures."""
         return volume_properties.check(self.declared.inputs, news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """
-        Compare inputs; what Nomad never changes in place is registered anew, and only another id replaces it.
+        Compare inputs; a change that Nomad does not make in place registers anew, and only another id replaces.
 
-        Refuses nothing: the engine asks in a refresh, too, for what is to be drift there.
+        Refuses nothing: the engine calls it in a refresh, too, to show drift.
         """
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
@@ -45,12 +45,12 @@ class VolumeRegistrationResource(resource.Resource):
         return replace(found, notice=registration_change.sentence(identity, change))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, and the inputs; what Nomad will say of the volume is not known."""
+        """Return the id and the inputs; Nomad's outputs are unknown."""
         unknown = {"controllerRequired": resource.UNKNOWN} | volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview what follows a registration that works; of a new one, that its plugin is there."""
+        """Check in a preview the replacement of a registration; for a new volume, that its plugin is registered."""
         change = registration_change.classify(self.declared.inputs_in(old_outputs), news)
         if news.get("protect"):
             registration_change.refuse_other_data(volume_properties.key_of(news), change)
@@ -75,7 +75,7 @@ class VolumeRegistrationResource(resource.Resource):
         """
         Register the volume, or take over an equal registration.
 
-        Raises `errors.RefusedError` where it differs, and where it is another stack's.
+        Raises `errors.RefusedError` where it differs, and where another stack owns it.
         """
         found, held = volume_steps.found(context, news), volume_ownership.hold(news, {})
         if found is None:
@@ -88,7 +88,7 @@ class VolumeRegistrationResource(resource.Resource):
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
+        """Return the observed state; redacted parts stay as recorded, and so does all while Nomad is unreachable."""
         recorded = dict(inputs), dict(outputs)
         return volume_steps.read(context, identity, recorded, live=lambda volume: _live(volume, inputs))
 
@@ -96,10 +96,10 @@ class VolumeRegistrationResource(resource.Resource):
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """
-        Register the volume again with what changed; anew, where Nomad does not change that in place.
+        Register the volume again with its changes; anew, where Nomad does not change them in place.
 
-        Raises `errors.RefusedError` where Nomad would not take it, where the volume is protected and its id would stand
-        for other data, and what `registration_anew.register` does.
+        Raises `errors.RefusedError` where Nomad would refuse it, where the volume is protected and its id would get
+        other data, and what `registration_anew.register` does.
         """
         if news.get("protect"):
             change = registration_change.classify(self.declared.inputs_in(old_outputs), news)
@@ -122,9 +122,9 @@ class VolumeRegistrationResource(resource.Resource):
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
-        Deregister the volume, then remove its owner record; nothing where another resource of the stack took it over.
+        Deregister the volume, then remove its owner record; no-op where another resource of the stack took it over.
 
-        Raises `errors.RefusedError` while it is claimed, when it is another one by now, or another stack's.
+        Raises `errors.RefusedError` while it is claimed, where its storage changed, or where another stack owns it.
         """
         if volume_steps.is_held_elsewhere(context, self.declared.token, identity, outputs):
             return
@@ -138,7 +138,7 @@ class VolumeRegistrationResource(resource.Resource):
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a registration, with what it has *done*."""
+    """Return the outputs after a registration, with its results *done*."""
     news = {**news, **done}
     found: volumes.Volume | volumes.ListedVolume | None
     if secret_safety.is_at_risk(context.client, news):
@@ -154,7 +154,7 @@ def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedV
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
-    """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
+    """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
     whole = volume_document.to_inputs(volume.registration())
     shown = {name: value for name, value in whole.items() if name in volume_properties.INPUTS}
     live, foreign = volume_document.as_recorded(volume, shown, recorded)

@@ -1,4 +1,4 @@
-"""Steps that the resources of a volume have in common, whether its storage exists already or its plugin makes it."""
+"""Common steps of the resources of a volume, whether its storage exists already or its plugin creates it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from nomad_csi.resources import (
 from nomad_csi.resources.frame import resource
 
 ENDING_WAIT_S = 30.0
-"""How long claims have to go whose allocations have ended, or are told to: at Nomad it is a matter of seconds."""
+"""Timeout for the release of claims of ended or terminating allocations: Nomad takes seconds."""
 
 _NOT_DEREGISTERED = "nothing was deregistered: run `pulumi refresh` and check before deleting it"
 
@@ -25,7 +25,7 @@ State = volume_ownership.State
 
 
 def preview_new(context: resource.Context, news: Mapping[str, Any]) -> None:
-    """Refuse in a preview what the new volume *news* would be refused for, and warn where its plugin is missing."""
+    """Refuse in a preview a new volume *news* that a create would refuse, and warn where its plugin is missing."""
     volume_ownership.refuse_others(context.client, news, {})
     with volume_ownership.refused_where_held(context, news):
         volume_changes.refuse_taken(context.client, news)
@@ -34,7 +34,7 @@ def preview_new(context: resource.Context, news: Mapping[str, Any]) -> None:
 
 
 def found(context: resource.Context, news: Mapping[str, Any]) -> volumes.Volume | None:
-    """Return what Nomad has of the volume *news*, which is new to the state; the cluster gets an identity first."""
+    """Return Nomad's registration of the volume *news*, new to the state; creates the cluster's identity first."""
     secret_safety.refuse(context.client, volume_properties.key_of(news), news)
     if "owner" in news:
         cluster_identity.of(context.client, make=True)
@@ -50,9 +50,9 @@ def read(
     gone: Callable[[], State | None] = lambda: None,
 ) -> State | None:
     """
-    Return inputs and outputs as Nomad holds the volume; all as *recorded* when Nomad is out of reach.
+    Return the observed inputs and outputs of the volume; all as *recorded* while Nomad is unreachable.
 
-    *live* are those of a volume that is there, *gone* those of one that is not, where they are kept.
+    *live* returns those of a registered volume, *gone* those to keep of one that is not registered.
     """
     inputs, outputs = recorded
     namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
@@ -102,17 +102,21 @@ def is_held_elsewhere(context: resource.Context, token: str, identity: str, outp
 
 def let_go(context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]) -> volumes.Volume | None:
     """
-    Return *volume* once nobody claims it, ``None`` where it is gone meanwhile; nothing is sent.
+    Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
 
-    Claims that are about to go are waited for. Raises `errors.RefusedError` while it is claimed otherwise, naming who
-    holds it, and where it stands for other storage than *recorded*.
+    Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their allocations,
+    and where the volume has other storage than *recorded*.
     """
     refuse_another(volume, recorded, _NOT_DEREGISTERED)
     found: volumes.Volume | None = volume
     if volume.claims and deregistration.is_ending(volume):
         context.status("waiting for terminating allocations to release their claims")
         found = deregistration.wait_until_free(
-            context.client, volume, wait_s=ENDING_WAIT_S, cancelled=context.cancelled, goes_on=deregistration.is_ending
+            context.client,
+            volume,
+            wait_s=ENDING_WAIT_S,
+            cancelled=context.cancelled,
+            should_wait=deregistration.is_ending,
         )
     if found is not None:
         refuse_another(found, recorded, _NOT_DEREGISTERED)
@@ -121,15 +125,15 @@ def let_go(context: resource.Context, volume: volumes.Volume, recorded: Mapping[
 
 
 def stands_for_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> str:
-    """Return that *volume*, as Nomad holds it, is other storage than *recorded*; empty where it is not."""
+    """Return a sentence that *volume* in Nomad has other storage than *recorded*; empty where it has not."""
     external_id = recorded.get("externalId", volume.external_id)
     if external_id == volume.external_id:
         return ""
-    return f"volume {volume.key} stands for {volume.external_id} now, not for {external_id} as recorded"
+    return f"volume {volume.key}: external id is {volume.external_id} in Nomad, {external_id} in the state"
 
 
 def refuse_another(volume: volumes.Volume, recorded: Mapping[str, Any], advice: str) -> None:
-    """Raise `errors.RefusedError` with *advice* where *volume* is what somebody else registered under the same id."""
+    """Raise `errors.RefusedError` with *advice* where *volume* has other storage than *recorded*."""
     if why := stands_for_another(volume, recorded):
         raise errors.RefusedError(f"{why}; {advice}")
 
@@ -138,7 +142,7 @@ def deregister(context: resource.Context, identity: str, outputs: Mapping[str, A
     """
     Deregister the volume *identity*, if it is there, never by force; then remove its owner record.
 
-    Return what was there. Raises what `let_go` does.
+    Return the volume that was registered. Raises what `let_go` does.
     """
     volume = volumes.get(context.client, *resource.split_identity(identity, "namespace/volume_id"))
     if volume is not None:

@@ -394,7 +394,7 @@ def test_read_tells_of_other_storage_under_the_id(context, scripted, heard):
     _, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
 
     assert outputs["externalId"] == "vol-9"
-    assert "stands for vol-9 now, not for vol-1 as recorded" in heard["warn"][0]
+    assert "external id is vol-9 in Nomad, vol-1 in the state" in heard["warn"][0]
 
 
 def test_read_of_a_volume_that_is_gone_says_so(context, scripted):
@@ -557,7 +557,7 @@ def test_update_of_other_storage_is_refused(context, scripted):
     """What somebody registered anew is not ours to change."""
     scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
 
-    with pytest.raises(errors.RefusedError, match="stands for vol-9 now, not for vol-1 as recorded"):
+    with pytest.raises(errors.RefusedError, match="external id is vol-9 in Nomad, vol-1 in the state"):
         VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
     assert scripted.sent("PUT") == []
 

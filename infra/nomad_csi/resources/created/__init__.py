@@ -1,1 +1,1 @@
-"""Volumes that a plugin makes: the resource `CreatedVolume`, and the same for the command line."""
+"""Volumes that a plugin creates: the resource `CreatedVolume`, and its counterpart for the command line."""

@@ -1,4 +1,4 @@
-"""Volumes that a plugin makes: made once, taken over, changed, and never made to shrink."""
+"""Create, adopt and change volumes that a plugin creates; never shrink one."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ def make(
     context: resource.Context, news: Mapping[str, Any], held: registration_ownership.Hold, recorded: Mapping[str, Any]
 ) -> resource.Properties:
     """
-    Have the plugin make a volume that Nomad does not know, and return what to record of it.
+    Have the plugin create a volume that Nomad does not have, and return its outputs.
 
-    The owner record comes first, with the nonce of the name: a run that is interrupted finds its storage by it again.
-    *recorded* are the outputs of storage that is to be registered again; empty: none. Sent once. After an ambiguous
-    answer the volume is looked for: it is ours when it is there and as wanted.
+    The owner record comes first, with the nonce in the name: an interrupted run finds its storage by it. *recorded* are
+    the outputs of storage to register again; empty: none. Sent once. After an ambiguous response the volume is read: it
+    is ours when it is registered without drift.
 
-    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep what the plugin made, and where
-    the plugin answers storage that is registered already; then it is deregistered again, and not deleted.
+    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep the created volume, and where
+    the plugin returns storage that is registered already; then the volume is deregistered again, and not deleted.
     """
     namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
@@ -73,9 +73,9 @@ def _name_to_make(
     news: Mapping[str, Any],
     recorded: Mapping[str, Any],
 ) -> tuple[str, str]:
-    """Return the name to make storage by, and the nonce in it; where it was begun before, those of that time."""
+    """Return the name for the storage, and the nonce in it; those of an earlier attempt where there was one."""
     if recorded:
-        # Storage that an older release had made has no nonce in its name.
+        # Storage that an older release created has no nonce in its name.
         return recorded.get(created_properties.CREATED_NAME, news["name"]), ""
     record = registration_ownership.of(client).look([key]).owners.get(key)
     begun = record.origin if record is not None and who.is_same_stack(record) else ""
@@ -84,7 +84,7 @@ def _name_to_make(
 
 
 def _registered_besides(context: resource.Context, made: volumes.Volume) -> errors.RefusedError | None:
-    """Return the refusal of *made*, where its storage is another volume's, too."""
+    """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
         held = deletion.registered_as(context.client, made.external_id)
@@ -110,10 +110,10 @@ def take_over(
     is_ours: bool = False,
 ) -> resource.Properties:
     """
-    Leave an equal volume as it is, change one that may be adopted, refuse any other; return what to record of it.
+    Take over an equal volume unchanged, change one that may be adopted, refuse any other; return its outputs.
 
-    It becomes ours, and is no proof that its storage was made for us. *is_ours*: it is by its owner record, and may be
-    changed without being adopted.
+    The volume becomes ours; that is no evidence that its storage was created for us. *is_ours*: its owner record names
+    us, so that it may be changed without ``adopt``.
     """
     volume_ownership.refuse_others(context.client, news, {})
     compared = volume_changes.compare(found, news)
@@ -125,7 +125,7 @@ def take_over(
 
 
 def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, Any]) -> None:
-    """Change *found* in place, growing it where more is wanted. Raises `errors.RefusedError` for one too large."""
+    """Change *found* in place, and grow it to the desired size. Raises `errors.RefusedError` for one too large."""
     _refuse_shrinking(found, news)
     wanted = volume_document.as_stored(volume_document.from_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
@@ -143,9 +143,9 @@ def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, 
 
 def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
     """
-    Return whether *news* differ from *recorded* outputs in more than the owner, and what becomes of the storage.
+    Return whether *news* differ from *recorded* outputs in more than the owner and the deletion of the storage.
 
-    Also where nothing differs: then an update that failed is tried again.
+    True also where nothing differs: then a failed update is retried.
     """
     apart = created_properties.OF_DELETION | stack_identity.OF_OWNER
     differing = created_properties.DECLARED.differing(recorded, news)
@@ -153,7 +153,7 @@ def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool
 
 
 def refusal_of_shrinking(capacity_bytes: int, news: Mapping[str, Any]) -> str:
-    """Return why *news* cannot be had of a volume of *capacity_bytes*; empty where it can."""
+    """Return why *news* would shrink a volume of *capacity_bytes*; empty where they do not."""
     most = news.get("capacityMaxBytes", resource.UNKNOWN)
     if most == resource.UNKNOWN or not isinstance(capacity_bytes, int) or most >= capacity_bytes:
         return ""
@@ -174,7 +174,7 @@ def _refuse_shrinking(found: volumes.Volume, news: Mapping[str, Any]) -> None:
 def changed_properties(
     old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
 ) -> frozenset[str]:
-    """Return the properties in which *news* differ from *old_inputs* for the volume, or for what becomes of it."""
+    """Return the properties in which *news* differ from *old_inputs* for the volume, or for its deletion."""
     if any(old_inputs.get(name) != news.get(name) for name in ("namespace", "volumeId")):
         changed = frozenset(created_properties.INPUTS)
     else:
@@ -184,7 +184,7 @@ def changed_properties(
 
 
 def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:
-    """Return the volume that was made although nobody said so; raise *error*, with what it may mean, where none is."""
+    """Return the volume that was created without a response; raise *error*, with advice, where there is none."""
     is_hidden = secret_safety.is_at_risk(client, news)
     try:
         found = None if is_hidden else volumes.get(client, news["namespace"], news["volumeId"])
@@ -196,7 +196,7 @@ def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadAp
             "again, and makes no second one"
         )
         if is_hidden:
-            advice += f"; the volume was not looked for: {secret_safety.risk(client)}"
+            advice += f"; the volume was not read: {secret_safety.risk(client)}"
         message, status = error.message, error.status
         raise errors.NomadApiError(
             error.method, error.path, message, status=status, kind="ambiguous", advice=advice
@@ -205,7 +205,7 @@ def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadAp
 
 
 def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
-    """Return whether a change that was not answered is in force; false where that cannot be seen."""
+    """Return whether a change without a response is in effect; false where that could not be determined."""
     try:
         found = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:

@@ -1,9 +1,9 @@
 """
-The storage of a `CreatedVolume` that goes with it, where its ``onDestroy`` says ``delete``: the user's word.
+Deletion of a `CreatedVolume` with its storage, where its ``onDestroy`` is ``delete``: the user's confirmation.
 
-What is recorded counts, not what the program says by now: the engine hands over nothing else, and who takes the word
-back runs an update first. The deletion itself is `deletion.delete`, as on the command line; here it gets what the state
-knows. Stopped anywhere, it goes on with the next run, because the state keeps the volume until its storage is gone.
+The recorded value counts, not the program's current one: the engine passes nothing else, and a user who withdraws the
+confirmation runs an update first. The deletion itself is `deletion.delete`, as on the command line, with values from
+the state. It is safe to re-run after an interruption, as the state keeps the volume until its storage is deleted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,28 +19,28 @@ from nomad_csi.resources.frame import resource
 
 
 class UnfinishedError(errors.NomadCsiError):
-    """The volume is not deleted, or not wholly; says what is left. The same step again goes on."""
+    """The volume is not deleted, or not completely; the message says what is left. Safe to re-run."""
 
 
 def is_wanted(recorded: Mapping[str, Any]) -> bool:
-    """Return whether the storage goes when the volume *recorded* is removed."""
+    """Return whether the storage is deleted when the volume *recorded* is removed."""
     return recorded.get("onDestroy") == created_properties.DELETE
 
 
 def objection(identity: str, recorded: Mapping[str, Any]) -> str:
-    """Return why the storage of *recorded* is not deleted although that is wanted; empty where nothing is so."""
+    """Return why the storage of *recorded* must not be deleted although that is requested; empty where it may be."""
     made, storage = recorded.get(created_properties.MADE), recorded.get("externalId", "its storage")
     if not is_wanted(recorded) or (made is not None and made == storage):
         return ""
-    whose = "was there before" if made is None else f"is not {made}, which was made for it"
+    origin = "was there before" if made is None else f"is not {made}, which was made for it"
     return (
-        f"volume {identity} has on_destroy: delete, and its storage {storage} {whose}: what this stack did not have "
+        f"volume {identity} has on_destroy: delete, and its storage {storage} {origin}: what this stack did not have "
         "made is not deleted; set on_destroy: keep, and delete it where it was made"
     )
 
 
 def told_of_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what it means that *news* have another word than *recorded*."""
+    """Yield the consequence where *news* have another ``onDestroy`` than *recorded*."""
     storage = recorded.get("externalId", "its storage")
     if is_wanted(news) and not is_wanted(recorded):
         why = objection(identity, {**recorded, "onDestroy": created_properties.DELETE})
@@ -50,7 +50,7 @@ def told_of_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str
 
 
 def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` for a replacement that takes the word back: it would come too late."""
+    """Raise `errors.RefusedError` for a replacement that withdraws the confirmation: it would come too late."""
     if is_wanted(recorded) and not is_wanted(news):
         raise errors.RefusedError(
             f"volume {identity} would be replaced, and its storage deleted as recorded, although on_destroy says keep "
@@ -59,7 +59,7 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
 
 
 def order(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
-    """Return the order to delete the volume *recorded*; its word is what was recorded."""
+    """Return the request to delete the volume *recorded*; the recorded ``onDestroy`` is its confirmation."""
     namespace, volume_id = recorded["namespace"], recorded["volumeId"]
     word = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
     return deletion.DeletionRequest(
@@ -68,7 +68,7 @@ def order(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
 
 
 def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.DeletionOptions:
-    """Return how it is deleted. The operator's timeout of the step is how long a last snapshot may take."""
+    """Return the options of the deletion. The custom timeout of the step is the timeout of a last snapshot."""
     how, key = recorded.get("deletion", {}), order(recorded).key
     cluster = str(recorded.get("cluster", ""))
     return deletion.DeletionOptions(
@@ -80,7 +80,7 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
         snapshot_wait_s=context.timeout_s or deletion.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
         made={key: deletion.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
-        # A state of a token that may not read the cluster's id has none: then the provider's address is all there is.
+        # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
         accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
         tell=context.status,
@@ -90,10 +90,10 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
 
 def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
     """
-    Deregister the volume *recorded* and delete its storage; what is gone already is no error.
+    Deregister the volume *recorded* and delete its storage; neither has to exist any more.
 
-    Raises `errors.RefusedError` where it must not be, and all is as it was; `UnfinishedError` where the same again may
-    do it, or finish it.
+    Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
+    it.
     """
     if why := objection(identity, recorded):
         raise errors.RefusedError(f"{why}; nothing was changed")
@@ -113,8 +113,8 @@ def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any
     """
     Return whether a volume that Nomad does not hold must stay in the state, because its storage is to be deleted.
 
-    Where that could not be determined, it stays, and the operator is told. Where the driver cannot answer, the owner
-    record decides: a deletion removes it, and somebody who deregisters the volume by hand does not.
+    Where that could not be determined, it stays, with a warning. Where the driver cannot answer, the owner record
+    decides: a deletion removes it, a deregistration by hand does not.
     """
     if not is_wanted(recorded) or objection(identity, recorded):
         return False
@@ -137,13 +137,13 @@ def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any
 
 
 def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
-    """Return whether the volume had an owner record, and has none any more."""
+    """Return whether the owner record of the volume was removed."""
     key = (recorded["namespace"], recorded["volumeId"])
     return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
 
 
 def sentence(outcome: deletion.DeletionOutcome) -> str:
-    """Return *outcome* as a sentence that says what is left, and what to do."""
+    """Return *outcome* as a sentence with what is left, and the next step."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
     evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""
     last = f"; its last snapshot is {outcome.snapshot_id}{evidence}" if outcome.snapshot_id else ""
@@ -154,9 +154,9 @@ def sentence(outcome: deletion.DeletionOutcome) -> str:
             return f"{volume} was gone already: {reason}"
         case "kept":
             left = f"its storage {storage} is not deleted"
-            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run: the same command goes on"
+            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run"
         case "unknown":
             left = f"could not determine whether its storage {storage} is deleted"
-            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run: the same command goes on"
+            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run"
         case _:
             return f"{volume} and its storage {storage} are as they were ({outcome.status}): {reason}"

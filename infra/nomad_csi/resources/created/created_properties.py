@@ -1,4 +1,4 @@
-"""The properties of a `CreatedVolume`: those of a registration, without what the plugin answers, and what it needs."""
+"""The properties of a `CreatedVolume`: those of a registration without the plugin's outputs, and its own."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -74,7 +74,7 @@ INPUTS: Mapping[str, properties.Property] = {
 }
 
 OF_DELETION = frozenset({"onDestroy", "deletion"})
-"""Properties that say what becomes of the storage; Nomad knows nothing of them."""
+"""Properties of the deletion of the storage; they are not sent to Nomad."""
 
 MADE = "madeStorage"
 CREATED_NAME = "createdName"
@@ -118,7 +118,7 @@ SIZES = ("capacityMinBytes", "capacityMaxBytes")
 
 
 def wrong_together(values: Mapping[str, Any]) -> Iterator[properties.Failure]:
-    """Yield what is wrong with sizes and sources, which the kinds of the properties do not say."""
+    """Yield failures of sizes and sources that concern several properties."""
     sizes = {name: values[name] for name in SIZES if values.get(name, properties.UNKNOWN) != properties.UNKNOWN}
     if len(sizes) == len(SIZES) and sizes["capacityMaxBytes"] < sizes["capacityMinBytes"]:
         given = f"{sizes['capacityMaxBytes']} below {sizes['capacityMinBytes']}"
@@ -143,5 +143,5 @@ def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure
 
 
 def as_meant(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* in one shape for one meaning: to keep the storage is what nothing means."""
+    """Return *values* in a normal form: ``onDestroy: keep`` is the default, and left out."""
     return {name: value for name, value in values.items() if (name, value) != ("onDestroy", KEEP)}

@@ -1,4 +1,4 @@
-"""The custom resource `CreatedVolume`: a volume that the plugin itself makes, through Nomad."""
+"""The custom resource `CreatedVolume`: a volume that the plugin itself creates, through Nomad."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,11 +18,11 @@ from nomad_csi.resources import (
 from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import compare, resource
 
-# What an operator is told of a volume that a plugin makes, before it changes and when it is checked.
+# Messages about a volume that a plugin creates, in a preview and in a refresh.
 
 
 def replacement_sentence(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a replacement entails: where the data stays, and what the new volume has."""
+    """Yield the consequences of a replacement: where the data stays, and what the new volume has."""
     storage = recorded.get("externalId", "its storage")
     yield f"deregisters {identity} first; refused while it is claimed"
     if created_deletion.is_wanted(recorded):
@@ -34,14 +34,14 @@ def replacement_sentence(identity: str, recorded: Mapping[str, Any], news: Mappi
 
 
 def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why the size that is wanted will be refused."""
+    """Yield why the desired size will be refused."""
     why = created_changes.refusal_of_shrinking(old_outputs.get("capacityBytes", 0), news)
     if why:
         yield f"will be refused: {why}"
 
 
 def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
-    """Return that the plugin did not find the storage *recorded* again; empty where it did."""
+    """Return a warning that the plugin did not find the storage *recorded* again; empty where it did."""
     now = made["externalId"]
     before = recorded.get(created_properties.MADE, now)
     return "" if now == before else f"the plugin made {now} in place of {before}, which may be left"
@@ -56,7 +56,7 @@ class CreatedVolumeResource(resource.Resource):
     declared = created_properties.DECLARED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with namespace and name filled in, and everything that is wrong with it."""
+        """Return *news* with default namespace and name, and all failures."""
         values, failures = volume_properties.check(self.declared.inputs, news)
         meant = created_properties.as_meant(volume_document.in_order(values))
         return meant, (*failures, *created_properties.wrong_together(values))
@@ -65,9 +65,9 @@ class CreatedVolumeResource(resource.Resource):
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """
-        Compare inputs; what the storage was made by replaces it, a larger size makes it grow.
+        Compare inputs; parameters of the creation replace the storage, a larger size grows it.
 
-        Raises `errors.RefusedError` for a replacement that would delete storage which is to be kept by now.
+        Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
         hidden = {"foreignMountFlags": "mountOptions.mountFlags", created_properties.DEREGISTERED: "deregistered"}
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
@@ -76,11 +76,11 @@ class CreatedVolumeResource(resource.Resource):
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
             return replace(found, notice="; ".join(replacement_sentence(identity, old_outputs, news)))
-        told = (
+        notices = (
             *size_sentence(old_outputs, news),
             *created_deletion.told_of_change(identity, old_outputs, news),
         )
-        return replace(found, notice="; ".join(told))
+        return replace(found, notice="; ".join(notices))
 
     def _difference(
         self,
@@ -89,13 +89,13 @@ class CreatedVolumeResource(resource.Resource):
         news: Mapping[str, Any],
         also: tuple[str, ...] = (),
     ) -> resource.ResourceDiff:
-        """Return what differs; places that only the catalogue names otherwise do not."""
+        """Return the diff, without places whose topology key alone changed in the catalogue."""
         wanted = volume_document.with_recorded_places(old_inputs, news)
         changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
         return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, and the inputs; what the plugin will answer is not known."""
+        """Return the id and the inputs; the plugin's outputs are unknown."""
         unknown = dict.fromkeys(
             ("externalId", "capacityBytes", "context", "topologies", created_properties.CREATED_NAME), resource.UNKNOWN
         )
@@ -103,7 +103,7 @@ class CreatedVolumeResource(resource.Resource):
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview the plugin of what replaces a volume; of a new one, that its plugin is there."""
+        """Check in a preview the plugin of a replacement; for a new volume, that its plugin is registered."""
         old_inputs = self.declared.inputs_in(old_outputs)
         is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
         if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
@@ -117,16 +117,16 @@ class CreatedVolumeResource(resource.Resource):
             successor.warn_out_of_reach(context, news)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Have the volume made, or take over an equal one. Raises `errors.RefusedError` where it differs."""
+        """Create the volume, or take over an equal one. Raises `errors.RefusedError` where it differs."""
         return self.bring(context, news, volume_ownership.hold(news, {}))
 
     def bring(
         self, context: resource.Context, news: Mapping[str, Any], held: volume_ownership.Hold, *, is_ours: bool = False
     ) -> tuple[str, resource.Properties]:
         """
-        Do what `create` does. *held* is what the owner record gets: without a state that keeps a nonce, none.
+        Do what `create` does. *held* is what to write to the owner record: no nonce without a state that keeps it.
 
-        *is_ours*: one that differs is changed as if it were adopted, unless it is another owner's by then.
+        *is_ours*: change a volume that differs as if it were adopted, unless another owner has it by then.
         """
         found = volume_steps.found(context, news)
         if found is None:
@@ -141,7 +141,7 @@ class CreatedVolumeResource(resource.Resource):
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return what Nomad holds; redacted parts stay as recorded, and so does all when Nomad is out of reach."""
+        """Return the observed state; redacted parts stay as recorded, and so does all while Nomad is unreachable."""
         recorded = dict(inputs), dict(outputs)
 
         def live(volume: volumes.Volume) -> volume_ownership.State:
@@ -163,9 +163,9 @@ class CreatedVolumeResource(resource.Resource):
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """
-        Change what Nomad holds, and grow the storage where more is wanted.
+        Change the volume in place, and grow the storage to the desired size.
 
-        Never makes storage, but registers what is left of a deletion that was not finished.
+        Never creates storage, but registers the storage that an unfinished deletion left.
         """
         volume_ownership.refuse_other_cluster(context.client, identity, old_outputs)
         volume_ownership.refuse_others(context.client, news, old_outputs)
@@ -175,8 +175,8 @@ class CreatedVolumeResource(resource.Resource):
         done = stack_identity.recorded(context, held.nonce)
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
             made = created_changes.make(context, news, held, old_outputs)
-            if told := another_sentence(made, old_outputs):
-                context.warn(told)
+            if warning := another_sentence(made, old_outputs):
+                context.warn(warning)
             return _observed(context, news, made | done)
         _refuse_another(identity, found, old_outputs)
         volume_ownership.mark(context, news, old_outputs, held)
@@ -190,7 +190,7 @@ class CreatedVolumeResource(resource.Resource):
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
-        Deregister the volume, and say where its storage stays; or delete that too, where it is recorded to go.
+        Deregister the volume, and report where its storage stays; or delete that too, with ``onDestroy: delete``.
 
         Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
         """
@@ -212,7 +212,7 @@ class CreatedVolumeResource(resource.Resource):
 
 
 def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:
-    """Refuse to change what is gone, or stands for other storage than *recorded*."""
+    """Refuse to change a volume that is not registered, or has other storage than *recorded*."""
     if found is None:
         raise errors.RefusedError(
             f"volume {identity} is not registered any more; nothing was made in its place: run `pulumi refresh` and "
@@ -233,13 +233,13 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
-    """Return what of *recorded* outputs Nomad does not know: how the plugin made the storage, and whose step it was."""
+    """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
     made = (created_properties.MADE, created_properties.CREATED_NAME)
     return {name: recorded[name] for name in made if name in recorded} | volume_ownership.of_step(recorded)
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
-    """Return inputs and outputs of *volume*, with the parts that Nomad never shows as *recorded*."""
+    """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
     shown = volume_document.of_created(volume)
     live, foreign = volume_document.as_recorded(volume, shown, recorded, made_by_plugin=True)
     return live, created_properties.DECLARED.recorded(live) | volume_document.outputs_of(volume) | foreign

@@ -1,8 +1,8 @@
 """
-Volumes of a spec that their plugins make, from the command line: made, taken over, changed by `CreatedVolumeResource`.
+Create, adopt and change volumes of a spec from the command line, by `CreatedVolumeResource`.
 
-Here is no state that remembers a volume: the owner record alone says that it was begun, under which name, and for whom.
-So there is always an owner, known by its label, and what a stack's state knows of a volume is left as it is.
+There is no state here: only the owner record keeps that a creation was started, the name, and the owner. So an owner is
+required, identified by its label, and the nonces that a stack's state holds are left unchanged.
 """
 
 import dataclasses
@@ -21,14 +21,14 @@ from nomad_csi.resources.created import created_changes, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
 
-# What became of a volume that its plugin was to make, as data.
+# The outcome of creating a volume, as data.
 
 
 CreationStatus = Literal["new", "changes", "created", "updated", "unchanged", "refused", "failed", "unknown"]
 """
-``created``: the plugin made it. ``updated``: changed, or grown. ``unchanged``: it was there and as wanted. ``refused``:
-it must not be. ``failed``: not done, and may be another time. ``unknown``: asked for without an answer: run again.
-``new`` and ``changes``: what a dry run says of those that would be ``created`` and ``updated``.
+``created``: by the plugin. ``updated``: changed, or grown. ``unchanged``: registered without drift. ``refused``: not
+permitted. ``failed``: not done, a retry may succeed. ``unknown``: requested, no response: run again. ``new`` and
+``changes``: in a dry run, those that would be ``created`` and ``updated``.
 """
 
 _DONE: dict[CreationStatus, CreationStatus] = {"new": "created", "changes": "updated", "unchanged": "unchanged"}
@@ -36,7 +36,7 @@ _DONE: dict[CreationStatus, CreationStatus] = {"new": "created", "changes": "upd
 
 @dataclass(frozen=True, kw_only=True)
 class CreationOutcome(outcome.VolumeOutcome):
-    """What became of one volume."""
+    """The outcome of creating one volume."""
 
     DONE = frozenset({"new", "changes", "created", "updated", "unchanged"})
     COLUMNS = ("storage", "remarks")
@@ -44,23 +44,23 @@ class CreationOutcome(outcome.VolumeOutcome):
     status: CreationStatus
 
     external_id: str = ""
-    """The storage; empty where there is none, or it is not known."""
+    """The storage; empty where there is none, or it is unknown."""
 
     capacity_bytes: int = 0
-    """How large that is; 0 where the plugin does not say."""
+    """Its size; 0 where the plugin does not report it."""
 
     changes: tuple[str, ...] = ()
-    """What is not as wanted, one sentence each."""
+    """The drift, one sentence for each field."""
 
     not_comparable: tuple[str, ...] = ()
-    """Parts that Nomad never shows: not compared, sent."""
+    """Parts that Nomad never shows: sent without a comparison."""
 
     owner: str = ""
-    """The stack that the volume belongs to, where that is why it is refused."""
+    """The stack that owns the volume, where it is refused for that."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The storage, and the remarks; of one that is as it was, nothing."""
+        """The storage, and the details; empty for an unchanged volume."""
         if self.status == "unchanged":
             return ("", self.reason)
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable else ""
@@ -69,13 +69,13 @@ class CreationOutcome(outcome.VolumeOutcome):
         return (f"{self.external_id}{size}", remarks)
 
     def as_done(self) -> "CreationOutcome":
-        """Return what this becomes when it is carried out."""
+        """Return the outcome once this one is carried out."""
         is_sent = self.status == "unchanged" and bool(self.not_comparable)
         return dataclasses.replace(self, status="updated" if is_sent else _DONE[self.status])
 
 
 def judged(namespace: str, volume_id: str, found: difference.Comparison) -> CreationOutcome:
-    """Return what is to be done about a volume of which *found* was seen, and what Nomad or its plugin would refuse."""
+    """Return the planned outcome of a volume with the comparison *found*, or what Nomad or its plugin would refuse."""
     sentences = difference.sentences(found.differences)
     status: CreationStatus = "new" if found.is_new else "changes" if sentences else "unchanged"
     return CreationOutcome(
@@ -95,22 +95,22 @@ _RESOURCE = created_volume.CreatedVolumeResource()
 
 @dataclass(frozen=True, kw_only=True)
 class CreationOptions:
-    """How volumes are made."""
+    """Options of the creation of volumes."""
 
     requester: registration_ownership.Requester
-    """For whom; has an owner."""
+    """The requester; has an owner."""
 
     grows: bool = False
-    """Whether one that is there grows where the spec wants more."""
+    """Whether to grow an existing volume to the size in the spec."""
 
     is_dry_run: bool = False
-    """Whether nothing is changed, and only told what would be."""
+    """Whether to change nothing, and only return the planned outcomes."""
 
     step_timeout_s: float = 0
-    """For each volume; 0: what making and growing one usually have."""
+    """Timeout for each volume; 0: the defaults of creating and growing one."""
 
     tell: Callable[[str], None] = lambda _line: None
-    """Told what begins, and of what stays to be known."""
+    """Called with progress and warnings."""
 
 
 def create(
@@ -119,15 +119,15 @@ def create(
     options: CreationOptions,
 ) -> tuple[CreationOutcome, ...]:
     """
-    Make the volumes *wanted*, one after the other, and return an outcome for each.
+    Create the volumes *wanted*, one after the other, and return an outcome for each.
 
-    A volume that is there and as wanted is left alone, so that the same call again goes on where one was interrupted.
-    One that differs is changed where it is this owner's, or is to be adopted. What failed keeps none of the others out.
+    A volume without drift is left unchanged, so that the call is idempotent and safe to re-run after an interruption.
+    One that differs is changed where this owner has it, or adopts it. A failure does not affect the other volumes.
 
     Args:
         client: the cluster.
-        wanted: volumes that their plugins make, each with its document, secrets included.
-        options: for whom, and how.
+        wanted: volumes that their plugins create, each with its document, including secrets.
+        options: the requester, and further options.
 
     """
     return tuple(_one(client, planned, document, options) for planned, document in wanted)
@@ -135,7 +135,7 @@ def create(
 
 def absent(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> tuple[volumes.Key, ...]:
     """
-    Return those of *keys* that Nomad does not have, in their order. Asks for lists, which show and erase no secret.
+    Return those of *keys* that Nomad does not have, in their order. Reads only lists, which show and erase no secret.
 
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
@@ -185,9 +185,9 @@ def _judged(
     client: nomad.Nomad, key: volumes.Key, news: Mapping[str, Any], options: CreationOptions
 ) -> tuple[CreationOutcome, bool]:
     """
-    Return what is to be done about a volume, and whether it is this owner's already. Changes nothing.
+    Return the planned outcome of a volume, and whether this owner has it already. Changes nothing.
 
-    Raises `errors.RefusedError` for what the resource refuses before it compares.
+    Raises `errors.RefusedError` for what the resource refuses before the comparison.
     """
     secret_safety.refuse(client, "/".join(key), news)
     who = volume_ownership.requester(news, {})
@@ -215,13 +215,13 @@ def _judged(
 
 
 def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions, *, is_ours: bool) -> str:
-    """Return why a volume that differs, and that Nomad would change, is left alone; empty where it is not."""
+    """Return why a volume that differs, and that Nomad would change, is left unchanged; empty where it is changed."""
     if not is_ours and not news.get("adopt"):
         return "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
     if created_changes.refusal_of_shrinking(found.capacity_bytes, news):
         return f"storage never shrinks, and has {listing.size(found.capacity_bytes)}"
     least = news.get("capacityMinBytes", 0)
-    has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin says how large it made a volume
+    has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin reports the size
     if least > has and not options.grows:
         held = f"it has {listing.size(has)}" if has else "Nomad has no size of it"
         return f"{held}, and {listing.size(least)} are wanted; nothing was changed: --grow has it grow"

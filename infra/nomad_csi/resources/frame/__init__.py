@@ -1,1 +1,1 @@
-"""What custom resources have in common: their shape, their properties, and how these are compared."""
+"""The common parts of custom resources: their interface, their properties, and the comparison of these."""

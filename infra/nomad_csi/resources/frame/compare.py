@@ -1,4 +1,4 @@
-"""What separates two property values: the paths that differ, and which of them appeared or vanished."""
+"""Compare property values: the paths that differ, and which of them were added or removed."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ def difference(
     """
     Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
 
-    *changed* are the properties that differ; ``None``: those that are compared, by their values. *also_updates* are
-    paths that differ although the inputs are equal. *notice* is kept only where the object is replaced.
+    *changed* are the properties that differ; ``None``: determined by the values of the compared properties.
+    *also_updates* are paths that differ although the inputs are equal. *notice* is kept only for a replacement.
     """
     compared = declared.inputs.keys() - declared.not_compared if changed is None else changed
     found = [change for change in changes(old_inputs, news) if properties.top_of_path(change.path) in compared]

@@ -1,4 +1,4 @@
-"""One kind of custom resource as declared: for its checks, for the package schema, for the classes of programs."""
+"""The declaration of a custom resource: for its checks, the package schema, and the classes of programs."""
 
 import functools
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from nomad_csi.resources.frame import properties
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What a kind of custom resource is called, what it is given and what it answers."""
+    """Token, description, inputs and outputs of a kind of custom resource."""
 
     token: str
     """Pulumi's type token, such as ``nomad-csi:index:VolumeRegistration``."""
 
     description: str
-    """What the object is."""
+    """Description of the object."""
 
     inputs: Mapping[str, properties.Property]
-    """What an operator may give."""
+    """The inputs, by name."""
 
     outputs: Mapping[str, properties.Property]
-    """What an object has besides its inputs."""
+    """The outputs that are not inputs, by name."""
 
     @functools.cached_property
     def secret(self) -> frozenset[str]:
@@ -31,11 +31,11 @@ class Declaration:
 
     @functools.cached_property
     def not_compared(self) -> frozenset[str]:
-        """Names of the inputs whose change changes nothing of the object."""
+        """Names of the inputs whose change does not change the object."""
         return frozenset(name for name, item in self.inputs.items() if not item.compared)
 
     def differing(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-        """Return the names of the inputs that are compared and have another value *after* than *before*."""
+        """Return the names of the compared inputs whose values *before* and *after* differ."""
         return {name for name in self.inputs.keys() - self.not_compared if before.get(name) != after.get(name)}
 
     def recorded(self, values: Mapping[str, Any]) -> dict[str, Any]:

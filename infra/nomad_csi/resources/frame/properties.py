@@ -1,5 +1,5 @@
 """
-Properties of custom resources, declared once: what `check` accepts and what the package schema says.
+Properties of custom resources, declared once for `check` and for the package schema.
 
 Values are JSON values; `UNKNOWN` is accepted wherever a value is.
 """
@@ -40,7 +40,7 @@ def top_of_path(path: str) -> str:
 
 
 def is_covered(path: str, by: Iterable[str]) -> bool:
-    """Return whether *path* is one of the paths in *by*, or below one; ``[*]`` stands for any index or name."""
+    """Return whether *path* is one of the paths in *by*, or below one; ``[*]`` matches any index or name."""
     return any(_pattern(cover).match(path) for cover in by)
 
 
@@ -54,10 +54,10 @@ def _pattern(cover: str) -> re.Pattern[str]:
 
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
+"""Pulumi's marker of an unknown value (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
 
 SHOWN_LIMIT = 60
-"""Characters of a value that a failure shows."""
+"""Maximum length of a value in a failure."""
 
 Kind = Literal["text", "number", "flag", "list", "map", "record"]
 
@@ -81,7 +81,7 @@ _NAMES: Mapping[Kind, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """What a check refuses: where and why. The provider never names the property on the wire."""
+    """A failed check: path and reason. The provider never names the property on the wire."""
 
     path: str
     reason: str
@@ -89,7 +89,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Range:
-    """Which numbers a property may be."""
+    """The range of numbers of a property."""
 
     words: str
     """The range as a phrase that follows "expected"."""
@@ -99,14 +99,14 @@ class Range:
     is_whole: bool = True
 
     def has(self, given: float) -> bool:
-        """Return whether *given* is one of the numbers."""
+        """Return whether *given* is in the range."""
         is_one = math.isfinite(given) and (not self.is_whole or given == int(given))
         return is_one and self.least <= given <= self.most
 
 
 @dataclass(frozen=True)
 class Property:
-    """One property of a custom resource, or of a record in one."""
+    """One property of a custom resource, or of an object in one."""
 
     kind: Kind
     description: str = ""
@@ -114,7 +114,7 @@ class Property:
     required: bool = False
 
     default: Any = None
-    """Filled in by `check` where nothing is given; ``None``: the property stays absent."""
+    """The value that `check` fills in for an absent property; ``None``: it stays absent."""
 
     may_be_empty: bool = False
     """Whether ``""`` is a value. Otherwise an empty optional property is absent, an empty required one missing."""
@@ -124,29 +124,29 @@ class Property:
     """Whether a change needs a new object."""
 
     compared: bool = True
-    """Whether a change of it changes the object; not of what says how a step is made, or where a value comes from."""
+    """Whether a change of it changes the object; false for options of a step, and for the source of a value."""
 
     recorded: bool = True
-    """Whether it is an output, too; not of what a step reads and nothing keeps."""
+    """Whether it is an output, too; false for values that only a step reads."""
 
     one_of: tuple[str, ...] = ()
-    """The texts allowed; empty: any."""
+    """The allowed strings; empty: any."""
 
     pattern: re.Pattern[str] | None = None
     pattern_says: str = ""
     """The pattern as a phrase that follows "expected"."""
 
     range: Range | None = None
-    """The numbers allowed; ``None``: any."""
+    """The allowed numbers; ``None``: any."""
 
     item: "Property | None" = None
-    """What a list holds; a map always holds text."""
+    """Items of a list; a map always has string values."""
 
     type_name: str = ""
-    """Name of a record's type in the package schema."""
+    """Name of an object's type in the package schema."""
 
     fields: Mapping[str, "Property"] = field(default_factory=dict)
-    """What a record has."""
+    """Properties of an object."""
 
 
 text = functools.partial(Property, "text")
@@ -171,7 +171,7 @@ def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
 
 def with_unknown_parts(declared: Property, value: Any) -> Any:
     """
-    Return a *value* of the kind that is *declared*, with `UNKNOWN` only where a text is.
+    Return a *value* of the kind that is *declared*, with `UNKNOWN` only in place of a string.
 
     ``UNKNOWN`` in place of a list or an object becomes one that holds it, and in place of a number ``-1``: it differs
     from every known value, and has its shape.
@@ -192,7 +192,7 @@ def with_unknown_parts(declared: Property, value: Any) -> Any:
 
 
 def has_unknown(value: Any) -> bool:
-    """Return whether *value*, or a part of it, is not known yet."""
+    """Return whether *value*, or a part of it, is unknown."""
     if isinstance(value, Mapping):
         return any(map(has_unknown, value.values()))
     return any(map(has_unknown, value)) if isinstance(value, list) else value == UNKNOWN
@@ -202,9 +202,9 @@ def check(
     declared: Mapping[str, Property], given: Mapping[str, Any], path: str = ""
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:
     """
-    Return *given* with defaults filled in and empty optional properties left out, and all that is wrong with it.
+    Return *given* with defaults filled in and empty optional properties left out, and all failures.
 
-    The result has one shape for one meaning, so that what is read back can be compared with it.
+    The result is in a normal form, so that an observed state can be compared with it.
     """
     failures = [
         _unknown_name(path, name, declared) for name in given if name not in declared and given[name] is not None
@@ -259,7 +259,7 @@ def _fits(kind: Kind, given: Any) -> bool:
 
 def _check_scalar(declared: Property, given: Any, path: str) -> list[Failure]:
     if given == "":
-        return []  # whether that is a value is decided where the default is
+        return []  # `_check_named` decides whether that is a value
     if declared.one_of and given not in declared.one_of:
         return [_failure(declared, path, f"one of {', '.join(declared.one_of)}", given)]
     if declared.pattern and not declared.pattern.fullmatch(given):
@@ -295,14 +295,14 @@ def _failure(declared: Property, path: str, allowed: str, given: Any) -> Failure
 
 
 def shown(value: Any) -> str:
-    """Return *value* as short text: ``shown("a")`` is ``"'a'"``, ``shown(True)`` is ``"true"``."""
+    """Return *value* as a short string: ``shown("a")`` is ``"'a'"``, ``shown(True)`` is ``"true"``."""
     if isinstance(value, Mapping | list | tuple):
         return "a mapping" if isinstance(value, Mapping) else "a list"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
 
 
-# Properties that several resources have: their patterns and what these say stand here, what they are for at each.
+# Properties of several resources: their patterns and the messages of these; each resource has its own description.
 
 
 def namespace(description: str, *, replaces: bool = True) -> Property:

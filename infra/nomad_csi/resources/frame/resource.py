@@ -1,7 +1,7 @@
 """
-The shape that every custom resource has, in plain Python.
+The interface of every custom resource, in plain Python.
 
-Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` stands for what is not known yet.
+Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` marks an unknown value.
 """
 
 import functools
@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.resources.frame import declaration, properties
 
-# What the engine has said so far in one operation, such as a preview or an update. A process serves one at a time.
+# The objects of one operation of the engine, such as a preview or an update. A process serves one at a time.
 
 
 _Answer = TypeVar("_Answer")
@@ -25,7 +25,7 @@ _NOTHING: _Inputs = {}
 
 
 class Operation:
-    """The objects of an operation, by type token and URN. May be used by several threads at once."""
+    """The objects of an operation, by type token and URN. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -35,17 +35,17 @@ class Operation:
         self._answers: dict[str, futures.Future[Any]] = {}
 
     def declare(self, token: str, urn: str, inputs: Mapping[str, Any]) -> None:
-        """Remember that the program declares the object *urn* with checked *inputs*."""
+        """Record that the program declares the object *urn* with checked *inputs*."""
         with self._lock:
             self._declared.setdefault(token, {})[urn] = inputs
 
     def record(self, urn: str, outputs: Mapping[str, Any]) -> None:
-        """Remember that the state has the object *urn* with *outputs*."""
+        """Record that the state has the object *urn* with *outputs*."""
         with self._lock:
             self._recorded[urn] = outputs
 
     def create(self, token: str, identity: str) -> None:
-        """Remember that *identity* was created, or taken over."""
+        """Record that *identity* was created, or taken over."""
         with self._lock:
             self._created.add((token, identity))
 
@@ -70,7 +70,7 @@ class Operation:
             return (token, identity) in self._created
 
     def once(self, question: str, ask: Callable[[], _Answer]) -> _Answer:
-        """Return what *ask* returned, or raise what it raised, the first time in this operation."""
+        """Return what *ask* returned, or raise what it raised, on its first call in this operation."""
         with self._lock:
             answer = self._answers.get(question)
             is_first = answer is None
@@ -81,7 +81,7 @@ class Operation:
         return found
 
 
-# The shape of a resource.
+# The interface of a resource.
 
 
 UNKNOWN = properties.UNKNOWN
@@ -94,7 +94,7 @@ Failure = properties.Failure
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceDiff:
-    """What separates an object from what is wanted."""
+    """The differences between an object and its desired state."""
 
     updates: tuple[str, ...] = ()
     """Paths that change in place, such as ``capabilities[0].accessMode``."""
@@ -106,10 +106,10 @@ class ResourceDiff:
     """Those of the paths that had no value before."""
 
     removed: frozenset[str] = frozenset()
-    """Those of the paths that have no value any more."""
+    """Those of the paths whose value is removed."""
 
     notice: str = ""
-    """A sentence for the operator about what the change entails; shown in preview."""
+    """A sentence for the user about the consequences of the change; shown in a preview."""
 
     @property
     def any(self) -> bool:
@@ -118,12 +118,12 @@ class ResourceDiff:
 
 
 def identity(*parts: str) -> str:
-    """Return *parts* joined by ``/``; `UNKNOWN` while one of them is."""
+    """Return *parts* joined by ``/``; `UNKNOWN` where one of them is unknown."""
     return UNKNOWN if UNKNOWN in parts else "/".join(parts)
 
 
 class InitFailedError(errors.NomadCsiError):
-    """The object exists and is recorded, but is not as it should be yet. The next run goes on from here."""
+    """The object exists and is recorded, but not in its desired state yet. The next run continues from here."""
 
     def __init__(self, identity: str, outputs: Properties, reasons: tuple[str, ...]) -> None:
         super().__init__("; ".join(reasons))
@@ -138,40 +138,40 @@ def _silent(_message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a step may use, and whom it tells."""
+    """Connections, options and log functions of a step."""
 
     connect: Callable[[], nomad.Nomad]
-    """Return what `client` is, shared by all steps: not theirs to close."""
+    """Return the value of `client`, shared by all steps, which must not close it."""
 
     root: Path | None = None
-    """The folder that `RenderedFile` paths are relative to; ``None``: nobody said, so no file can be written."""
+    """The folder that `RenderedFile` paths are relative to; ``None``: not configured, so no file can be written."""
 
     sandbox: str = ""
-    """The mark of the sandbox this process runs in; empty outside of one. Recorded in every object's outputs."""
+    """The mark of the sandbox that this process runs in; empty outside of one. Recorded in every object's outputs."""
 
     stack: str = ""
-    """Label of the stack that the step is for, ``project/stack``; empty where it is not known."""
+    """Label of the stack of the step, ``project/stack``; empty where it is unknown."""
 
     status: Callable[[str], None] = _silent
-    """Show a short line while the step runs; the part that changes first, sent on change only."""
+    """Show a short line while the step runs, with the changing part first; sent on change only."""
 
     warn: Callable[[str], None] = _silent
-    """Show a line that stays, as a warning."""
+    """Show a permanent warning."""
 
     note: Callable[[str], None] = _silent
-    """Show a line that stays, and warns of nothing."""
+    """Show a permanent line that is no warning."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set when the operator interrupts."""
 
     timeout_s: float = 0
-    """The custom timeout that the operator gave this step, in seconds; 0: the step's own default."""
+    """The user's custom timeout of this step, in seconds; 0: the step's own default."""
 
     urn: str = ""
-    """Of the object that the step is about; empty where there is none."""
+    """URN of the step's object; empty where there is none."""
 
     operation: Operation = field(default_factory=Operation)
-    """What the engine has said so far of the preview or update that this step is part of."""
+    """The preview or update that this step is part of."""
 
     @functools.cached_property
     def client(self) -> nomad.Nomad:
@@ -185,29 +185,29 @@ class Resource(Protocol):
     declared: declaration.Declaration
 
     def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
-        """Return *news* with defaults filled in, and everything that is wrong with it."""
+        """Return *news* with defaults filled in, and all failures."""
         return properties.check(self.declared.inputs, news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> ResourceDiff:
-        """Compare what is recorded with what is wanted. Asks nobody."""
+        """Compare the recorded with the desired state. Sends no request."""
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, Properties]:
-        """Return the id and outputs that a create or update will give, `UNKNOWN` where they cannot be known."""
+        """Return the id and outputs that a create or update will return, `UNKNOWN` where they are unknown."""
 
     def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """
-        Check the cluster and the cloud in a preview: `preview` asks nobody.
+        Check the cluster and the cloud in a preview: `preview` sends no request.
 
         Raise `errors.RefusedError` for what `create` or `update` would refuse; change nothing. *old_outputs* are empty
-        where nothing is recorded. Values that are not known yet are left out. What could not be asked is a warning: a
-        preview goes on without Nomad.
+        where nothing is recorded. Unknown values are not checked. A check that failed to run is a warning: a preview
+        continues without Nomad.
         """
         del context, old_outputs, news
 
     def create(self, context: Context, news: Mapping[str, Any]) -> tuple[str, Properties]:
-        """Make the object, or take over one that is equal and ours. Return its id and outputs."""
+        """Create the object, or take over one that is equal and ours. Return its id and outputs."""
 
     def read(
         self, context: Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -215,28 +215,28 @@ class Resource(Protocol):
         """
         Return inputs (in the shape of `check`) and outputs as they are now; ``None`` when the object is gone.
 
-        *inputs* and *outputs* are empty for an import. Where the cluster cannot be reached, what is recorded is kept.
+        *inputs* and *outputs* are empty for an import. While the cluster is unreachable, the recorded state is kept.
         """
 
     def update(
         self, context: Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> Properties:
-        """Change the object in place; *old_outputs* is what was recorded of it. Return its outputs."""
+        """Change the object in place; *old_outputs* are its recorded outputs. Return its outputs."""
 
     def delete(self, context: Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Remove the object. What is gone already is no error."""
+        """Delete the object. An object that does not exist is no error."""
 
 
-# What steps have in common when they ask Nomad: ids, and a cluster that cannot be reached.
+# Common parts of steps that send requests to Nomad: ids, and an unreachable cluster.
 
 
 def seen_afterwards(
     read: Callable[[], _Answer | None], identity: str, outputs: Properties, *, done: str, gone: str
 ) -> _Answer:
     """
-    Return what *read* shows of the object *identity*, with which something was *done*.
+    Return the result of *read* for the object *identity*, after a step that has *done* something to it.
 
-    Raises `InitFailedError` with *outputs* where it cannot be seen, or is *gone*: what follows must not lose the id.
+    Raises `InitFailedError` with *outputs* where it cannot be read, or is *gone*, so that the state keeps the id.
     """
     try:
         found = read()
@@ -257,16 +257,16 @@ def split_identity(identity: str, form: str) -> tuple[str, str]:
 
 
 def is_unreachable(error: errors.NomadApiError) -> bool:
-    """Return whether *error* says nothing about the object: no answer came, or one that asks to try later."""
+    """Return whether *error* does not concern the object: no response, or one that asks to retry later."""
     return error.status is None or error.kind == "retry"
 
 
 class KeptIfUnreachable:
     """
-    A block that reads from Nomad and returns what it found; after it, nobody was there.
+    A block that reads from Nomad and returns the result; code after it runs only where Nomad was unreachable.
 
-    Where the object is recorded, an unreachable cluster becomes a warning and the step goes on behind the block;
-    what is not recorded (an import) cannot be kept, and the error goes up.
+    Where the object is recorded, an unreachable cluster becomes a warning and the step continues after the block;
+    for an object that is not recorded (an import) the error is raised.
     """
 
     def __init__(self, context: Context, subject: str, *, is_recorded: bool) -> None:
@@ -276,7 +276,7 @@ class KeptIfUnreachable:
         self._is_recorded = is_recorded
 
     def __enter__(self) -> None:
-        """Begin to ask."""
+        """Enter the block."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
@@ -288,7 +288,7 @@ class KeptIfUnreachable:
 
 
 class Previewed(KeptIfUnreachable):
-    """A block of a preview that reads from Nomad: it goes on where that does not answer, or refuses to."""
+    """A block of a preview that reads from Nomad: the step continues where Nomad is unreachable, or refuses."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None

@@ -1,4 +1,4 @@
-"""Plugin jobs that would run beside another job of the plugin: refused before they are started."""
+"""Refusal of plugin jobs that would run beside another job of the plugin, before they are started."""
 
 from collections.abc import Collection, Iterable
 
@@ -20,9 +20,9 @@ def refuse(
     """
     Raise `errors.RefusedError` where another job than *own* runs a plugin of *tasks* where these would.
 
-    Where *is_whole*, *own* are all jobs of the plugin. Then jobs that serve as another part of it are refused, too, so
-    that nothing is started before that is settled; but not those of the stack itself, *who*, which the same run may
-    change after this one. What could not be seen is a warning.
+    With *is_whole*, *own* are all jobs of the plugin. Then jobs that run another part of it are refused, too, before
+    anything is started; but not those of the stack itself, *who*, which the same run may change after this one. A check
+    that could not be made is a warning.
     """
     by_plugin: dict[str, list[plugin_jobs.PluginTask]] = {}
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The owner record of a plugin job, for the resource that runs it: taken, compared, released."""
+"""Acquire, compare and release the owner record of a plugin job, for the resource that runs it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from nomad_csi.resources.frame import resource
 
 
 def take(context: resource.Context, inputs: Mapping[str, Any], held: owner_records.Hold, label: str) -> None:
-    """Record the owner of the job of *inputs*, whose ``meta`` has *label*. Who may have it was judged before."""
+    """Record the owner of the job of *inputs*, whose ``meta`` has *label*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
     key = inputs["namespace"], inputs["jobId"]
@@ -24,7 +24,7 @@ def take(context: resource.Context, inputs: Mapping[str, Any], held: owner_recor
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
-    """Remove the owner record of the job *recorded*; that of another stays. What fails is reported."""
+    """Remove the owner record of the job *recorded*, unless another owner has it. A failure is reported."""
     if not recorded.get("owner"):
         return
     key = (recorded["namespace"], recorded["jobId"])
@@ -38,13 +38,13 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
 
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack took the job *recorded* over: it is not this one's any more."""
+    """Return whether another resource of the stack has taken over the job *recorded*."""
     key, nonce = (recorded["namespace"], recorded["jobId"]), str(recorded.get("nonce", ""))
     return job_ownership.records(client).is_moved(key, volume_ownership.requester(recorded, recorded), nonce)
 
 
 def is_held_by_another(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack than that of the *recorded* outputs held the job a moment ago."""
+    """Return whether another resource of the stack than that of the *recorded* outputs holds the job, by the cache."""
     return volume_ownership.is_held_by_another(
         job_ownership.records(client).seen((found.namespace, found.job_id)), recorded
     )
@@ -53,7 +53,7 @@ def is_held_by_another(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[s
 def refuse_other(
     client: nomad.Nomad, found: jobs.Job | None, news: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> None:
-    """Raise `errors.RefusedError` where a running job became another stack's than that of *news* and *recorded*."""
+    """Raise `errors.RefusedError` where another stack than that of *news* and *recorded* owns the running job."""
     owner, who = job_ownership.owner_of(client, found), volume_ownership.requester(news, recorded)
     held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
     if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
@@ -63,17 +63,17 @@ def refuse_other(
         )
 
 
-# Which cluster a plugin job runs in, as the resource records it.
+# The cluster of a plugin job, as the resource records it.
 
 
 def cluster_recorded_as(
     client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> resource.Properties:
     """
-    Return the cluster to record of the job *found*, which `cluster_identity.refuse_other` let pass.
+    Return the cluster to record for the job *found*, which `cluster_identity.refuse_other` accepted.
 
-    *recorded* are the outputs of before, empty where there are none. What was recorded without a cluster may be another
-    job of that id: it is known by its owner.
+    *recorded* are the previous outputs, empty where there are none. A job that was recorded without a cluster may be
+    another one of that id: its owner identifies it.
     """
     before, owner = recorded.get("cluster"), str(inputs.get("owner", ""))
     if recorded and not before and not (owner and str(job_ownership.owner_of(client, found)) == owner):
@@ -83,7 +83,7 @@ def cluster_recorded_as(
 
 
 def warn_of_absent(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
-    """Warn of a job that was *recorded* and is not found, and where another cluster answers, of that."""
+    """Warn of a *recorded* job that is not found, and of another cluster where that is the reason."""
     if why := cluster_identity.elsewhere(context.client, f"job {identity}", recorded, is_there=False):
         context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")
     elif recorded:

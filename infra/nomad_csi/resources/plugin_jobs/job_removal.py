@@ -1,4 +1,4 @@
-"""Stop a plugin job, wait until its tasks have ended, purge it: in this order, so that nothing is left unseen."""
+"""Stop a plugin job, wait until its tasks have ended, purge it: in this order, so that no task is orphaned."""
 
 import time
 
@@ -20,7 +20,7 @@ def remove(context: resource.Context, job: jobs.Job) -> None:
 
     A purge straight after the stop can leave the task and its mounts behind on a client (tried on Nomad 2.0.6-dev).
     Raises `errors.CancelledError` when interrupted, `errors.NomadCsiError` when tasks do not end in time; the job is
-    stopped then, and the next run goes on from there.
+    stopped then, and the next run continues from there.
     """
     if not job.stopped:
         jobs.stop(context.client, job.namespace, job.job_id, purge=False)
@@ -32,7 +32,7 @@ def refuse_serving(client: nomad.Nomad, job: jobs.Job, document: replies.ReplyOb
     """
     Raise `errors.RefusedError` while a volume of a plugin in *document* is claimed.
 
-    Without its plugin a claim becomes free, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
+    Without the plugin Nomad releases the claim, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
     """
     served = frozenset(replies.text(plugin, "ID") for plugin in jobs.csi_plugins(document))
     claimed = [item for item in volumes.list_volumes(client, "*") if item.plugin_id in served and _is_claimed(item)]

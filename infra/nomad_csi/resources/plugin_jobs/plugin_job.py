@@ -1,7 +1,7 @@
 """
 The custom resource `PluginJob`: a Nomad job that runs a CSI plugin.
 
-Its HCL is the document: the server parses it, and the server's plan compares it with what runs.
+Its input is the HCL: the server parses it, and the server's plan compares it with the running job.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_
 EQUAL = job_ownership.EQUAL
 
 STOPPED = "Stopped"
-"""Drift of a job that somebody stopped; not a word of Nomad's."""
+"""Drift type of a stopped job; not one of Nomad's."""
 
 
 class PluginJobResource(resource.Resource):
@@ -33,9 +33,9 @@ class PluginJobResource(resource.Resource):
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """
-        Compare inputs, and report what somebody else changed since as a difference in ``driftType``.
+        Compare inputs, and report drift as a difference in ``driftType``.
 
-        Another type of the job replaces it where *news* say so, as Nomad changes none in place.
+        Another type of the job replaces it where *news* permit it, as Nomad does not change the type in place.
         """
         drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
         found = compare.difference(
@@ -52,13 +52,13 @@ class PluginJobResource(resource.Resource):
         return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the id, and the inputs; the index and the version follow from the registration."""
+        """Return the id and the inputs; the registration determines the index and the version."""
         unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
         known = self.declared.recorded(news) | {"driftType": EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview what `create` refuses: old servers, a job of another type, another one of the plugin."""
+        """Check in a preview what `create` refuses: old servers, another job type, another job of the plugin."""
         if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
             return
         with resource.Previewed(context, f"job {_identity(news)}", is_recorded=bool(old_outputs)):
@@ -92,7 +92,7 @@ class PluginJobResource(resource.Resource):
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """
-        Return the inputs as recorded, and how the job differs from them by Nomad's own plan.
+        Return the recorded inputs, and the job's drift from them by Nomad's own plan.
 
         Raises `errors.RefusedError` where the job was recorded in another cluster, and this one has one of that id too.
         """
@@ -110,7 +110,7 @@ class PluginJobResource(resource.Resource):
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """
-        Register the job again, provided that nobody changes it between plan and registration.
+        Register the job again with check-and-set: refused where it changes between plan and registration.
 
         Raises `errors.RefusedError` where it was recorded in another cluster, or is another stack's, and where another
         job runs the plugin on its clients.
@@ -130,7 +130,7 @@ class PluginJobResource(resource.Resource):
         """
         Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
 
-        Nothing where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
+        No-op where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
         recorded in another cluster, or is another stack's.
         """
         namespace, job_id = resource.split_identity(identity, "namespace/job_id")
@@ -151,9 +151,9 @@ class PluginJobResource(resource.Resource):
 
 def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:
     """
-    Return what a replacement does, in this order: two jobs would be two instances of the plugin on a client.
+    Return the steps of a replacement, in this order: two jobs would be two instances of the plugin on a client.
 
-    *kind*: the type that the job gets, where it is replaced for that.
+    *kind*: the job's new type, where that is the reason of the replacement.
     """
     follows = resource.identity(news["namespace"], news["jobId"])
     then = "" if follows in (identity, resource.UNKNOWN) else f", then runs {follows}"
@@ -187,7 +187,7 @@ def _refuse_others(
     *,
     replaced: job_conflicts.Key | None = None,
 ) -> None:
-    """Raise `errors.RefusedError` where another job than the plugin's own, and the one *replaced*, runs it there."""
+    """Raise `errors.RefusedError` where a job other than the plugin's own, and the one *replaced*, runs the plugin."""
     given = news.get("pluginJobs", [])
     ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
     own = {(news["namespace"], job_id) for job_id in (news["jobId"], *ids)}
@@ -198,7 +198,7 @@ def _refuse_others(
 
 
 def _parsed(client: nomad.Nomad, news: Mapping[str, Any]) -> replies.ReplyObject:
-    """Return the server's parse of the HCL. Raises `errors.SpecError` where it is another job than the inputs say."""
+    """Return the HCL as the server parses it. Raises `errors.SpecError` where its job differs from the inputs."""
     document = jobs.parse(client, news["hcl"])
     problems = tuple(
         errors.Problem(path=f"hcl: {key}", got=repr(document.get(key)), allowed=f"{news[name]!r} as in {name}")
@@ -222,7 +222,7 @@ def _refuse_foreign(
 def _preview_foreign(
     context: resource.Context, found: jobs.Job | None, document: dict[str, Any], news: Mapping[str, Any]
 ) -> None:
-    """Make a warning of a refusal of a job without owner: a preview of what is yet to be imported goes on."""
+    """Turn the refusal of a job without owner into a warning, so that a job can be previewed before its import."""
     try:
         _refuse_foreign(context.client, found, document, news)
     except errors.RefusedError as error:
@@ -249,8 +249,8 @@ def _run(
     Record the owner and register *document*, unless it runs already; return the outputs.
 
     A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part of
-    their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). Not one that is taken from another
-    stack: by the label releases without owner records know whose it is.
+    their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another stack is
+    registered: releases without owner records identify the owner by the label.
     """
     held, who = volume_ownership.hold(news, recorded), volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
@@ -264,7 +264,7 @@ def _run(
 
 
 def _register(context: resource.Context, document: dict[str, Any], plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
-    """Register once, only if the job is as it was planned against; read back after an ambiguous answer."""
+    """Register once, with check-and-set on the planned job; read back after an ambiguous response."""
     for group, reason in plan.failed_groups.items():
         context.warn(f"group {group} of job {_identity(news)} cannot be placed yet: {reason}")
     if plan.warnings:
@@ -283,7 +283,7 @@ def _register(context: resource.Context, document: dict[str, Any], plan: jobs.Jo
 
 
 def _has_arrived(client: nomad.Nomad, document: dict[str, Any]) -> bool:
-    """Return whether a registration that was not answered is in force; false where that cannot be seen."""
+    """Return whether a registration without a response is in effect; false where that could not be determined."""
     try:
         found = jobs.get(client, document["Namespace"], document["ID"])
         return found is not None and not found.stopped and jobs.plan(client, document).diff_type == EQUAL
@@ -295,9 +295,9 @@ def _observed(
     client: nomad.Nomad, news: Mapping[str, Any], done: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> resource.Properties:
     """
-    Return the outputs after a registration, with what it has *done*; what follows it must not lose the id.
+    Return the outputs after a registration, with its results *done*; an error must not lose the id.
 
-    *recorded* are those of before.
+    *recorded* are the previous outputs.
     """
     news = {**news, **done}
 
@@ -322,12 +322,12 @@ def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> r
 def _live(
     client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> tuple[resource.Properties, resource.Properties]:
-    """Return the *inputs*, or as submitted for an import, and outputs with the drift from them."""
+    """Return the *inputs*, for an import those submitted with the job, and outputs with the drift from them."""
     known = dict(inputs) or _imported(client, found)
     outputs = _outputs(known, found, _drift(client, found, known))
     step = volume_ownership.of_step(recorded)
     if job_hold.is_held_by_another(client, found, recorded):
-        step.pop("nonce", None)  # an update takes the job back, where the program still declares it here
+        step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
     return known, outputs | job_hold.cluster_recorded_as(client, found, known, recorded) | step
 
 
@@ -338,7 +338,7 @@ def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> s
 
 
 def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> str:
-    """Return how the job *found* differs from *document* by Nomad's plan, but for the owner's label."""
+    """Return the drift of the job *found* from *document* by Nomad's plan, ignoring the owner's label."""
     return jobs.plan(client, job_ownership.as_marked(document, found)).diff_type
 
 

@@ -1,4 +1,4 @@
-"""What a `PluginJob` is given and what it answers: names, kinds and descriptions."""
+"""Inputs and outputs of a `PluginJob`: names, kinds and descriptions."""
 
 import re
 from collections.abc import Mapping
