@@ -382,7 +382,10 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
     world.register("scratch", other)
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
 
-    for seen, words in ((outputs, f"stands for {other} now"), (refreshed, f"is not {outputs['externalId']}, which")):
+    for seen, words in (
+        (outputs, f"external id is {other} in Nomad"),
+        (refreshed, f"is not {outputs['externalId']}, which"),
+    ):
         with pytest.raises(errors.RefusedError, match=words):
             VOLUME.delete(world.context, IDENTITY, seen)
 
