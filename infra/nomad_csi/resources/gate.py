@@ -91,7 +91,7 @@ class _Wait:
         wanted = looking.WatchedPlugin(expectation=without_job(expectation), job_ids=job_ids)
         self._looker = looking.Looker(context.client, [wanted], cancelled=context.cancelled)
         self._latest: looking.Look | None = None
-        self._heard: looking.Look | None = None
+        self._probed: looking.Look | None = None
         """The last result of a probe job on the clients."""
         self._shown = ""
 
@@ -102,9 +102,9 @@ class _Wait:
             if seen is not None and self._is_steady(seen):
                 if not self._needs_job(seen):
                     return seen.status
-                heard, least = self._hear(seen.status), INTERVAL_MAX_S
-                if heard is not None and self._is_verified(heard):
-                    return heard.status
+                probed, least = self._hear(seen.status), INTERVAL_MAX_S
+                if probed is not None and self._is_verified(probed):
+                    return probed.status
             took = time.monotonic() - began
             left = self._deadline - time.monotonic()
             if left <= 0:
@@ -129,13 +129,13 @@ class _Wait:
         """Return whether a job must probe the instances: one is configured, and not all instances answer from here."""
         return self._expectation.on_nodes is not None and seen.status.evidence != "csi"
 
-    def _is_verified(self, heard: looking.Look) -> bool:
+    def _is_verified(self, probed: looking.Look) -> bool:
         """Return whether the result of a probe job verifies the plugin; restarts during the job count."""
-        self._heard = heard
-        if not heard.status.ok:
-            self._say(f"{heard.status.counts}, asked over CSI: {_cause(heard.status) or _said(heard.status)}")
+        self._probed = probed
+        if not probed.status.ok:
+            self._say(f"{probed.status.counts}, asked over CSI: {_cause(probed.status) or _said(probed.status)}")
             return False
-        return self._stability.observe(time.monotonic(), heard.status, heard.seen)
+        return self._stability.observe(time.monotonic(), probed.status, probed.seen)
 
     def _look(self) -> looking.Look | None:
         """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
@@ -158,7 +158,7 @@ class _Wait:
                     raise self._cancelled()
                 for line in ticket.news():
                     self._say(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
-            heard = ticket.answer() if ticket.wait(0) else None
+            probed = ticket.answer() if ticket.wait(0) else None
         except errors.NomadApiError as error:
             self._answered = time.monotonic()  # the job is slow: the next check measures the outage
             self._pass_over(error)
@@ -166,10 +166,10 @@ class _Wait:
         finally:
             if problem := ticket.leave():
                 self._context.warn(f"plugin {self._expectation.plugin_id}: {problem}")
-        if heard is None:
+        if probed is None:
             raise errors.NomadCsiError(self._late())
         self._answered = time.monotonic()
-        return heard
+        return probed
 
     def _pass_over(self, error: errors.NomadApiError) -> None:
         """Report that Nomad is unreachable; raise *error* where it refused, or after `OUTAGE_S`."""
@@ -219,15 +219,15 @@ class _Wait:
         head = f"plugin {self._expectation.plugin_id} is not verified healthy after {self._timeout_s:g} s"
         if self._latest is None:
             return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
-        latest = self._latest if self._heard is None or not self._latest.status.ok else self._heard
+        latest = self._latest if self._probed is None or not self._latest.status.ok else self._probed
         status = latest.status
         wrong = (*findings.errors_of(status.findings), *self._stability.unsteady)
         fetched = self._explained(latest)
         said = " ".join(finding.found for finding in wrong[:SHOWN])
         more = [item for item in status.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
-        if self._heard is not None:
-            lines.append(f"asked over CSI by a job: {_said(self._heard.status)}")
+        if self._probed is not None:
+            lines.append(f"asked over CSI by a job: {_said(self._probed.status)}")
         elif not wrong and self._needs_job(latest):
             lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:

@@ -51,7 +51,7 @@ def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> st
 
 
 class CreatedVolumeResource(resource.Resource):
-    """A CSI volume that its plugin makes. Deleting it deregisters it; its storage stays unless told otherwise."""
+    """A CSI volume that its plugin creates. Deletion deregisters it; its storage stays but for `onDestroy: delete`."""
 
     declared = created_properties.DECLARED
 
