@@ -84,11 +84,11 @@ def resource_classes():
         declared = made.declared
         yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
         for key, item in {**declared.outputs, **declared.recorded(declared.inputs)}.items():
-            yield f"    {properties.in_python(key)}: pulumi.Output[{declared_type(item)}]\n{documented(item.description)}"
+            yield f"    {properties.python_name(key)}: pulumi.Output[{declared_type(item)}]\n{documented(item.description)}"
         yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
         for key, item in sorted(declared.inputs.items(), key=lambda pair: not pair[1].required):
             absent = "" if item.required else " | None = None"
-            yield f"        {properties.in_python(key)}: pulumi.Input[{declared_type(item)}]{absent},"
+            yield f"        {properties.python_name(key)}: pulumi.Input[{declared_type(item)}]{absent},"
         yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
 
 

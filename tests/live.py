@@ -13,7 +13,7 @@ from pathlib import Path
 from nomad_csi import nomad
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -142,15 +142,15 @@ class Plugin:
         return model.PluginExpectation(**known | changes)
 
     def looker(self, *, probe_timeout_s=2.0, **changes):
-        wanted = looking.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
-        return looking.Looker(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
+        wanted = observation.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+        return observation.Observer(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
 
     def until(self, *statuses, **changes):
         """Look until the plugin is the first of *statuses*, and its instances the others; return what was seen."""
         looker = self.looker(**changes)
         deadline = time.monotonic() + WAIT_S
         while True:
-            [seen] = looker.look()
+            [seen] = looker.observe()
             found = (seen.status.status, *(row.status for row in seen.status.instances))
             if found[: len(statuses)] == statuses:
                 return seen

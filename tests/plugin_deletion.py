@@ -127,7 +127,7 @@ class World:
 
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
-        orders = [created_deletion.order(outputs)]
+        orders = [created_deletion.deletion_request(outputs)]
         [outcome] = deletion.delete(self.client, orders, created_deletion.options(self.context, outputs))
         return outcome
 

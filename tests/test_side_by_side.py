@@ -71,7 +71,9 @@ def test_results_come_in_the_order_of_the_calls():
             running[0] -= 1
         return number
 
-    found = list(side_by_side.in_order((functools.partial(call, number) for number in range(50)), workers=3, ahead=7))
+    found = list(
+        side_by_side.run_in_order((functools.partial(call, number) for number in range(50)), workers=3, ahead=7)
+    )
 
     assert found == list(range(50))
     assert most[0] <= 3
@@ -87,7 +89,7 @@ def test_error_is_raised_in_its_place_and_ends_the_calls():
             raise RuntimeError("broken")
         return number
 
-    results = side_by_side.in_order((functools.partial(call, number) for number in range(1000)), workers=1, ahead=4)
+    results = side_by_side.run_in_order((functools.partial(call, number) for number in range(1000)), workers=1, ahead=4)
 
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(RuntimeError, match="broken"):
@@ -98,7 +100,7 @@ def test_error_is_raised_in_its_place_and_ends_the_calls():
 def test_so_many_are_begun_before_the_first_result_is_taken():
     """Results do not pile up where nobody takes them."""
     begun = []
-    results = side_by_side.in_order(
+    results = side_by_side.run_in_order(
         (functools.partial(begun.append, number) for number in range(100)), workers=2, ahead=5
     )
 
@@ -111,7 +113,7 @@ def test_so_many_are_begun_before_the_first_result_is_taken():
 def test_call_that_hangs_does_not_hold_up_the_end():
     """The results before it are there, and closing does not wait."""
     hanging = threading.Event()
-    results = side_by_side.in_order([lambda: "quick", hanging.wait], workers=2)
+    results = side_by_side.run_in_order([lambda: "quick", hanging.wait], workers=2)
 
     first = next(results)
     results.close()

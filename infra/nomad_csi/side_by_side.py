@@ -41,7 +41,9 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
         is_over.set()
 
 
-def in_order(calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None) -> Iterator[_Result]:
+def run_in_order(
+    calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None
+) -> Iterator[_Result]:
     """
     Yield the results of *calls* in their order, *workers* at a time; otherwise as `each`.
 

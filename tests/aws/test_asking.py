@@ -75,5 +75,8 @@ def test_files_are_read_again_after_a_minute(monkeypatch, tmp_path):
 
 def test_an_end_point_that_is_not_awss_is_an_error_of_one_sentence():
     """Such as a proxy, or an emulator that fails: its reply cannot be read, and botocore has no base class for that."""
-    with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Unable"), asking.told(REGION):
+    with (
+        pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Unable"),
+        asking.aws_errors(REGION),
+    ):
         raise botocore.parsers.ResponseParserError("Unable to parse response (no element found)")

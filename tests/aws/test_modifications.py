@@ -48,10 +48,10 @@ def test_last_snapshots_of_a_stack_are_found_by_volume(ec2, volume):
     """Its own alone, and none that was not taken before a deletion; the tags are those of the volume."""
     tags = {"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"}
     ec2.create_snapshot(VolumeId=volume)
-    last = deletion.take_snapshot(volume, REGION, tags)
-    deletion.take_snapshot(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
+    last = deletion.create_snapshot(volume, REGION, tags)
+    deletion.create_snapshot(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
 
-    assert deletion.taken_snapshot(OWNER, REGION) == {"default/mysql": last}
+    assert deletion.find_last_snapshots(OWNER, REGION) == {"default/mysql": last}
 
 
 @pytest.mark.parametrize("state", ["deleting", "deleted"])

@@ -72,7 +72,7 @@ def test_simulated_answers(iam):
     _simulated(iam, QUESTIONS[0], ("ec2:DescribeVolumes", "allowed"))
     _simulated(iam, QUESTIONS[1], ("ec2:AttachVolume", "implicitDeny"))
 
-    found = policies.look(PROFILE, "us-east-1", QUESTIONS)
+    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
 
     assert found == policies.IamRole(
         name="nomad-client", arn=ROLE, answers=(frozenset({"ec2:DescribeVolumes"}), frozenset())
@@ -92,7 +92,7 @@ def test_policies_are_read_where_nothing_is_simulated(iam):
     inline = {"RoleName": "nomad-client", "PolicyName": "inline", "PolicyDocument": text}
     iam.add_response("get_role_policy", inline)
 
-    found = policies.look(PROFILE, "us-east-1", QUESTIONS)
+    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
 
     assert found.documents == {"managed": DOCUMENT, "inline": DOCUMENT}
     assert (found.answers, found.boundary) == (None, BOUNDARY)
@@ -105,4 +105,4 @@ def test_role_that_may_neither_be_simulated_nor_read_is_an_error(iam):
     iam.add_client_error("list_attached_role_policies", "AccessDenied", "no", http_status_code=403)
 
     with pytest.raises(errors.AwsError, match="ListAttachedRolePolicies in us-east-1: AccessDenied: no"):
-        policies.look(PROFILE, "us-east-1", QUESTIONS)
+        policies.read_role(PROFILE, "us-east-1", QUESTIONS)

@@ -67,7 +67,7 @@ def test_another_refusal_is_not_sent_again(ask):
     """A volume that is not there stays away, however often it is asked for."""
     ask("DELETE", throttle.CALLS_PATH)
 
-    with pytest.raises(errors.AwsError, match=r"InvalidVolume\.NotFound"), asking.told(REGION):
+    with pytest.raises(errors.AwsError, match=r"InvalidVolume\.NotFound"), asking.aws_errors(REGION):
         asking.client("ec2", REGION).describe_volumes(VolumeIds=["vol-0123456789abcdef0"])
 
     assert ask("GET", throttle.CALLS_PATH).json()["asked"] == {"ec2 DescribeVolumes": 1}

@@ -34,7 +34,7 @@ def test_reviewed_files_are_laid_out_and_signed(folder):
         text = path.read_text(encoding="utf-8")
 
         assert layout.layout(text) == text
-        assert disk.standing(text) == "ours"
+        assert disk.file_origin(text) == "ours"
 
 
 def test_spec_uses_every_role_and_way_of_its_driver(folder, plan):

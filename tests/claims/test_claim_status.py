@@ -416,8 +416,8 @@ def test_controller_matters_where_volume_or_plugin_needs_one(by_volume, plugin, 
     """Nomad's record of the volume has it, and that of the plugin, if there is one."""
     volume = dataclasses.replace(VOLUME, controller_required=by_volume)
 
-    assert bool(list(claim_status.without_controller(volume, plugin, healthy=0))) is is_found
-    assert not list(claim_status.without_controller(volume, plugin, healthy=1))
+    assert bool(list(claim_status.find_missing_controller(volume, plugin, healthy=0))) is is_found
+    assert not list(claim_status.find_missing_controller(volume, plugin, healthy=1))
 
 
 def test_all_instances_that_hold_a_volume_are_named():

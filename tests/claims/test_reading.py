@@ -172,8 +172,8 @@ def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
     with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
         volume = volumes.get(client, "prod", "mysql")
-        alone = reading.look_at(client, volume)
-        with_ec2 = reading.look_at(client, volume, aws_region="us-east-1")
+        alone = reading.read_volume_claims(client, volume)
+        with_ec2 = reading.read_volume_claims(client, volume, aws_region="us-east-1")
 
     assert [(item.status, item.instance_id) for item in alone.claims] == [("live", "")]
     assert [(item.status, item.instance_state) for item in with_ec2.claims] == [("live", "running")]

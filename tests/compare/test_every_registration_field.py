@@ -44,7 +44,7 @@ def changed(field):
 @pytest.mark.parametrize("field", [field for field in FIELDS if field not in KEY])
 def test_it_is_compared(field):
     """As a difference, or as what Nomad does not show; for a volume that exists, or one that its plugin makes."""
-    registered = volume.as_registered(BASE)
+    registered = volume.registered_volume(BASE)
 
     found = [volume.compare_volume(changed(field), registered, made_by_plugin=by_plugin) for by_plugin in (False, True)]
 
@@ -71,7 +71,7 @@ def test_it_is_rendered(field):
 @pytest.mark.parametrize("field", FIELDS)
 def test_it_is_a_property_of_a_resource(field):
     """Of `VolumeRegistration`, or of `CreatedVolume`."""
-    before, after = volume_document.to_inputs(BASE), volume_document.to_inputs(changed(field))
+    before, after = volume_document.write_inputs(BASE), volume_document.write_inputs(changed(field))
     [name] = [name for name, value in after.items() if value != before.get(name)]
 
     assert name in {**volume_properties.INPUTS, **created_properties.INPUTS}

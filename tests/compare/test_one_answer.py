@@ -298,7 +298,7 @@ def inputs_of(case):
         "cloneId": document.clone_id,
         "snapshotId": document.snapshot_id,
     }
-    given = volume_document.to_inputs(document) | {name: value for name, value in own.items() if value}
+    given = volume_document.write_inputs(document) | {name: value for name, value in own.items() if value}
     kind = kind_of(case)
     values, failures = kind.check({name: value for name, value in given.items() if name in kind.declared.inputs})
     assert failures == ()
@@ -332,7 +332,7 @@ def test_verify_and_report(case, client):
     expected = sorted(CODES[field] for field in case.answer)
 
     [status] = verification.Verifier(client, plan).verify().volumes
-    shown = cluster_report.look(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
+    shown = cluster_report.build_report(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
     [reported] = shown.volumes
 
     differing = [item for item in status.findings if item.code.endswith("-differs")]
@@ -345,7 +345,7 @@ def test_verify_and_report(case, client):
 @names(REGISTERED + MADE)
 def test_plan(case, client):
     """The state of the volume, and a remark that begins with the path of each field."""
-    [item] = [item for item in planned_changes.draw(client, plan_of(case), {}).items if item.kind == "volume"]
+    [item] = [item for item in planned_changes.plan_changes(client, plan_of(case), {}).items if item.kind == "volume"]
 
     assert item.state == case.kind
     assert [remark.partition(":")[0] for remark in item.remarks if remark.partition(":")[0] in CODES] == [

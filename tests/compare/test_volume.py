@@ -121,8 +121,8 @@ def test_order_of_places_means_nothing():
     wanted = dataclasses.replace(WANTED, required_topologies=(THERE, HERE))
 
     assert judge({"required_topologies": (THERE, HERE)}).kind == "equal"
-    assert volume.as_sent(wanted, FOUND).required_topologies == (HERE, THERE)
-    assert volume.as_sent(wanted, None) is wanted
+    assert volume.keep_actual_places(wanted, FOUND).required_topologies == (HERE, THERE)
+    assert volume.keep_actual_places(wanted, None) is wanted
 
 
 def test_context_that_nobody_asked_for_is_sent_as_nomad_has_it():
@@ -130,8 +130,8 @@ def test_context_that_nobody_asked_for_is_sent_as_nomad_has_it():
     found = dataclasses.replace(FOUND, context={"partition": "1"})
     bare = dataclasses.replace(WANTED, context={})
 
-    assert volume.as_sent(bare, found).context == {"partition": "1"}
-    assert volume.as_sent(dataclasses.replace(bare, context={"a": "b"}), found).context == {"a": "b"}
+    assert volume.keep_actual_places(bare, found).context == {"partition": "1"}
+    assert volume.keep_actual_places(dataclasses.replace(bare, context={"a": "b"}), found).context == {"a": "b"}
 
 
 def test_place_of_a_volume_without_one_is_ignored():
@@ -147,7 +147,7 @@ def test_preferred_place_that_nobody_asked_for_is_no_difference():
     found = dataclasses.replace(FOUND, preferred_topologies=(HERE,))
 
     assert judge(found={"preferred_topologies": (HERE,)}).kind == "equal"
-    assert volume.as_sent(WANTED, found).preferred_topologies == (HERE,)
+    assert volume.keep_actual_places(WANTED, found).preferred_topologies == (HERE,)
 
 
 def test_another_preferred_place_is_refused():
@@ -179,7 +179,7 @@ def test_refused_registration_is_not_sent_for_what_would_change():
     """Nomad takes all of it, or nothing."""
     found = judge({"name": "x", "context": {"tier": "slow"}, "secrets": {"password": CANARY}})
 
-    assert (found.kind, bool(found.by_kind("changes")), found.must_be_sent) == ("refused", True, False)
+    assert (found.kind, bool(found.differences_of_kind("changes")), found.must_be_sent) == ("refused", True, False)
 
 
 def test_context_changes():
@@ -298,7 +298,9 @@ def test_requested_places_do_not_count_where_the_effective_ones_are_as_desired(r
     held = {"topologies": (HERE,), "required_topologies": requested}
 
     assert judge({"required_topologies": (HERE,)}, held).kind == "equal"
-    sent = volume.as_sent(dataclasses.replace(WANTED, required_topologies=(HERE,)), dataclasses.replace(FOUND, **held))
+    sent = volume.keep_actual_places(
+        dataclasses.replace(WANTED, required_topologies=(HERE,)), dataclasses.replace(FOUND, **held)
+    )
     assert sent.required_topologies == requested
 
 
@@ -342,7 +344,7 @@ def test_document_that_was_just_registered_is_equal():
         WANTED, snapshot_id="snap-1", capacity_min_bytes=GIB, capacity_max_bytes=GIB, preferred_topologies=(HERE,)
     )
 
-    assert volume.compare_volume(whole, volume.as_registered(whole)) == difference.Comparison()
+    assert volume.compare_volume(whole, volume.registered_volume(whole)) == difference.Comparison()
 
 
 def test_answers_of_the_plugin_are_no_wish():
@@ -523,7 +525,7 @@ def test_sentence_of_a_list_has_what_goes_and_comes():
 
 def test_a_registration_that_nothing_claims_equals_its_document():
     """As Nomad holds it at first: schedulable, without a controller that it needs, and free."""
-    held = volume.as_registered(WANTED)
+    held = volume.registered_volume(WANTED)
 
     assert (held.schedulable, held.controller_required, held.claims, held.topologies) == (
         True,
@@ -538,7 +540,7 @@ def test_preferred_places_that_differ_are_sent_as_they_are_desired():
     """Those that Nomad holds are sent only where none are desired, or the same."""
     held = dataclasses.replace(FOUND, preferred_topologies=(HERE,))
     sent = [
-        volume.as_sent(dataclasses.replace(WANTED, preferred_topologies=places), held).preferred_topologies
+        volume.keep_actual_places(dataclasses.replace(WANTED, preferred_topologies=places), held).preferred_topologies
         for places in ((), (HERE,), (THERE,))
     ]
 

@@ -425,7 +425,7 @@ def register(new_cloud, monkeypatch):
         return register(self, request)
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
-    monkeypatch.setattr(stack, "_look_first", lambda *_: None)  # it asks AWS and Nomad
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
 
     def declare(spec):
         requests.clear()

@@ -24,7 +24,7 @@ def warned(monkeypatch):
     monkeypatch.setattr(functions, "recorded", lambda: [{"arn": "arn:x/fs-1"}])
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
     snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
-    monkeypatch.setattr(deletion, "taken_snapshot", lambda *_, **__: snapshots)
+    monkeypatch.setattr(deletion, "find_last_snapshots", lambda *_, **__: snapshots)
     monkeypatch.setattr(pulumi.log, "warn", said.append)
     return said
 

@@ -39,7 +39,7 @@ IDS = {"nomad-csi:stack-id": "9f86d081884c7d65", "nomad-csi:cluster": "0f8fad5b-
 @pytest.fixture
 def declare(new_cloud, monkeypatch):
     """Return a function that declares a spec, and gives what was made."""
-    monkeypatch.setattr(stack, "_look_first", lambda *_: None)  # it asks AWS and Nomad
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
 
     def declared(text):
         pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(text))}, [])

@@ -371,7 +371,7 @@ class Stack:
 
     def up(self, context):
         """Yield the steps that make everything."""
-        yield lambda: cluster_identity.of(context.connect(), make=True)
+        yield lambda: cluster_identity.cluster_id(context.connect(), make=True)
         for name, given in self.steps():
             news, failures = kind(name).check(given)
             assert not failures, failures
@@ -393,7 +393,7 @@ class Stack:
 
     def preview(self, context):
         """Yield the steps of a preview: of what is there, and of a volume that is new."""
-        yield lambda: cluster_identity.of(context.connect())
+        yield lambda: cluster_identity.cluster_id(context.connect())
         yield from self.refresh(context)
         for name, _, news, outputs in self.state:
             yield functools.partial(kind(name).preflight, context, outputs, news)

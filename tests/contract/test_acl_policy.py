@@ -14,7 +14,7 @@ from tests.contract.acl_world import REFUSED, RUNS, said, stack_run, without
 def test_event_stream_needs_what_its_policy_has(acl_world, missing):
     """In every namespace. Without any right of it there is none, and the reason is printed."""
     acl_world.call("PUT", "/v1/namespace", {"Name": "other"})
-    policy = acl_policy.of(["verify --watch"], jobs={"default"}, volumes={"default"})
+    policy = acl_policy.least_policy(["verify --watch"], jobs={"default"}, volumes={"default"})
     lines, is_said = [], threading.Event()
 
     def tell(line):
@@ -42,7 +42,7 @@ def test_event_stream_needs_what_its_policy_has(acl_world, missing):
 @pytest.mark.parametrize("operation", ["up", "preview", "refresh", "destroy"])
 def test_policy_is_enough_for_pulumi(acl_world, operation):
     """Nothing is refused."""
-    policy = acl_policy.of([operation], jobs={"default"}, volumes={"default"})
+    policy = acl_policy.least_policy([operation], jobs={"default"}, volumes={"default"})
 
     printed = stack_run(acl_world, operation, policy)
 
@@ -52,7 +52,7 @@ def test_policy_is_enough_for_pulumi(acl_world, operation):
 @pytest.mark.parametrize("command", RUNS)
 def test_policy_is_enough(acl_world, command):
     """Nothing is refused, and the exit code is that of a token that may do everything."""
-    policy = acl_policy.of([command], jobs={"default"}, volumes={"default"})
+    policy = acl_policy.least_policy([command], jobs={"default"}, volumes={"default"})
     prepare = RUNS[command]
 
     by_root = acl_world.run(prepare(acl_world))

@@ -306,7 +306,7 @@ def test_many_are_read_as_one_by_one(client, documents):
 def test_creates_of_pulumi_share_requests_and_keep_their_errors(agent, documents):
     """The engine creates in parallel: the volume that Nomad refuses fails alone."""
     kind, calls = volume_registration.VolumeRegistrationResource(), []
-    wanted = [volume_document.to_inputs(item) for item in documents(COUNT)]
+    wanted = [volume_document.write_inputs(item) for item in documents(COUNT)]
     wanted[7] = wanted[7] | {"capabilities": []}
     connection = nomad.Connection(address=agent.url)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:

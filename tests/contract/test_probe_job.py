@@ -10,7 +10,7 @@ from nomad_csi.csi import probe
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
@@ -37,7 +37,7 @@ EXPECTED = model.PluginExpectation(
     timeout_s=30.0,
     stable_s=1.0,
 )
-WANTED = looking.WatchedPlugin(expectation=EXPECTED, job_ids=())
+WANTED = observation.WatchedPlugin(expectation=EXPECTED, job_ids=())
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def left(agent):
 
 def test_every_instance_answers_over_its_own_socket(client, left):
     """Controller and node of one plugin on one client: name, role, zone and limit come from the plugin itself."""
-    found = probe_deep.on_nodes(client, "ebs", how())
+    found = probe_deep.probe_on_nodes(client, "ebs", how())
 
     assert [(row.role, row.node_name, row.status) for row in found.rows] == [
         ("controller", "one", "ready"),
@@ -63,7 +63,7 @@ def test_every_instance_answers_over_its_own_socket(client, left):
 
 def test_a_client_without_the_program_is_no_healthy_one(client, left):
     """It is told as no answer, with what the client's driver says and what to check."""
-    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/no/nomad-csi")))
+    found = probe_deep.probe_on_nodes(client, "efs", how(probe_job.ProbeJob(command="/no/nomad-csi")))
 
     [row] = found.rows
     assert (row.status, found.ok) == ("no-answer", False)
@@ -75,7 +75,7 @@ def test_a_client_without_the_program_is_no_healthy_one(client, left):
 
 def test_a_program_that_prints_no_answer_is_none(client, left):
     """Whatever runs there, only an answer counts."""
-    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/echo")))
+    found = probe_deep.probe_on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/echo")))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("what the probe printed there is no answer: ")
@@ -84,7 +84,7 @@ def test_a_program_that_prints_no_answer_is_none(client, left):
 
 def test_a_program_that_fails_is_told_with_its_last_words(client, left):
     """Its own error says most."""
-    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/cat")))
+    found = probe_deep.probe_on_nodes(client, "efs", how(probe_job.ProbeJob(command="/bin/cat")))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("the probe failed: ")
@@ -97,7 +97,7 @@ def test_a_client_that_does_not_answer_in_time_is_named(client, left, tmp_path):
     hanging.write_text("#!/bin/sh\nexec sleep 600\n")
     hanging.chmod(0o755)
 
-    found = probe_deep.on_nodes(client, "efs", how(probe_job.ProbeJob(command=str(hanging)), 3))
+    found = probe_deep.probe_on_nodes(client, "efs", how(probe_job.ProbeJob(command=str(hanging)), 3))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail == "the probe had not ended there in time: it is running"
@@ -108,7 +108,7 @@ def test_a_wrong_folder_is_told_by_the_client(client):
     """The answer says where it looked."""
     job = probe_job.ProbeJob(command=PROGRAM, state_dir="/no/such/state")
 
-    found = probe_deep.on_nodes(client, "efs", how(job))
+    found = probe_deep.probe_on_nodes(client, "efs", how(job))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail.startswith("there is no such folder; it is STATE_DIR/csi/plugins")
@@ -117,7 +117,7 @@ def test_a_wrong_folder_is_told_by_the_client(client):
 def test_rejects_a_plugin_that_the_cluster_lacks(client, left):
     """Nothing is run; the plugins that are there are named."""
     with pytest.raises(errors.SpecError, match=r"expected a CSI plugin of the cluster \(.*ebs, efs.*\), got 'ghost'"):
-        probe_deep.on_nodes(client, "ghost", how())
+        probe_deep.probe_on_nodes(client, "ghost", how())
 
     assert left() == []
 
@@ -126,7 +126,7 @@ def test_the_job_is_no_plugin(client):
     """It claims nothing and adds no instance."""
     before = plugins.get(client, "efs")
 
-    probe_deep.on_nodes(client, "efs", how())
+    probe_deep.probe_on_nodes(client, "efs", how())
 
     assert plugins.get(client, "efs") == before
     assert jobs.get(client, "default", probe_job.PREFIX) is None
@@ -134,7 +134,7 @@ def test_the_job_is_no_plugin(client):
 
 def test_answers_fit_the_registered_volumes(client):
     """Zones, limits, claims and versions, as the plugin and Nomad have them on a cluster that works."""
-    found = probe_deep.on_nodes(client, "ebs", how())
+    found = probe_deep.probe_on_nodes(client, "ebs", how())
 
     assert found.findings == ()
     assert found.ok
@@ -152,7 +152,7 @@ def test_a_controller_is_asked_for_every_volume(agent, client, ec2):
         path = f"{agent.data_dir}/client/csi/plugins/{instance.alloc_id}/csi.sock"
         answer = probe.probe(path, timeout_s=30)
 
-        found = probe_deep.of_endpoint(client, "ebs", answer, local=path, timeout_s=30)
+        found = probe_deep.probe_endpoint(client, "ebs", answer, local=path, timeout_s=30)
 
         assert [(row.role, row.status) for row in found.rows] == [("controller", "ready")]
         assert [(item.code, item.subject) for item in found.findings] == [
@@ -175,7 +175,7 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
     try:
         ec2.delete_volume(VolumeId=lost)
 
-        found = probe_deep.on_nodes(client, "ebs", how())
+        found = probe_deep.probe_on_nodes(client, "ebs", how())
 
         assert {row.status for row in found.rows} == {"ready"}
         assert [(item.code, item.subject) for item in found.findings] == [
@@ -193,9 +193,9 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
 
 def test_a_status_hears_the_sockets_of_the_clients(client, left):
     """Nomad and the sockets agree, and the volumes of the plan are confirmed."""
-    looker = looking.Looker(client, [WANTED], on_nodes=probe_job_plugins.OnNodes(job=JOB))
+    looker = observation.Observer(client, [WANTED], on_nodes=probe_job_plugins.OnNodes(job=JOB))
 
-    [seen] = looker.look()
+    [seen] = looker.observe()
 
     assert [(row.status, row.nomad, row.socket, row.evidence) for row in seen.status.instances] == [
         ("healthy", "healthy", "ready", "csi"),

@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad
@@ -94,7 +94,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
     """Nothing is refused, and the volumes are compared."""
     client = as_token(JOB | VOLUMES)
 
-    found = probe_deep.on_nodes(client, "efs", how())
+    found = probe_deep.probe_on_nodes(client, "efs", how())
 
     assert [(row.status, row.node_name) for row in found.rows] == [("ready", "one")]
     assert [(item.code, item.subject) for item in found.findings] == [("volume-out-of-reach", "volume default/far")]
@@ -105,7 +105,7 @@ def test_the_rights_of_the_page_are_enough(as_token, left):
 def test_each_right_is_needed_and_named(as_token, left, right):
     """Submitting brings parsing along; each other one that is missing is told, and no job is left behind."""
     with pytest.raises(errors.NomadCsiError, match=right):
-        probe_deep.on_nodes(as_token(JOB - {right}), "efs", how())
+        probe_deep.probe_on_nodes(as_token(JOB - {right}), "efs", how())
 
     assert left() == []
 
@@ -114,7 +114,7 @@ def test_volumes_that_may_not_be_read_are_told(as_token):
     """The answers stand, and that nothing was compared is a finding."""
     client = as_token(JOB)
 
-    found = probe_deep.on_nodes(client, "efs", how())
+    found = probe_deep.probe_on_nodes(client, "efs", how())
 
     assert ([row.status for row in found.rows], found.ok) == (["ready"], True)
     assert [item.code for item in found.findings] == ["volumes-unread"]
@@ -140,8 +140,8 @@ def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
     )
     lenient = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
 
-    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=())
-    [seen] = looking.Looker(as_token(JOB - {right}), [wanted], on_nodes=lenient).look()
+    wanted = observation.WatchedPlugin(expectation=expectation, job_ids=())
+    [seen] = observation.Observer(as_token(JOB - {right}), [wanted], on_nodes=lenient).observe()
     status = seen.status
 
     assert (status.status, status.counts) == ("unverified", "1/1 nodes")

@@ -53,7 +53,7 @@ def register(create):
             "capabilities": (SHARED,),
         }
         document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
-        return create(volume_registration.VolumeRegistrationResource(), volume_document.to_inputs(document))
+        return create(volume_registration.VolumeRegistrationResource(), volume_document.write_inputs(document))
 
     return make
 

@@ -8,7 +8,7 @@ from nomad_csi.report import cluster_report
 @pytest.mark.usefixtures("world")
 def test_report_tells_of_plugins_zones_and_volumes(client):
     """Two plugins, of which one has a controller, on the one client; each volume with the word for it."""
-    found = cluster_report.look(client, cluster_report.ReportOptions())
+    found = cluster_report.build_report(client, cluster_report.ReportOptions())
 
     statuses = {item.plugin_id: item.status for item in found.plugins}
     assert {name: (statuses[name].status, statuses[name].counts) for name in ("ebs", "efs")} == {

@@ -84,7 +84,7 @@ def snapshot(client, made, fresh):
 
 def test_snapshot_is_of_the_volume_and_listed(client, snapshot, plugin_id):
     """With its size and the time, and ready."""
-    listed = volume_snapshots.of_plugin(client, plugin_id)
+    listed = volume_snapshots.list_of_plugin(client, plugin_id)
 
     assert (snapshot.is_ready, snapshot.size_bytes) == (True, MIB)
     assert snapshot in listed
@@ -100,7 +100,7 @@ def test_snapshots_of_one_volume(client, made, fresh):
     ]
     ids = [snapshots.create(client, item).snapshot_id for item in wanted]
 
-    found = volume_snapshots.of_volume(client, "default", volume.volume_id)
+    found = volume_snapshots.list_of_volume(client, "default", volume.volume_id)
 
     assert {item.snapshot_id for item in found} == {ids[0], ids[2]}
     assert {item.external_id for item in found} == {volume.external_id}
@@ -133,17 +133,17 @@ def test_volume_is_cloned(client, made):
 def test_deleted_snapshot_is_gone_and_may_be_deleted_again(client, snapshot, plugin_id):
     """On the user's word."""
     for _ in range(2):
-        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, word=snapshot.snapshot_id)
+        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, confirmation=snapshot.snapshot_id)
 
-    assert snapshot not in volume_snapshots.of_plugin(client, plugin_id)
+    assert snapshot not in volume_snapshots.list_of_plugin(client, plugin_id)
 
 
 def test_rejects_deletion_without_the_word(client, snapshot, plugin_id):
     """It stays."""
     with pytest.raises(errors.RefusedError, match="was not confirmed; nothing was deleted"):
-        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, word="yes")
+        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, confirmation="yes")
 
-    assert snapshot in volume_snapshots.of_plugin(client, plugin_id)
+    assert snapshot in volume_snapshots.list_of_plugin(client, plugin_id)
 
 
 def test_pages_follow_each_other(client, made, fresh, plugin_id, monkeypatch):

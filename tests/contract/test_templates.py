@@ -39,7 +39,7 @@ def reader(job):
         source = spec.CredentialsSpec(nomad_variable=f"nomad/jobs/{job_id}")
         config = {"driver": "zfs-generic-nfs", "key": {"from_secret": "token"}}
         task = _template("config.yaml", task_secrets.config_file(source, config, job_id))
-        task += _template("credentials.env", task_secrets.from_items(source, {"TOKEN": "token"}, job_id), env=True)
+        task += _template("credentials.env", task_secrets.template_data(source, {"TOKEN": "token"}, job_id), env=True)
         script = 'cat "$NOMAD_SECRETS_DIR/config.yaml"; printf "%s\\n%s\\n" "$TOKEN" "$0"'
         hcl = job(job_id, kind="batch", task=task, command="/bin/sh", args=["-c", script, "MARK"])
         return hcl.replace("MARK", "${TOKEN}")

@@ -117,7 +117,9 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         requester = registration_ownership.Requester(owner=owner)
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
             taken[owner] = [
-                registration_ownership.of(mine).take(registration_ownership.without_nonces([key]), requester)
+                registration_ownership.owner_records_of(mine).acquire(
+                    registration_ownership.objects_without_nonce([key]), requester
+                )
                 for key in keys
             ]
 
@@ -128,7 +130,7 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         thread.join()
 
     with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-        owners = registration_ownership.of(mine).labels(keys)
+        owners = registration_ownership.owner_records_of(mine).labels(keys)
     assert set(owners) == set(keys)
     for owner, (key, mine) in itertools.product(taken, zip(keys, range(40), strict=True)):
         refused = {name: str(other) for name, other in taken[owner][mine].refused.items()}
@@ -141,9 +143,9 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
     told = []
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
-        marks = registration_ownership.of(client)
+        marks = registration_ownership.owner_records_of(client)
         taken = [
-            marks.take(registration_ownership.without_nonces([("default", name)]), requester, told.append)
+            marks.acquire(registration_ownership.objects_without_nonce([("default", name)]), requester, told.append)
             for name in ("a", "b")
         ]
 
@@ -159,11 +161,11 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
     """A right over variables holds in the namespaces that it is given for."""
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
-        marks = registration_ownership.of(client)
-        marks.take(registration_ownership.without_nonces([("default", "seen")]), requester)
+        marks = registration_ownership.owner_records_of(client)
+        marks.acquire(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
 
-        seen = marks.look([("secret", "hidden"), ("default", "seen")])
-        marks.give_up(registration_ownership.without_nonces([("default", "seen")]), requester)
+        seen = marks.read([("secret", "hidden"), ("default", "seen")])
+        marks.give_up(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
 
     owned = registration_ownership.OwnerRecord(label="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
@@ -173,9 +175,9 @@ def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent
     """The page stays, with nothing on it."""
     key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
-        marks = registration_ownership.of(client)
-        assert set(marks.take(registration_ownership.without_nonces([key]), requester).fresh) == {key}
-        marks.give_up(registration_ownership.without_nonces([key]), requester)
+        marks = registration_ownership.owner_records_of(client)
+        assert set(marks.acquire(registration_ownership.objects_without_nonce([key]), requester).fresh) == {key}
+        marks.give_up(registration_ownership.objects_without_nonce([key]), requester)
 
         assert marks.labels([key]) == {}
 

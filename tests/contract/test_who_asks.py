@@ -99,7 +99,7 @@ def test_rules_of_a_limited_token(acl_policies):
     assert set(found.policies) == {"reader", "writer"}
     assert "csi-read-volume" in found.capabilities("default")
     assert found.capabilities("prod-1") == {"csi-write-volume"}
-    assert found.of_variables("prod-1", "x/y") == {"list", "read"}
+    assert found.variable_capabilities("prod-1", "x/y") == {"list", "read"}
     assert (found.level("plugin"), found.level("node"), found.level("agent")) == ("write", "read", "")
     assert acl_policies.limited not in repr(found)
 

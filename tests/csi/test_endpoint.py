@@ -126,10 +126,10 @@ def test_socket_file_of_a_dead_process_refuses(folder):
         server.listen()
         where = endpoint.parse(str(path))
 
-        assert not endpoint.nobody_listens(where, timeout_s=1)
-    assert endpoint.nobody_listens(where, timeout_s=1)
+        assert not endpoint.is_refused(where, timeout_s=1)
+    assert endpoint.is_refused(where, timeout_s=1)
     path.unlink()
-    assert endpoint.nobody_listens(where, timeout_s=1)
+    assert endpoint.is_refused(where, timeout_s=1)
 
 
 def test_closed_tcp_port_refuses():
@@ -137,8 +137,8 @@ def test_closed_tcp_port_refuses():
     with socket.create_server(("127.0.0.1", 0)) as server:
         where = endpoint.parse(f"127.0.0.1:{server.getsockname()[1]}")
 
-        assert not endpoint.nobody_listens(where, timeout_s=1)
-    assert endpoint.nobody_listens(where, timeout_s=1)
+        assert not endpoint.is_refused(where, timeout_s=1)
+    assert endpoint.is_refused(where, timeout_s=1)
 
 
 def test_unreadable_socket_is_not_taken_for_a_dead_one(folder, request):
@@ -149,4 +149,4 @@ def test_unreadable_socket_is_not_taken_for_a_dead_one(folder, request):
         path.chmod(0)
         request.getfixturevalue("unprivileged")
 
-        assert not endpoint.nobody_listens(endpoint.parse(str(path)), timeout_s=1)
+        assert not endpoint.is_refused(endpoint.parse(str(path)), timeout_s=1)

@@ -53,7 +53,7 @@ def test_reports_survive_the_way_through_a_log(plugins, placed):
 
     document = found.as_json()
 
-    assert report.of_json(document["reports"]["a-1"]) == found.reports["a-1"]
+    assert report.parse_report(document["reports"]["a-1"]) == found.reports["a-1"]
     assert found.all_ready
     assert found.as_lines()[0].startswith(f"{plugins}/a-1/csi.sock ready ebs.csi.aws.com v1.64.0")
 
@@ -65,7 +65,7 @@ def test_rejects_what_is_no_report(plugins, placed, change):
     document = on_node.ask_all(plugins, timeout_s=30).as_json()["reports"]["a-1"]
 
     with pytest.raises(ValueError, match="a report with"):
-        report.of_json(document | change if change else {"ready": True})
+        report.parse_report(document | change if change else {"ready": True})
 
 
 def test_a_machine_without_plugins_has_no_problem(plugins, folder):

@@ -62,7 +62,7 @@ def test_answers_in_a_log_are_those_that_confirm_nothing():
         "asked": 4,
         "wrong": [["default", "v1", {"code": "NOT_FOUND", "confirmed": False, "message": "gone"}]],
     }
-    assert validation.of_json(written, questions) == answers
+    assert validation.parse_answers(written, questions) == answers
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_answers_in_a_log_are_those_that_confirm_nothing():
 def test_rejects_answers_to_other_questions(document):
     """They confirm nothing."""
     with pytest.raises(ValueError, match="other volumes"):
-        validation.of_json(document, [QUESTION])
+        validation.parse_answers(document, [QUESTION])
 
 
 def test_no_time_left_is_no_answer(tmp_path):

@@ -111,7 +111,7 @@ def running(tmp_path):
 @pytest.fixture
 def here(running):
     """The cluster's id."""
-    return cluster_identity.of(running.client, make=True)
+    return cluster_identity.cluster_id(running.client, make=True)
 
 
 @pytest.fixture
@@ -131,12 +131,12 @@ def made(ec2, here):
 def run(running):
     """Delete one volume for its stack: ``run(external_id="...")``; return status and reason."""
 
-    def delete(volume_id="mysql", word=None, external_id="", plugin_id="", **options):
+    def delete(volume_id="mysql", confirmation=None, external_id="", plugin_id="", **options):
         key = f"default/{volume_id}"
         order = deletion.DeletionRequest(
             namespace="default",
             volume_id=volume_id,
-            word=key if word is None else word,
+            confirmation=key if confirmation is None else confirmation,
             external_id=external_id,
             plugin_id=plugin_id,
         )
@@ -221,14 +221,14 @@ def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatc
     running.register("mysql", external_id)
     monkeypatch.setattr(deletion, "LEAVING_INTERVAL_S", 0.001)
     looks = []
-    seen = aws_deletion.look
+    seen = aws_deletion.read_storage
 
     def look(*arguments):
         looks.append(arguments)
         found = aws_deletion.ObservedStorage(external_id=external_id, state="available", tags={})
         return found if 3 <= len(looks) <= 4 else seen(*arguments)
 
-    monkeypatch.setattr(aws_deletion, "look", look)
+    monkeypatch.setattr(aws_deletion, "read_storage", look)
 
     assert run(with_snapshot=False) == ("deleted", "")
     assert len(looks) == 5
@@ -268,13 +268,13 @@ def test_what_is_not_registered_is_unknown_without_a_region(run, made, ec2):
     assert exists(ec2, external_id)
 
 
-@pytest.mark.parametrize("word", ["", "mysql", "default/mysq", "yes"])
-def test_rejects_without_the_word(run, running, word):
+@pytest.mark.parametrize("confirmation", ["", "mysql", "default/mysq", "yes"])
+def test_rejects_without_the_word(run, running, confirmation):
     """Before anything is asked."""
     running.sent.clear()
 
     with pytest.raises(errors.RefusedError, match="deletion of the data of default/mysql was not confirmed"):
-        run(word=word)
+        run(confirmation=confirmation)
 
     assert running.sent == []
 
@@ -321,9 +321,10 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     """Also where somebody deregistered it by hand: its stack will have it back. The mark goes with the volume."""
     external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
-    marks = registration_ownership.of(running.client)
-    marks.take(
-        registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+    marks = registration_ownership.owner_records_of(running.client)
+    marks.acquire(
+        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.Requester(owner=OWNER),
     )
     if not is_registered:
         volumes.deregister(running.client, "default", "mysql")
@@ -345,8 +346,8 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
     external_id = made()
     running.register("mysql", external_id)
     adopting = registration_ownership.Requester(owner="bank/prod")
-    registration_ownership.of(running.client).take(
-        registration_ownership.without_nonces([("default", "mysql")]), adopting
+    registration_ownership.owner_records_of(running.client).acquire(
+        registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
     )
 
     status, reason = run(owner="bank/prod")
@@ -362,7 +363,7 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     external_id = made()
     running.register("mysql", external_id)
     monkeypatch.setattr(owner_record_pages.Pages, "read", lambda *_: None)
-    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
     [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(aws_region=REGION, owner=OWNER))
 
@@ -378,20 +379,20 @@ def elsewhere(tmp_path_factory):
     made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
     made.state.plugins["ebs"] = state.PluginRecord(plugin_id="ebs", create_index=1, modify_index=1)
     with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        cluster_identity.of(client, make=True)
+        cluster_identity.cluster_id(client, make=True)
         yield Agent(client=client, cluster=made, sent=[])
 
 
 @pytest.mark.parametrize("words", [{}, {"with_snapshot": False, "accepts_unregistered": True}])
 def test_storage_of_another_cluster_is_kept(run, running, elsewhere, made, ec2, here, words):
-    """The same stack has the same id there, and nobody claims it at the moment. No word makes it ours."""
-    external_id = made(of=cluster_identity.of(elsewhere.client))
+    """The same stack has the same id there, and nobody claims it at the moment. No confirmation makes it ours."""
+    external_id = made(of=cluster_identity.cluster_id(elsewhere.client))
     elsewhere.register("mysql", external_id)
 
     for named in ("", external_id):
         assert run(external_id=named, **words) == (
             "refused",
-            f"{external_id} is storage of cluster {cluster_identity.of(elsewhere.client)}, and the one that answers is "
+            f"{external_id} is storage of cluster {cluster_identity.cluster_id(elsewhere.client)}, and the one that answers is "
             f"{here}: delete it there; nothing was changed",
         )
     running.register("mysql", external_id)
@@ -403,7 +404,7 @@ def test_storage_of_a_named_cluster_is_kept_where_this_ones_id_cannot_be_read(ru
     """A token without the right knows no cluster: then none is shown to be this one."""
     external_id = made(of="another")
     running.register("mysql", external_id)
-    monkeypatch.setattr(cluster_identity, "of", lambda *_: "")
+    monkeypatch.setattr(cluster_identity, "cluster_id", lambda *_: "")
     running.sent.clear()
 
     status, _ = run(with_snapshot=False)
@@ -439,9 +440,10 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
     if held == "registration":
         running.register("mysql", external_id)
     if held == "mark":
-        marks = registration_ownership.of(running.client)
-        marks.take(
-            registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+        marks = registration_ownership.owner_records_of(running.client)
+        marks.acquire(
+            registration_ownership.objects_without_nonce([("default", "mysql")]),
+            registration_ownership.Requester(owner=OWNER),
         )
 
     status, reason = run(with_snapshot=False)
@@ -455,10 +457,11 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
 
 def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, made, ec2):
     """Both are tagged as the volume; ours was deregistered by hand."""
-    theirs, ours = made(of=cluster_identity.of(elsewhere.client)), made()
-    marks = registration_ownership.of(running.client)
-    marks.take(
-        registration_ownership.without_nonces([("default", "mysql")]), registration_ownership.Requester(owner=OWNER)
+    theirs, ours = made(of=cluster_identity.cluster_id(elsewhere.client)), made()
+    marks = registration_ownership.owner_records_of(running.client)
+    marks.acquire(
+        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.Requester(owner=OWNER),
     )
 
     assert run(with_snapshot=False) == ("deleted", "")
@@ -508,7 +511,9 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         running.register(volume_id, made(f"default/{volume_id}"))
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
     monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
-    orders = [deletion.DeletionRequest(namespace="default", volume_id=each, word=f"default/{each}") for each in waited]
+    orders = [
+        deletion.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}") for each in waited
+    ]
 
     found = deletion.delete(
         running.client, orders, deletion.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
@@ -597,8 +602,8 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
     def then_taken(*arguments, **options):
         done = deregister(*arguments, **options)
         adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
-        registration_ownership.of(running.client).take(
-            registration_ownership.without_nonces([("default", "mysql")]), adopting
+        registration_ownership.owner_records_of(running.client).acquire(
+            registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
         )
         return done
 
@@ -664,7 +669,7 @@ def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkey
     """Neither done nor not done."""
     running.register("mysql", made())
     looks = []
-    seen = aws_deletion.look
+    seen = aws_deletion.read_storage
 
     def look(*arguments):
         looks.append(arguments)
@@ -672,7 +677,7 @@ def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkey
             raise errors.AwsError("no answer")
         return seen(*arguments)
 
-    monkeypatch.setattr(aws_deletion, "look", look)
+    monkeypatch.setattr(aws_deletion, "read_storage", look)
 
     assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not observed afterwards: no answer")
 
@@ -813,7 +818,7 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
-    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", word=KEY)
+    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
         [found] = deletion.delete(client, [order], deletion.DeletionOptions(aws_region=REGION))
 

@@ -34,7 +34,7 @@ def emulated(name, *arguments, **more):
     def make(folder):
         config = folder / "config.yaml"
         config.write_text("driver: zfs-generic-nfs\n")
-        filled = tuple(word.replace("CONFIG", str(config)) for word in words)
+        filled = tuple(confirmation.replace("CONFIG", str(config)) for confirmation in words)
         return plugin_deletion.Driver(
             command="nomad-csi-sandbox-csi-plugin", arguments=filled, environment=environment, **more
         )
@@ -125,7 +125,7 @@ def test_destroy_succeeds_where_absence_cannot_be_observed(nfs, is_skipped):
     assert said.startswith(f"volume default/scratch and its storage {made['externalId']} are deleted; ")
     assert said.endswith("; absence cannot be observed with this driver")
     assert ("its last snapshot is " in said) is not is_skipped
-    assert registration_ownership.of(nfs.client).labels([KEY]) == {}
+    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {}
 
 
 def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
@@ -173,7 +173,7 @@ def test_deletion_whose_answer_was_lost_is_finished_by_the_next_run(nfs, monkeyp
     assert first.reason.endswith(f"DEADLINE_EXCEEDED: no answer; {UNOBSERVABLE}")
     assert (second.status, second.is_done) == ("deleted" if is_skipped else "gone", True)
     assert is_skipped or "no such file or directory" in second.reason
-    assert registration_ownership.of(nfs.client).labels([KEY]) == {}
+    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {}
 
 
 def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs, monkeypatch):
@@ -188,4 +188,4 @@ def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs,
     with pytest.raises(errors.NomadApiError, match="failed to create nfsSnapshot from snapshot ID"):
         nfs.make("copy", snapshotId="nas#pool#final-a#b##1#final-a#b##1#scratch")
     assert nfs.held() is None
-    assert registration_ownership.of(nfs.client).labels([KEY]) == {KEY: OWNER}
+    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {KEY: OWNER}

@@ -1,4 +1,4 @@
-"""What must hold before data is deleted: the user's word, no registration, no attachment."""
+"""What must hold before data is deleted: the user's confirmation, no registration, no attachment."""
 
 import contextlib
 import types
@@ -59,18 +59,18 @@ def test_free_storage_may_be_deleted(client, listed, attached, scripted):
     listed("vol-other")
     attached()
 
-    deletion.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+    deletion.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
 
     assert scripted.sent("GET") == [("/v1/volumes?namespace=%2A&type=csi", None)]
 
 
-@pytest.mark.parametrize("word", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
-def test_rejects_without_the_word(client, scripted, word):
+@pytest.mark.parametrize("confirmation", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
+def test_rejects_without_the_word(client, scripted, confirmation):
     """Letter by letter; nobody is asked before."""
     with pytest.raises(
         errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
     ):
-        deletion.refuse_unless_free(client, ID, word=word)
+        deletion.refuse_unless_free(client, ID, confirmation=confirmation)
 
     assert scripted.requests == []
 
@@ -80,7 +80,7 @@ def test_rejects_what_is_registered(client, listed):
     listed("vol-other", ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
-        deletion.refuse_unless_free(client, ID, word=ID)
+        deletion.refuse_unless_free(client, ID, confirmation=ID)
 
 
 def test_all_that_stand_for_the_storage_are_named(client, listed):
@@ -130,7 +130,7 @@ def test_rejects_what_is_attached(client, listed, attached):
     attached("i-1")
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
-        deletion.refuse_unless_free(client, ID, word=ID, aws_region="us-east-1")
+        deletion.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
 
 
 def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
@@ -138,7 +138,7 @@ def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
     listed("vol-other")
     monkeypatch.setattr(ebs_volumes, "read_attachments", lambda *_: pytest.fail("EC2 was asked"))
 
-    deletion.refuse_unless_free(client, ID, word=ID)
+    deletion.refuse_unless_free(client, ID, confirmation=ID)
 
 
 def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
@@ -146,7 +146,7 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
     scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")
 
     with pytest.raises(errors.NomadApiError):
-        deletion.refuse_unless_free(client, ID, word=ID)
+        deletion.refuse_unless_free(client, ID, confirmation=ID)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ class World:
         """Make a volume, registered and with data on it."""
         self.schedule = None
         named = {"nomad-csi:volume": "default/v", "nomad-csi:owner": OWNER}
-        named["nomad-csi:cluster"] = cluster_identity.of(self.client, make=True)
+        named["nomad-csi:cluster"] = cluster_identity.cluster_id(self.client, make=True)
         spec = [{"ResourceType": "volume", "Tags": [{"Key": key, "Value": value} for key, value in named.items()]}]
         self.external_id = self.ec2.create_volume(AvailabilityZone=ZONE, Size=1, TagSpecifications=spec)["VolumeId"]
         self.data, self.agreed, self.saved = 1, 0, 0
@@ -124,7 +124,7 @@ class World:
             if self.holders and self.saved < self.data:
                 self.lost.append(f"{sorted(self.holders)} lost data {self.data}, and {self.saved} is saved")
             if max(self.saved, self.agreed) < self.data:
-                self.lost.append(f"data {self.data} came after the word, which was for {self.agreed}")
+                self.lost.append(f"data {self.data} came after the confirmation, which was for {self.agreed}")
 
     def job(self, name, volume_id):
         """Claim, attach, write, detach, release; end where one of them is refused."""
@@ -220,7 +220,7 @@ def _looked(world, last_look):
 
 
 def _agreed(world, deregister):
-    """Return the deregistration; what was written until then is what the user's word is for."""
+    """Return the deregistration; what was written until then is what the user's confirmation is for."""
 
     def forget(one):
         deregister(one)
@@ -233,7 +233,7 @@ def _run(world, seed):
     """Run one order, and return what became of the deletion."""
     comes_back = bool(seed % 2)
     world.begin(seed)
-    order = deletion.DeletionRequest(namespace="default", volume_id="v", word="default/v")
+    order = deletion.DeletionRequest(namespace="default", volume_id="v", confirmation="default/v")
     options = deletion.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
     world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], options)))

@@ -19,7 +19,7 @@ def objection(changes, said):
     recorded = {"made": {key: deletion.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}}
     words = {"external_id": ""} | said
     request = deletion.DeletionRequest(
-        namespace="prod", volume_id="mysql", word="prod/mysql", external_id=words.pop("external_id")
+        namespace="prod", volume_id="mysql", confirmation="prod/mysql", external_id=words.pop("external_id")
     )
     return deletion.objection(request, deletion.DeletionOptions(**recorded, **words), deletion.Storage(**seen))
 

@@ -63,7 +63,7 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
     timeouts = last_snapshot.SnapshotTimeouts(
         wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
     )
-    return last_snapshot.take(CONNECTION, source, timeouts)
+    return last_snapshot.create_last_snapshot(CONNECTION, source, timeouts)
 
 
 @pytest.mark.parametrize("external_id", IDS)

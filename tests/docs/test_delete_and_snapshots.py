@@ -109,7 +109,7 @@ def client(short_folder, ebs_volume, monkeypatch):
         for source in (EBS, HOSTPATH):
             jobs.register(found, jobs.parse(found, source), source=source, enforce_index=None)
         volumes.register(found, [document])
-        _tag(ebs_volume, cluster_identity.of(found, make=True))
+        _tag(ebs_volume, cluster_identity.cluster_id(found, make=True))
         assert made.state.wait_for(lambda: _is_healthy(made.state), 120)
         yield found
     serving.close()
@@ -148,14 +148,14 @@ def test_commands_run_as_written(client, capsys):
     ]
     assert [code for code, _ in ran.values()] == [0] * 5, ran
     assert volumes.get(client, "default", "mysql") is None
-    assert volume_snapshots.of_plugin(client, "hostpath") == ()
+    assert volume_snapshots.list_of_plugin(client, "hostpath") == ()
     assert source["madeStorage"] == source["externalId"]
 
 
 def _ran(client, line, capsys):
     """Run a command of the page; before the snapshot is deleted, volumes are made from it as the spec says."""
     if "SNAPSHOT_ID" in line:
-        [snapshot] = volume_snapshots.of_volume(client, "default", "scratch")
+        [snapshot] = volume_snapshots.list_of_volume(client, "default", "scratch")
         line = line.replace("SNAPSHOT_ID", snapshot.snapshot_id)
         _restore(client, snapshot)
     return cli.main(shlex.split(line)[1:]), capsys.readouterr().out
@@ -200,7 +200,7 @@ def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, t
     assert codes == [1, 0, 0]
     assert (first["status"], "--accept-unguarded" in first["reason"]) == ("refused", True)
     assert (second["status"], second["reason"]) == ("deleted", "")
-    assert [item.snapshot_id for item in volume_snapshots.of_plugin(client, "hostpath")] == [second["snapshot_id"]]
+    assert [item.snapshot_id for item in volume_snapshots.list_of_plugin(client, "hostpath")] == [second["snapshot_id"]]
     assert (third["status"], third["reason"]) == ("gone", f"not registered, and {outputs['externalId']} is gone")
     assert volumes.get(client, "default", "scratch") is None
 
@@ -223,7 +223,7 @@ def test_storage_goes_with_its_stack(client, short_folder):
     context = resource.Context(connect=lambda: client, warn=said.append)
     created_volume.CreatedVolumeResource().delete(context, "default/passing", made)
 
-    [snapshot] = volume_snapshots.of_plugin(client, "hostpath")
+    [snapshot] = volume_snapshots.list_of_plugin(client, "hostpath")
     assert planned.protect is False
     assert said == [
         f"volume default/passing and its storage {made['externalId']} are deleted; its last snapshot is "

@@ -57,7 +57,7 @@ def test_commands_run_as_written(client, capsys):
     assert said[5].endswith("1 volume: 1 unchanged\n")
     assert "1 deregistered" in said[6]
     assert volumes.get(client, "default", "shared") is None
-    assert registration_ownership.of(client).labels([("default", "shared")]) == {}
+    assert registration_ownership.owner_records_of(client).labels([("default", "shared")]) == {}
 
 
 def test_names_are_those_of_the_code():

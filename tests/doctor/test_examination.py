@@ -314,8 +314,8 @@ def test_claimed_while_no_controller_is_healthy(world):
 def test_mark_of_a_volume_that_is_not_there(world):
     """In the variables of the cluster."""
     requester = registration_ownership.Requester(owner="shop/prod")
-    registration_ownership.of(world.nomad).take(
-        registration_ownership.without_nonces([("default", "never")]), requester
+    registration_ownership.owner_records_of(world.nomad).acquire(
+        registration_ownership.objects_without_nonce([("default", "never")]), requester
     )
 
     [told] = world.examine(asks_aws=False).findings

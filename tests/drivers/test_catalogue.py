@@ -183,7 +183,7 @@ def test_flags_of_some_versions_lie_within_the_versions_that_are_known(driver, n
 )  # fmt: skip
 def test_an_older_version_gets_the_arguments_of_its_time(driver, tag, role, arguments):
     """What came later is left out."""
-    assert list(catalogue.of_version(catalogue.DRIVERS[driver], tag).roles[role].arguments) == arguments
+    assert list(catalogue.select_version(catalogue.DRIVERS[driver], tag).roles[role].arguments) == arguments
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_older_version_gets_the_arguments_of_its_time(driver, tag, role, argu
 )  # fmt: skip
 def test_flags_of_a_version_are_those_that_it_has(tag, has, lacks):
     """Flags begin, and those of klog end with v1.16.0; what is unfit begins, too."""
-    role = catalogue.of_version(catalogue.DRIVERS["aws-ebs"], tag).roles["controller"]
+    role = catalogue.select_version(catalogue.DRIVERS["aws-ebs"], tag).roles["controller"]
     known = role.flags | set(role.unfit_flags)
 
     assert has <= known
@@ -222,9 +222,9 @@ def test_flags_of_a_version_are_those_that_it_has(tag, has, lacks):
 )
 def test_what_is_not_known_of_a_version_is_not_guessed(driver, tag):
     """Older than the oldest, newer than the newest, a name of one's own."""
-    assert catalogue.of_version(catalogue.DRIVERS[driver], tag) is None
+    assert catalogue.select_version(catalogue.DRIVERS[driver], tag) is None
 
 
 def test_the_version_of_the_row_is_the_row():
     """Nothing is copied where nothing differs."""
-    assert all(catalogue.of_version(driver, driver.version) is driver for driver in DRIVERS)
+    assert all(catalogue.select_version(driver, driver.version) is driver for driver in DRIVERS)

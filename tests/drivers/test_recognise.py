@@ -14,8 +14,8 @@ def test_every_driver_is_known_by_its_own_image(driver):
     """From wherever it is pulled, in whichever version."""
     program = recognise.repository(driver.image).rpartition("/")[2]
 
-    assert recognise.of_plugin(image=driver.image) is driver
-    assert recognise.of_plugin(image=f"mirror.example:5000/a/{program}:other") is driver
+    assert recognise.recognise_plugin(image=driver.image) is driver
+    assert recognise.recognise_plugin(image=f"mirror.example:5000/a/{program}:other") is driver
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_every_driver_is_known_by_its_own_image(driver):
 )
 def test_plugins(given, name):
     """By image or command; else by an id that begins as the driver is called, and flags that are all its own."""
-    assert name_of(recognise.of_plugin(**given)) == name
+    assert name_of(recognise.recognise_plugin(**given)) == name
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_plugins(given, name):
 )
 def test_volumes(given, name):
     """By what only one driver has."""
-    assert name_of(recognise.of_volume(**given)) == name
+    assert name_of(recognise.recognise_volume(**given)) == name
 
 
 @pytest.mark.parametrize(

@@ -179,5 +179,5 @@ def test_volumes_are_known_for_what_only_their_driver_has():
     """A context of democratic-csi holds that of the NFS driver, and more."""
     acme = SHARE | {"node_attach_driver": "nfs", "provisioner_driver": "zfs-generic-nfs"}
 
-    assert recognise.of_volume(context=acme) is DEMOCRATIC
-    assert recognise.of_volume(context=SHARE) is NFS
+    assert recognise.recognise_volume(context=acme) is DEMOCRATIC
+    assert recognise.recognise_volume(context=SHARE) is NFS

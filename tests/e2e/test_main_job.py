@@ -144,7 +144,7 @@ def ours(place):
 def test_storage_is_tagged_with_its_cluster(untouched):
     """So that no other cluster takes it for its own when it is to be deleted."""
     with untouched.nomad() as client:
-        here = cluster_identity.of(client)
+        here = cluster_identity.cluster_id(client)
     ebs, efs = untouched.aws("ec2").describe_volumes()["Volumes"], untouched.aws("efs")
     made = [*ebs, *efs.describe_file_systems()["FileSystems"], *efs.describe_access_points()["AccessPoints"]]
 

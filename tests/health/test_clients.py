@@ -26,7 +26,7 @@ def test_without_constraints_the_list_is_enough(context, scripted, expectation, 
     """One request, however many clients."""
     scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("b")])
 
-    found = clients.ClientCache(context.connect()).look([expectation])
+    found = clients.ClientCache(context.connect()).read_clients([expectation])
 
     assert ([node.name for node in found], asked()) == (["a", "b"], ["/v1/nodes"])
 
@@ -37,7 +37,7 @@ def test_with_constraints_clients_that_may_run_it_are_asked(context, scripted, e
     scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"rack": "r1"}, Attributes={"cpu.arch": "amd64"}))
     wanted = dataclasses.replace(expectation, constraints=(RACK,))
 
-    first, second = clients.ClientCache(context.connect()).look([wanted])
+    first, second = clients.ClientCache(context.connect()).read_clients([wanted])
 
     assert (first.meta, first.attributes) == ({"rack": "r1"}, {})
     assert (second.meta, second.attributes) == ({}, {})
@@ -52,7 +52,9 @@ def test_what_each_client_has_for_itself_is_asked_of_each(context, scripted, exp
         scripted.reply("GET", f"/v1/node/{name}", 200, listed(name, Attributes={"unique.hostname": f"{name}.lan"}))
     by_host = model.Constraint(attribute="${attr.unique.hostname}", operator="=", value="a.lan")
 
-    found = clients.ClientCache(context.connect()).look([dataclasses.replace(expectation, constraints=(by_host,))])
+    found = clients.ClientCache(context.connect()).read_clients(
+        [dataclasses.replace(expectation, constraints=(by_host,))]
+    )
 
     assert [node.attributes["unique.hostname"] for node in found] == ["a.lan", "b.lan", "c.lan", "d.lan"]
     assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/node/c", "/v1/node/d", "/v1/nodes"]
@@ -63,7 +65,7 @@ def test_name_and_id_of_a_client_cost_no_call(context, scripted, expectation, as
     scripted.reply("GET", "/v1/nodes", 200, [listed(name) for name in ("a", "b", "c", "d")])
     by_name = model.Constraint(attribute="${node.unique.name}", operator="=", value="a")
 
-    clients.ClientCache(context.connect()).look([dataclasses.replace(expectation, constraints=(by_name,))])
+    clients.ClientCache(context.connect()).read_clients([dataclasses.replace(expectation, constraints=(by_name,))])
 
     assert asked() == ["/v1/nodes"]
 
@@ -78,7 +80,7 @@ def test_what_a_client_said_is_kept_until_it_changes(context, scripted, expectat
     watched = clients.ClientCache(context.connect())
     wanted = dataclasses.replace(expectation, constraints=(RACK,))
 
-    racks = [node.meta["rack"] for _ in range(3) for node in watched.look([wanted])]
+    racks = [node.meta["rack"] for _ in range(3) for node in watched.read_clients([wanted])]
 
     assert racks == ["r1", "r1", "r2"]
     assert asked() == ["/v1/nodes", "/v1/node/a", "/v1/nodes", "/v1/nodes", "/v1/node/a"]

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi.health import explaining
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 JOB = "/v1/job/plugin-aws-ebs0-nodes"
 DENIED = "AccessDenied: user is not authorized to perform: ec2:DescribeAvailabilityZones"
@@ -16,11 +16,11 @@ def explained(context, expectation):
     """Look once, and explain."""
 
     def look():
-        wanted = looking.WatchedPlugin(
+        wanted = observation.WatchedPlugin(
             expectation=dataclasses.replace(expectation, driver="aws-ebs"), job_ids=("plugin-aws-ebs0-nodes",)
         )
         client = context.connect()
-        [seen] = looking.Looker(client, [wanted]).look()
+        [seen] = observation.Observer(client, [wanted]).observe()
         return explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
 
     return look

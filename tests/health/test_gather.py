@@ -215,7 +215,7 @@ def test_parallel_calls_keep_their_order():
         first_may_end.set()
         return 2
 
-    assert gather.in_parallel([first, second]) == [1, 2]
+    assert gather.run_in_parallel([first, second]) == [1, 2]
 
 
 def test_after_an_error_no_call_is_begun():
@@ -231,7 +231,7 @@ def test_after_an_error_no_call_is_begun():
         time.sleep(0.05)
 
     with pytest.raises(errors.CancelledError):
-        gather.in_parallel([fail, *[slow] * 50], workers=1)
+        gather.run_in_parallel([fail, *[slow] * 50], workers=1)
 
     assert begun[0] == "first"
     assert len(begun) < 10

@@ -76,7 +76,7 @@ def test_missing_without_a_job(shared):
     """Nothing there is never 0 of 0."""
     plugin = live.Plugin(shared, "nobody", "plugin-nobody", shared.data_dir)
 
-    [seen] = plugin.looker().look()
+    [seen] = plugin.looker().observe()
 
     assert (seen.status.status, seen.status.counts) == ("missing", "0/2 nodes")
 
@@ -147,7 +147,7 @@ def test_hung_by_its_own_silence(shared):
     plugin.until("healthy")
     plugin.signal("one", signal.SIGSTOP)
 
-    [seen] = plugin.looker(client_data_dir=str(shared.data_dir), probe_timeout_s=2).look()
+    [seen] = plugin.looker(client_data_dir=str(shared.data_dir), probe_timeout_s=2).observe()
     plugin.signal("one", signal.SIGCONT)
 
     assert states(seen) == [("one", "hung", "csi"), ("two", "healthy", "csi")]
@@ -174,7 +174,7 @@ def test_flapping_after_three_falls(shared):
         plugin.fault("one")
         _until_heard(plugin, "one")
 
-    [seen] = plugin.looker().look()
+    [seen] = plugin.looker().observe()
 
     assert states(seen)[0] == ("one", "flapping", "nomad")
     assert "it became unhealthy 3 times" in seen.status.instances[0].detail
@@ -186,7 +186,7 @@ def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
     plugin.until("healthy")
     plugin.kill("one")
 
-    [seen] = plugin.looker().look()
+    [seen] = plugin.looker().observe()
 
     assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
     assert states(seen)[0] == ("one", "restarted", "nomad")
@@ -200,10 +200,10 @@ def test_restarted_between_two_looks(patient, monkeypatch):
     plugin = patient.run("watched")
     plugin.until("healthy")
     looker = plugin.looker()
-    before = looker.look()
+    before = looker.observe()
     plugin.kill("two")
 
-    [seen] = looker.look(before)
+    [seen] = looker.observe(before)
 
     assert [row.status for row in seen.status.instances] == ["healthy", "restarted"]
 
@@ -228,7 +228,7 @@ def test_version_that_changed_is_asked_of_the_instance(shared):
     plugin.until("healthy")
     plugin.fault("two", version="v9")
 
-    [seen] = plugin.looker(client_data_dir=str(shared.data_dir)).look()
+    [seen] = plugin.looker(client_data_dir=str(shared.data_dir)).observe()
 
     assert states(seen) == [("one", "healthy", "csi"), ("two", "wrong-identity", "csi")]
 
@@ -348,7 +348,7 @@ def _until_heard(plugin, name):
     """Wait until Nomad calls the instance healthy again, whatever we say of it."""
     deadline = time.monotonic() + live.WAIT_S
     while True:
-        [seen] = plugin.looker().look()
+        [seen] = plugin.looker().observe()
         [item] = [item for item in seen.seen.plugin.nodes if item.node_id == plugin.live.node_id(name)]
         if item.healthy:
             return

@@ -118,7 +118,7 @@ def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more(
     renamed = Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod")
     holds = {"mysql": Hold(recorded="5e884898da28", nonce="2bb80d537b1d")}
 
-    after = owner_records.taken({"mysql": KNOWN}, holds, renamed).owners
+    after = owner_records.acquire({"mysql": KNOWN}, holds, renamed).owners
 
     assert after == {"mysql": OwnerRecord(label="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d")}
     assert not STACK.may_have(after["mysql"], Hold(recorded="5e884898da28"))
@@ -126,7 +126,7 @@ def test_renamed_stack_writes_a_new_nonce_so_that_a_copy_holds_nothing_any_more(
 
 def test_command_line_leaves_the_identity_of_its_stack_as_it_is():
     """It knows the label alone."""
-    assert owner_records.taken({"mysql": KNOWN}, {"mysql": Hold()}, SHOP).owners == {"mysql": KNOWN}
+    assert owner_records.acquire({"mysql": KNOWN}, {"mysql": Hold()}, SHOP).owners == {"mysql": KNOWN}
 
 
 def test_record_that_another_resource_of_the_stack_wrote_is_not_released():
@@ -159,7 +159,7 @@ def test_pages_are_few_and_all_in_use():
 
 def test_free_volume_is_taken_and_its_own_stays():
     """Only the first is fresh."""
-    taken = owner_records.taken(HELD, {"new": Hold(), "mysql": Hold()}, SHOP)
+    taken = owner_records.acquire(HELD, {"new": Hold(), "mysql": Hold()}, SHOP)
 
     assert taken.owners == HELD | {"new": OF_SHOP}
     assert (taken.refused, taken.fresh) == ({}, {"new"})
@@ -167,7 +167,7 @@ def test_free_volume_is_taken_and_its_own_stays():
 
 def test_rejects_volumes_of_others_and_takes_the_rest():
     """With the owner of each."""
-    taken = owner_records.taken(HELD, {"mysql": Hold(), "new": Hold()}, BANK)
+    taken = owner_records.acquire(HELD, {"mysql": Hold(), "new": Hold()}, BANK)
 
     assert taken.refused == {"mysql": OF_SHOP}
     assert taken.owners == HELD | {"new": OF_BANK}
@@ -175,15 +175,15 @@ def test_rejects_volumes_of_others_and_takes_the_rest():
 
 def test_rejects_volumes_of_others_also_for_one_without_a_name():
     """Who leaves no mark takes nothing either."""
-    taken = owner_records.taken(HELD, {"mysql": Hold(), "new": Hold()}, owner_records.NO_OWNER)
+    taken = owner_records.acquire(HELD, {"mysql": Hold(), "new": Hold()}, owner_records.NO_OWNER)
 
     assert (taken.refused, taken.owners) == ({"mysql": OF_SHOP}, HELD)
 
 
 def test_adopted_volume_changes_its_owner():
     """And loses it to one without a name."""
-    named = owner_records.taken(HELD, {"mysql": Hold()}, Requester(owner="bank/prod", adopts=True))
-    nameless = owner_records.taken(HELD, {"mysql": Hold()}, Requester(adopts=True))
+    named = owner_records.acquire(HELD, {"mysql": Hold()}, Requester(owner="bank/prod", adopts=True))
+    nameless = owner_records.acquire(HELD, {"mysql": Hold()}, Requester(adopts=True))
 
     assert named.owners == HELD | {"mysql": OF_BANK}
     assert nameless.owners == {"cache": OF_SHOP, "data[0]": OF_BANK}
@@ -191,7 +191,7 @@ def test_adopted_volume_changes_its_owner():
 
 def test_stack_that_was_renamed_keeps_its_volumes():
     """Under its new name."""
-    taken = owner_records.taken(HELD, {"mysql": Hold()}, Requester(owner="shop/live", former="shop/prod"))
+    taken = owner_records.acquire(HELD, {"mysql": Hold()}, Requester(owner="shop/live", former="shop/prod"))
 
     assert (taken.refused, str(taken.owners["mysql"]), taken.fresh) == ({}, "shop/live", frozenset())
 
@@ -254,7 +254,7 @@ def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
 )
 def test_what_another_stack_had_is_named_with_its_record(requester, adopted):
     """It is put back where what follows fails."""
-    assert owner_records.taken({"mysql": KNOWN}, {"mysql": Hold()}, requester).adopted == adopted
+    assert owner_records.acquire({"mysql": KNOWN}, {"mysql": Hold()}, requester).adopted == adopted
 
 
 def test_origin_stays_until_another_is_written():
@@ -264,7 +264,7 @@ def test_origin_stays_until_another_is_written():
 
     for origin, expected in (("", "a3c024f01cac"), ("5e884898da28", "5e884898da28")):
         hold = {"mysql": Hold(nonce="5e884898da28", origin=origin)}
-        assert owner_records.taken(page, hold, bank).owners["mysql"].origin == expected
+        assert owner_records.acquire(page, hold, bank).owners["mysql"].origin == expected
 
 
 @pytest.mark.parametrize(

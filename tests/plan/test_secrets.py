@@ -42,7 +42,7 @@ def problems(**plugin):
 
 def test_items_of_a_nomad_variable_become_environment():
     """Each line is written as JSON, and held back while its item is missing."""
-    assert task_secrets.from_items(VARIABLE, {"USER": "name", "PASSWORD": "password"}, "job-1") == (
+    assert task_secrets.template_data(VARIABLE, {"USER": "name", "PASSWORD": "password"}, "job-1") == (
         '{{ with nomadVar "nomad/jobs/x" -}}\n'
         '{{ if not .name.Value }}{{ nomadVar "nomad/jobs/job-1/missing/name" }}{{ end -}}\n'
         '{{ if not .password.Value }}{{ nomadVar "nomad/jobs/job-1/missing/password" }}{{ end -}}\n'
@@ -54,7 +54,7 @@ def test_items_of_a_nomad_variable_become_environment():
 
 def test_items_of_vault_are_those_of_a_version_2_store():
     """They stand one level further down."""
-    assert task_secrets.from_items(VAULT, {"USER": "name"}, "job-1") == (
+    assert task_secrets.template_data(VAULT, {"USER": "name"}, "job-1") == (
         '{{ with secret "secret/data/x y" -}}\n'
         '{{ if not .Data.data.name }}{{ nomadVar "nomad/jobs/job-1/missing/name" }}{{ end -}}\n'
         "USER={{ .Data.data.name | toJSON }}\n"
@@ -141,7 +141,7 @@ def test_credentials_go_to_the_role_that_takes_them():
 
     [template] = given["controller"].templates
     assert (template.file_name, template.is_environment) == ("credentials.env", True)
-    assert template.data == task_secrets.from_items(
+    assert template.data == task_secrets.template_data(
         spec.CredentialsSpec(nomad_variable="nomad/jobs"),
         {"AWS_ACCESS_KEY_ID": "access_key_id", "AWS_SECRET_ACCESS_KEY": "secret_access_key"},
         "plugin-ebs-controller",

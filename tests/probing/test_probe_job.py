@@ -57,7 +57,7 @@ def ask(cluster):
         with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
             job = probe_job.ProbeJob(image="x/y:1", state_dir="/s")
             how = probe_job_plugins.OnNodes(job=job, is_strict=True, **options)
-            return probe_deep.on_nodes(client, "aws-ebs0", how)
+            return probe_deep.probe_on_nodes(client, "aws-ebs0", how)
 
     return run
 

@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import report
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
@@ -51,8 +51,8 @@ def look(cluster, plugin_cluster, expectation):
 
     def run():
         with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
-            wanted = looking.WatchedPlugin(expectation=expectation, job_ids=plugin_cluster.job_ids)
-            [seen] = looking.Looker(client, [wanted], on_nodes=HOW).look()
+            wanted = observation.WatchedPlugin(expectation=expectation, job_ids=plugin_cluster.job_ids)
+            [seen] = observation.Observer(client, [wanted], on_nodes=HOW).observe()
             return seen.status
 
     return run

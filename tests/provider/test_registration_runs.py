@@ -116,7 +116,7 @@ def held(client):
 def owner(client):
     """Return the label in the volume's owner record."""
     key = ("default", "orders")
-    record = registration_ownership.of(client).look([key]).owners.get(key)
+    record = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
     return record and record.label
 
 

@@ -41,7 +41,7 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
         asked.append((client.connection.address, make))
         return "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-    monkeypatch.setattr(cluster_identity, "of", of)
+    monkeypatch.setattr(cluster_identity, "cluster_id", of)
     plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": "http://127.0.0.1:4646"})))
 
     request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": make}))
@@ -54,7 +54,9 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
 def test_a_provider_that_is_configured_again_talks_to_the_new_address(plugin, monkeypatch):
     """The client of the old one is not used again."""
     asked = []
-    monkeypatch.setattr(cluster_identity, "of", lambda client, *, make: asked.append(client.connection.address) or "")
+    monkeypatch.setattr(
+        cluster_identity, "cluster_id", lambda client, *, make: asked.append(client.connection.address) or ""
+    )
 
     for port in (4646, 4747):
         plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))

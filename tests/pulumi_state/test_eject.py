@@ -130,7 +130,7 @@ def run(tmp_path):
 
     def ejected(stack):
         said = []
-        found = eject.look(stack, "dev")
+        found = eject.plan_ejection(stack, "dev")
         eject.run(stack, found, folder=tmp_path / "out", backup=tmp_path / "before.json", tell=said.append)
         return said
 
@@ -139,7 +139,7 @@ def run(tmp_path):
 
 def test_everything_of_the_package_is_forgotten_dependents_first(stack):
     """Also what lies below a component in AWS, and the provider that nothing else uses; the bucket and its own stay."""
-    found = eject.look(stack, "dev")
+    found = eject.plan_ejection(stack, "dev")
 
     assert found.urns == (MADE, VOLUME, STORAGE, EBS, JOB, PLUGIN, NOMAD, AWS)
     assert found.kept == (ROOT, OTHER_AWS, BUCKET)
@@ -147,7 +147,7 @@ def test_everything_of_the_package_is_forgotten_dependents_first(stack):
 
 def test_what_stays_in_aws_is_told_with_its_tags(stack):
     """Nobody manages it any more; a tag that is secret is not told."""
-    [left] = eject.look(stack, "dev").left
+    [left] = eject.plan_ejection(stack, "dev").left
 
     assert left == eject.Left(type="aws:ebs/volume:Volume", id="vol-0123456789abcdef0", tags={"owner": "shop/dev"})
 
@@ -194,7 +194,7 @@ def test_secrets_are_decrypted_only_where_a_volume_has_some(stack):
     for each in stack.document["deployment"]["resources"]:
         each.get("inputs", {}).pop("secrets", None)
 
-    eject.look(stack, "dev")
+    eject.plan_ejection(stack, "dev")
 
     assert stack.decrypted == 0
 
@@ -204,7 +204,7 @@ def test_secret_mount_flags_emulator_no_file_and_are_told(stack):
     volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
     volume["inputs"] = INPUTS | {"mountOptions": {"fsType": "ext4", "mountFlags": SEALED}}
 
-    found = eject.look(stack, "dev")
+    found = eject.plan_ejection(stack, "dev")
 
     assert found.remarks == (
         "mountOptions.mountFlags of volume prod/mysql is secret and is not in any file: add it, or it is dropped",
@@ -235,7 +235,7 @@ def test_rejects_a_state_that_cannot_be_ejected_now(stack, change, told):
     change(stack.document["deployment"])
 
     with pytest.raises(errors.RefusedError, match=re.escape(told)):
-        eject.look(stack, "dev")
+        eject.plan_ejection(stack, "dev")
 
 
 def test_rejects_a_file_of_somebody_else_in_the_way(stack, run, tmp_path):
@@ -262,7 +262,7 @@ def test_rejects_to_write_over_a_backup(stack, run, tmp_path):
 
 def test_rejects_a_stack_that_changed_while_one_was_asked(stack, tmp_path):
     """Somebody else's `pulumi up` came between the list and the answer."""
-    found = eject.look(stack, "dev")
+    found = eject.plan_ejection(stack, "dev")
     stack.document["deployment"]["resources"].pop()
 
     with pytest.raises(errors.RefusedError, match="the stack changed meanwhile"):
@@ -285,7 +285,7 @@ def test_a_state_without_anything_of_ours_is_left_alone(stack):
     """There is nothing to forget, and no file to write."""
     stack.document["deployment"]["resources"] = [resource(ROOT), resource(BUCKET, id="logs", parent=ROOT)]
 
-    found = eject.look(stack, "dev")
+    found = eject.plan_ejection(stack, "dev")
 
     assert (found.forgotten, found.files) == ((), {})
 
@@ -297,7 +297,7 @@ def test_two_jobs_of_one_name_get_two_files(stack):
     other["inputs"] |= {"namespace": "prod", "hcl": HCL + "\n"}
     stack.document["deployment"]["resources"].insert(6, other)
 
-    assert tuple(path for path in eject.look(stack, "dev").files if path.startswith("jobs/")) == (
+    assert tuple(path for path in eject.plan_ejection(stack, "dev").files if path.startswith("jobs/")) == (
         "jobs/ebs-node.nomad.hcl",
         "jobs/prod-plugin-ebs-nodes.nomad.hcl",
     )

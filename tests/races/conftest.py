@@ -130,7 +130,7 @@ class Stack:
         volume_registration.VolumeRegistrationResource().delete(self._context, "/".join(KEY), recorded)
 
     def _create_batch(self):
-        document = volume_document.from_inputs(self._inputs)
+        document = volume_document.parse_inputs(self._inputs)
         requester = registration_ownership.Requester(owner=self.owner)
         [outcome] = registering.register(self.client, [document], requester=requester)
         if not outcome.is_done:

@@ -65,7 +65,7 @@ def test_catalogue_has_every_flag_of_a_driver_with_one_set_of_them(name, program
 @pytest.mark.parametrize(("name", "version", "program"), OLDER)
 def test_catalogue_has_every_flag_of_an_older_version(name, version, program):
     """Each flag that this version knows is one of the row's at it, and no other."""
-    for mode, role in catalogue.of_version(catalogue.DRIVERS[name], version).roles.items():
+    for mode, role in catalogue.select_version(catalogue.DRIVERS[name], version).roles.items():
         words = [mode] if role.arguments[0] == mode else []
         done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False, timeout=30)
 

@@ -137,7 +137,7 @@ def register(context, plan, health, until):
 
         def make(volume_id, external_id):
             document = plan(**{volume_id: external_id}).volumes[0].registration
-            identity, outputs = kind.create(context, inputs_of(kind, volume_document.to_inputs(document)))
+            identity, outputs = kind.create(context, inputs_of(kind, volume_document.write_inputs(document)))
             stack.callback(kind.delete, context, identity, outputs)
             stack.callback(until, lambda: not claims(context, volume_id), USE_S, f"{volume_id} is free")
             return outputs

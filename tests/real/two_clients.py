@@ -22,7 +22,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.health import explaining
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
@@ -240,10 +240,12 @@ class Plugin:
         return model.PluginExpectation(**known | changes)
 
     def wanted(self, **changes):
-        return looking.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+        return observation.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
 
     def look(self, before=(), **changes):
-        [seen] = looking.Looker(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).look(before)
+        [seen] = observation.Observer(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).observe(
+            before
+        )
         return seen
 
     def until(self, *statuses, **changes):

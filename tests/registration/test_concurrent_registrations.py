@@ -111,7 +111,7 @@ def sending(monkeypatch):
 
 def records(client):
     """Return owner and nonce of each volume that has a record."""
-    found = registration_ownership.of(client).look([("default", f"v{number}") for number in range(COUNT)])
+    found = registration_ownership.owner_records_of(client).read([("default", f"v{number}") for number in range(COUNT)])
     return {volume_id: (owner.label, owner.nonce) for (_, volume_id), owner in found.owners.items()}
 
 
@@ -217,8 +217,8 @@ def test_batch_has_a_deadline_and_the_ears_of_its_first_caller(together, sending
 
 def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, owned, heard):
     """One is another stack's, one is refused by Nomad and free again, one is there already with other storage."""
-    marks = registration_ownership.of(owned)
-    marks.take(registration_ownership.without_nonces([("default", "v1")]), TO_OTHER)
+    marks = registration_ownership.owner_records_of(owned)
+    marks.acquire(registration_ownership.objects_without_nonce([("default", "v1")]), TO_OTHER)
     volumes.register(owned, [volume(3, external_id="fs-9")])
     held = owner_records.Hold(nonce="5e884898da28")
 
@@ -257,12 +257,12 @@ def test_two_stacks_at_one_moment_record_their_own(owned, sending, monkeypatch):
 
 def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, owned, sending):
     """And a volume that another stack took in that moment is not ours."""
-    marks = registration_ownership.of(owned)
+    marks = registration_ownership.owner_records_of(owned)
 
     def sent(documents):
         volumes.register(owned, documents)
-        marks.give_up(registration_ownership.without_nonces([("default", "v0")]), OURS)
-        marks.take(registration_ownership.without_nonces([("default", "v1")]), TO_OTHER)
+        marks.give_up(registration_ownership.objects_without_nonce([("default", "v0")]), OURS)
+        marks.acquire(registration_ownership.objects_without_nonce([("default", "v1")]), TO_OTHER)
         yield from ((document, None) for document in documents)
 
     sending(sent)
@@ -283,7 +283,7 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
     moved = owner_records.Hold(nonce="0d8f7c9e11aa")
 
     def sent(documents):
-        registration_ownership.of(owned).take({("default", "v0"): moved}, OURS)
+        registration_ownership.owner_records_of(owned).acquire({("default", "v0"): moved}, OURS)
         yield from ((document, REFUSED) for document in documents)
 
     sending(sent)
@@ -367,9 +367,9 @@ def test_client_has_one_coalescer(context, scripted):
     scripted.reply("PUT", "/v1/volume/csi/v0", 200, {"Volumes": []})
     client = context.connect()
 
-    [answer] = answered(concurrent_registrations.of(client), [volume(0)])
+    [answer] = answered(concurrent_registrations.coalescer_of(client), [volume(0)])
 
     assert answer.result(DEADLINE_S) is None
-    assert concurrent_registrations.of(client) is concurrent_registrations.of(client)
+    assert concurrent_registrations.coalescer_of(client) is concurrent_registrations.coalescer_of(client)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:1")) as other:
-        assert concurrent_registrations.of(other) is not concurrent_registrations.of(client)
+        assert concurrent_registrations.coalescer_of(other) is not concurrent_registrations.coalescer_of(client)

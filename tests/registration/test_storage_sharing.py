@@ -270,7 +270,7 @@ NEW = difference.Comparison(is_new=True)
 )
 def test_sharing_refuses_a_new_use_of_storage(external_id, compared, expected):
     """A new volume, or another access mode; the other refusals stay, and what would change in place goes."""
-    assert storage_sharing.with_sharing(Refusing(), document(external_id, SINGLE), compared) == expected
+    assert storage_sharing.refuse_sharing(Refusing(), document(external_id, SINGLE), compared) == expected
 
 
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):

@@ -54,7 +54,7 @@ def test_signed_text_begins_with_a_hash_of_the_rest():
 )
 def test_standing_tells_whose_a_file_is(text, standing):
     """As written, edited since, or somebody else's: what a crash left empty or short is not ours."""
-    assert disk.standing(text) == standing
+    assert disk.file_origin(text) == standing
     assert disk.is_ours(text or "") == (standing == "ours")
 
 

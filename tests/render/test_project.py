@@ -207,7 +207,7 @@ def test_what_means_something_to_a_shell_gets_into_no_file():
 
 def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():
     """With the definitions where references look for them."""
-    of_stack, of_spec = schema.of_stack_config(), schema.document()
+    of_stack, of_spec = schema.stack_config_schema(), schema.document()
 
     assert names.STACK_CONFIG_KEY == "nomad-csi:storage"
     assert of_stack["$defs"] == of_spec["$defs"]

@@ -15,13 +15,13 @@ def hurt_report():
     with demo.running(24, 40) as (host, serving):
         demo.hurt(host)
         with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-            return cluster_report.look(client, cluster_report.ReportOptions())
+            return cluster_report.build_report(client, cluster_report.ReportOptions())
 
 
 @pytest.fixture(scope="session")
 def rendered():
     """Return the page of a report as text."""
-    return lambda report: html.html(page.of(report), shown_rows=page.ROWS, tool_version="1.2.3")
+    return lambda report: html.html(page.render_page(report), shown_rows=page.ROWS, tool_version="1.2.3")
 
 
 @pytest.fixture(scope="session")

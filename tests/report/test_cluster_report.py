@@ -29,7 +29,7 @@ def ask():
                 before(host)
             host.requests.clear()
             with kind(nomad.Connection(address=serving.url)) as client:
-                found = cluster_report.look(client, cluster_report.ReportOptions(**question))
+                found = cluster_report.build_report(client, cluster_report.ReportOptions(**question))
             return found, [item["path"].partition("/v1/node/")[0] or "/v1/node/ID" for item in host.requests]
 
     return run

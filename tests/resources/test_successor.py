@@ -254,7 +254,7 @@ def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
     """Check the storage of a new volume that the program made before, or did not."""
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
     wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
-    successor.refuse_gone_storage(context, wanted)
+    successor.refuse_missing_storage(context, wanted)
 
 
 def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context, heard):

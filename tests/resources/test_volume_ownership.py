@@ -69,7 +69,11 @@ class Side:
 
     def owner(self, volume_id="mysql"):
         """Return whose the volume is; null without a mark."""
-        return registration_ownership.of(self.client).labels([("default", volume_id)]).get(("default", volume_id))
+        return (
+            registration_ownership.owner_records_of(self.client)
+            .labels([("default", volume_id)])
+            .get(("default", volume_id))
+        )
 
 
 @pytest.fixture
@@ -195,7 +199,7 @@ def test_first_stack_takes_it_back(ours, held):
 
 def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
     """Registered before there were marks: a mark and no registration."""
-    volumes.register(ours.client, [volume_document.from_inputs(NEWS)])
+    volumes.register(ours.client, [volume_document.parse_inputs(NEWS)])
     ours.sent.clear()
 
     RESOURCE.create(ours.context, NEWS)
@@ -205,7 +209,7 @@ def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
 
 def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
     """It is refused, and is not ours by that."""
-    volumes.register(ours.client, [volume_document.from_inputs(NEWS | {"context": {"tier": "slow"}})])
+    volumes.register(ours.client, [volume_document.parse_inputs(NEWS | {"context": {"tier": "slow"}})])
 
     with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
         RESOURCE.create(ours.context, NEWS)
@@ -264,8 +268,8 @@ def test_lost_mark_is_drift(clusters, side):
     serving = clusters("a")
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
-    registration_ownership.of(ours.client).give_up(
-        registration_ownership.without_nonces([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).give_up(
+        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
     )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
@@ -278,8 +282,8 @@ def test_lost_mark_is_drift(clusters, side):
 def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
-    registration_ownership.of(ours.client).give_up(
-        registration_ownership.without_nonces([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).give_up(
+        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
     )
     unmarked = {name: value for name, value in held.items() if name != "marked"}
 
@@ -315,7 +319,7 @@ def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
     """However many there are."""
     serving = clusters("a")
     every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
-    registering.register(side(serving).client, map(volume_document.from_inputs, every), requester=CLAIMANT)
+    registering.register(side(serving).client, map(volume_document.parse_inputs, every), requester=CLAIMANT)
     ours = side(serving)
 
     for news in every:
@@ -526,7 +530,7 @@ def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when)
 
 def document(name, **fields):
     """Return a registration."""
-    return volume_document.from_inputs(NEWS | {"volumeId": name, "name": name} | fields)
+    return volume_document.parse_inputs(NEWS | {"volumeId": name, "name": name} | fields)
 
 
 @pytest.mark.usefixtures("held")
@@ -658,9 +662,9 @@ UNREAD = (
 def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
     """What is not known is told apart from what is nobody's."""
     told = []
-    marks = registration_ownership.of(half_blind.client)
+    marks = registration_ownership.owner_records_of(half_blind.client)
 
-    seen = [marks.look([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
+    seen = [marks.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
     owned = owner_records.OwnerRecord(label=OWNED)
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
@@ -731,8 +735,8 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
     send = sending.send
 
     def remove_first(*arguments, **options):
-        registration_ownership.of(ours.client).give_up(
-            registration_ownership.without_nonces([("default", "v")]), CLAIMANT
+        registration_ownership.owner_records_of(ours.client).give_up(
+            registration_ownership.objects_without_nonce([("default", "v")]), CLAIMANT
         )
         return send(*arguments, **options)
 
@@ -748,8 +752,8 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
     send = sending.send
 
     def steal(*arguments, **options):
-        registration_ownership.of(ours.client).take(
-            registration_ownership.without_nonces([("default", "v")]),
+        registration_ownership.owner_records_of(ours.client).acquire(
+            registration_ownership.objects_without_nonce([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
@@ -767,8 +771,8 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
     send = sending.send
 
     def steal(*arguments, **options):
-        registration_ownership.of(ours.client).take(
-            registration_ownership.without_nonces([("default", "v")]),
+        registration_ownership.owner_records_of(ours.client).acquire(
+            registration_ownership.objects_without_nonce([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)

@@ -95,7 +95,7 @@ def test_check_rejects_what_nomad_could_never_serve():
 
 def test_document_and_inputs_are_one_to_one():
     """The document of the inputs gives the same inputs back."""
-    assert volume_document.to_inputs(volume_document.from_inputs(NEWS)) == NEWS
+    assert volume_document.write_inputs(volume_document.parse_inputs(NEWS)) == NEWS
 
 
 def test_preview_knows_the_id():

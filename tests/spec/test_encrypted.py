@@ -37,7 +37,7 @@ def test_texts_are_found_that_the_file_encrypts():
     """Each with its own text; what stands beside them stays as it is."""
     file = written(secrets={"token": SECURE, "user": "me"}, mount_options={"mount_flags": ["ro", SECURE]})
 
-    found = encrypted.found(KNOWN, file)
+    found = encrypted.mark_encrypted(KNOWN, file)
 
     assert leaves(found) == {
         ("volumes", 0, "secrets", "token"): "T0ken",
@@ -63,7 +63,7 @@ def test_texts_are_found_that_the_file_encrypts():
 )
 def test_text_that_the_file_does_not_hold_counts_as_encrypted(file):
     """As where another file or an environment gave it; numbers and booleans are never encrypted."""
-    found = encrypted.found(KNOWN, file)
+    found = encrypted.mark_encrypted(KNOWN, file)
 
     assert len(leaves(found)) == 5
     assert found["protect"] is True
@@ -71,7 +71,7 @@ def test_text_that_the_file_does_not_hold_counts_as_encrypted(file):
 
 def test_date_of_yaml_is_the_text_that_pulumi_makes_of_it():
     """It stands in the file in clear."""
-    assert encrypted.found("2026-11-22", dt.date(2026, 11, 22)) == "2026-11-22"
+    assert encrypted.mark_encrypted("2026-11-22", dt.date(2026, 11, 22)) == "2026-11-22"
 
 
 def test_placeholder_shows_no_text():

@@ -76,7 +76,7 @@ def test_values_that_are_none(name, value):
 )
 def test_mount_flags(flag, expected):
     """As mount.cifs and mount.ceph take them."""
-    assert secrets.in_flag(flag) is expected
+    assert secrets.flag_has_secret(flag) is expected
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_mount_flags(flag, expected):
 )
 def test_arguments(argument, expected):
     """With a flag or without."""
-    assert secrets.in_argument(argument) is expected
+    assert secrets.argument_has_secret(argument) is expected

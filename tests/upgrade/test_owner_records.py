@@ -71,7 +71,7 @@ class Fleet:
         nonce = f"{self.written:012x}"
         requester = owner_records.Requester(owner=label, stack_id=STACKS[label], adopts=adopts)
         holds = {volume_id: owner_records.Hold(nonce=nonce)}
-        taken = owner_records.taken(owner_records.read(self.items), holds, requester)
+        taken = owner_records.acquire(owner_records.read(self.items), holds, requester)
         self.items = owner_records.written(taken.owners)
         before = self.owners.get(volume_id, (label, ""))
         assert bool(taken.refused) == (before[0] != label and not adopts)

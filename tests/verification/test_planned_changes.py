@@ -53,7 +53,7 @@ def draw(context, plan):
     """Return kind, state and remarks of each item."""
 
     def look(**options):
-        drawn = planned_changes.draw(context.connect(), options.pop("plan", plan), {}, **options)
+        drawn = planned_changes.plan_changes(context.connect(), options.pop("plan", plan), {}, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
     return look

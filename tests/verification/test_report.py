@@ -148,7 +148,7 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
 
 def test_advice_for_files_names_no_stack(mixed):
     """Where the spec is no stack's config; the other commands stay."""
-    with printing.for_files():
+    with printing.advise_files():
         told = mixed.as_table()
 
     assert "advice    run `nomad-csi register` with the spec or the rendered file" in told

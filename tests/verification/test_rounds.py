@@ -37,13 +37,13 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
 
     first, second, third = (going.run() for _ in range(3))
 
-    assert (first.exit_code, first.in_words, first.changed) == (0, "as planned", ())
+    assert (first.exit_code, first.summary, first.changed) == (0, "as planned", ())
     assert (second.exit_code, second.found, second.changed) == (2, None, ())
-    assert second.in_words.startswith(
+    assert second.summary.startswith(
         f"not known, Nomad gave no answer (its last answer came {rounds.when(first.at_s)})"
     )
     assert second.last_answer_s == first.at_s
-    assert (third.exit_code, third.in_words) == (1, "not as planned: 1 error, 1 warning")
+    assert (third.exit_code, third.summary) == (1, "not as planned: 1 error, 1 warning")
     assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> restarted (0/1 nodes)"
 
 
@@ -52,7 +52,7 @@ def test_nomad_that_never_answered_is_told_as_that(plan):
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
         done = rounds.Rounds(verification.Verifier(client, plan)).run()
 
-    assert done.in_words.startswith("not known, Nomad gave no answer (it never answered): GET /v1/job/")
+    assert done.summary.startswith("not known, Nomad gave no answer (it never answered): GET /v1/job/")
     assert done.as_json() | {"at": "", "error": ""} == {
         "round": 1,
         "at": "",

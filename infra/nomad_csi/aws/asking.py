@@ -156,7 +156,7 @@ def _session(aws_region: str, profile: str | None) -> Any:
 
 
 @contextmanager
-def told(aws_region: str) -> Iterator[None]:
+def aws_errors(aws_region: str) -> Iterator[None]:
     """Convert errors in the block to an `errors.AwsError` of one sentence."""
     try:
         yield

@@ -46,7 +46,7 @@ def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
     return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
-def taken_snapshot(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
+def find_last_snapshots(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
     """Return the latest last snapshot of each volume of the stack *owner*, by volume key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
     found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
@@ -55,12 +55,12 @@ def taken_snapshot(owner: str, aws_region: str, *, profile: str | None = None) -
 
 def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
     """Return the account's own snapshots that match *filters*, as EC2 describes them."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
         return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
 
 
-def take_snapshot(
+def create_snapshot(
     external_id: str, aws_region: str, tags: Mapping[str, str], tell: Callable[[str], None] = lambda _line: None
 ) -> str:
     """
@@ -76,7 +76,7 @@ def take_snapshot(
         tell(
             f"the last snapshot of {external_id} has the {len(kept)} tags of the volume, and no room for {SNAPSHOT_TAG}"
         )
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         made = asking.client("ec2", aws_region).create_snapshot(
             VolumeId=external_id,
             Description=f"last snapshot of {external_id} before its deletion",
@@ -112,7 +112,7 @@ def wait_for_snapshot(
 
 
 def _progress(snapshot_id: str, aws_region: str) -> str:
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         found = asking.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
     if not found:
         return "error: gone"
@@ -149,9 +149,9 @@ def kind_of(external_id: str) -> Kind:
     return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
 
 
-def look(external_id: str, aws_region: str) -> ObservedStorage | None:
+def read_storage(external_id: str, aws_region: str) -> ObservedStorage | None:
     """Return the storage, ``None`` if it is deleted or being deleted. Raises `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         if kind_of(external_id) == "access-point":
             return _access_point(external_id, aws_region)
         return next(_volumes("volume-id", external_id, aws_region), None)
@@ -163,7 +163,7 @@ def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
 
     Raises `errors.AwsError`.
     """
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         tagged = _volumes(f"tag:{volumes.VOLUME_TAG}", key, aws_region)
         found = (*tagged, *_tagged_access_points(key, aws_region))
     return tuple(sorted(found, key=lambda item: item.external_id))
@@ -179,7 +179,7 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
     """
     is_point = kind_of(external_id) == "access-point"
     event = "before-send.efs.DeleteAccessPoint" if is_point else "before-send.ec2.DeleteVolume"
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         client = asking.client("efs" if is_point else "ec2", aws_region)
         # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
         # Unregistered afterwards: clients of one session share their emitters' cache of handlers (`hooks`, `__copy__`).

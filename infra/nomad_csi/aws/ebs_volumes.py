@@ -36,7 +36,7 @@ def read_attachments(
     Raises `errors.AwsError`.
     """
     wanted = sorted({item for item in external_ids if is_ebs(item)})
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         ec2 = asking.client("ec2", aws_region)
         found = asking.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
         described = {item["VolumeId"]: item for item in found}
@@ -89,7 +89,7 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
     wanted = {item for item in external_ids if is_ebs(item)}
     if not wanted:
         return {}
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
         )
@@ -99,7 +99,7 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
 def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
         )
@@ -108,7 +108,7 @@ def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
     """Give the volumes a tag; other tags stay. Raises `errors.AwsError`; volumes of earlier parts are tagged then."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         ec2 = asking.client("ec2", aws_region)
         for start in range(0, len(external_ids), _TAGGED_AT_ONCE):
             part = list(external_ids[start : start + _TAGGED_AT_ONCE])
@@ -140,7 +140,7 @@ def latest_modifications(
     external_ids: Iterable[str], aws_region: str, *, profile: str | None = None
 ) -> dict[str, ebs_rules.Modification]:
     """Return each volume's latest modification, by its id, if it has a recent one. Raises `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         ec2 = asking.client("ec2", aws_region, profile=profile)
         found = asking.described(
             ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
@@ -169,7 +169,7 @@ Key = aws_records.Key
 
 def read_key(arn: str, aws_region: str) -> Key:
     """Return the key. Raises `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         kms = asking.client("kms", aws_region)
         found = kms.describe_key(KeyId=arn)["KeyMetadata"]
         is_customers = found["KeyManager"] == "CUSTOMER"

@@ -20,19 +20,19 @@ parts = aws_records.parts
 _ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 
 
-def look(aws_region: str) -> ObservedFileSystems:
+def read_file_systems(aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points of the region. Raises `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         efs = asking.client("efs", aws_region)
         systems = list(efs.get_paginator("describe_file_systems").paginate().search("FileSystems"))
         points = list(efs.get_paginator("describe_access_points").paginate().search("AccessPoints"))
-    return _seen(systems, points)
+    return _file_systems(systems, points)
 
 
 def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points among *external_ids* that EFS knows. Raises `errors.AwsError`."""
     wanted = [found for external_id in external_ids if (found := parts(external_id))]
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         efs = asking.client("efs", aws_region)
         systems = [
             item
@@ -44,7 +44,7 @@ def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
             for point_id in sorted({point for _, point in wanted if point})
             for item in _known(efs.describe_access_points, "AccessPoints", AccessPointId=point_id)
         ]
-    return _seen(systems, points)
+    return _file_systems(systems, points)
 
 
 def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, An
     return found
 
 
-def _seen(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> ObservedFileSystems:
+def _file_systems(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> ObservedFileSystems:
     return ObservedFileSystems(
         file_systems={
             item["FileSystemId"]: FileSystem(

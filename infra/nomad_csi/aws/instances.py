@@ -16,9 +16,9 @@ Ec2Instance = aws_records.Ec2Instance
 is_instance = aws_records.is_instance
 
 
-def look(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
+def read_instances(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
     """Return the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
         )

@@ -30,7 +30,7 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
     found = _PROFILE.fullmatch(profile_arn)
     if found is None:
         raise errors.AwsError(f"{profile_arn} is no instance profile")
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
     if not roles:
         raise errors.AwsError(f"instance profile {found[1]} holds no role")
@@ -38,17 +38,17 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
     return roles[0]["RoleName"], roles[0]["Arn"], boundary
 
 
-def look(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:
+def read_role(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:
     """Return the instance profile's role with IAM's results for *questions*, or its policies. `errors.AwsError`."""
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         iam = asking.client("iam", aws_region)
     name, arn, boundary = _role_of(iam, profile_arn, aws_region)
     try:
-        with asking.told(aws_region):
+        with asking.aws_errors(aws_region):
             return IamRole(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
     except errors.AwsError as error:
         why = str(error)
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         return IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
 
 

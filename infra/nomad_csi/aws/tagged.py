@@ -43,7 +43,7 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
 
     Credentials and endpoints are those of the AWS SDK's usual places. Raises `errors.AwsError`.
     """
-    with asking.told(aws_region):
+    with asking.aws_errors(aws_region):
         found = [*_volumes(asking.client("ec2", aws_region, profile=profile), owner)]
         found += _file_systems(asking.client("efs", aws_region, profile=profile), owner)
     return tuple(sorted(found, key=lambda item: item.external_id))

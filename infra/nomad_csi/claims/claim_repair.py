@@ -84,7 +84,7 @@ class _Ladder:
         if volume is None:
             raise MissingError
         self._refuse_another(volume)
-        judged = reading.look_at(self._client, volume, aws_region=self._order.aws_region)
+        judged = reading.read_volume_claims(self._client, volume, aws_region=self._order.aws_region)
         if not volume.claims:
             raise self._freed(judged)
         if judged.is_held:
@@ -168,7 +168,7 @@ class _Ladder:
             if members := volumes.members(self._client, order.namespace, order.volume_id):
                 raise EndError("refused", f"Nomad has no such volume; {members}")
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
-            raise EndError("refused", f"{reason}; `{order.by_hand}` registers it, if it is to be there")
+            raise EndError("refused", f"{reason}; `{order.manual_command}` registers it, if it is to be there")
         document = replacement.noted(note)
         self._confirm(replacement.resumption(note, document))
         if volumes.get(self._client, order.namespace, order.volume_id) is not None:

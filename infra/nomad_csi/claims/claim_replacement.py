@@ -123,7 +123,7 @@ class Replacement:
         self._refuse_attached(judged)
         # Nomad deletes the registration first. A first registration takes its topologies from those requested.
         places = unclaimed.topologies or document.required_topologies
-        return dataclasses.replace(volume.as_sent(document, unclaimed), required_topologies=places)
+        return dataclasses.replace(volume.keep_actual_places(document, unclaimed), required_topologies=places)
 
     def noted(self, note: RepairNote) -> registration.VolumeRegistration:
         """Return the registration of a volume that an interrupted repair deregistered, as *note* records it."""
@@ -191,7 +191,7 @@ class Replacement:
         except (errors.NomadApiError, errors.RefusedError) as error:
             raise EndError("refused", f"the repair could not be noted: {error}") from error
         if not is_noted:
-            self.way_on = self._order.by_hand
+            self.way_on = self._order.manual_command
         return is_noted
 
     def forget(self) -> None:

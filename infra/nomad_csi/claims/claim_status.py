@@ -150,7 +150,7 @@ def _when_down(item: ClaimStatus) -> str:
     return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
-def without_controller(
+def find_missing_controller(
     volume: volumes.Volume, plugin: plugins.Plugin | None, *, healthy: int
 ) -> Iterator[findings.Finding]:
     """Yield a finding if the volume is claimed, needs a controller, and its plugin has no *healthy* one."""
@@ -228,7 +228,7 @@ def _volume(found: ObservedClaims, volume: volumes.Volume) -> VolumeClaims:
     healthy = sum(item.healthy for item in plugin.controllers) if plugin else 0
     seen = (
         *(finding for item in judged for finding in findings_of_claim(found, volume, item)),
-        *without_controller(volume, plugin, healthy=healthy),
+        *find_missing_controller(volume, plugin, healthy=healthy),
         *(findings_of_storage(volume, judged, ebs) if ebs else ()),
     )
     return VolumeClaims(volume=volume, claims=judged, ebs=ebs, findings=seen)

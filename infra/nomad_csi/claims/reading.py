@@ -36,7 +36,7 @@ def report(
         item for item in listed if item.readers or item.writers or (aws_region and ebs_volumes.is_ebs(item.external_id))
     ]
     found = volumes.read_each(client, ((item.namespace, item.volume_id) for item in wanted))
-    seen = look(client, found.volumes, aws_region=aws_region)
+    seen = read_claims(client, found.volumes, aws_region=aws_region)
     return claims_report.ClaimsReport(
         volumes=claim_status.judge(seen),
         drains=tuple(drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values())),
@@ -53,7 +53,9 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
         probe_deep.plugin_of(client, plugin_id)
 
 
-def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = "") -> claim_status.ObservedClaims:
+def read_claims(
+    client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = ""
+) -> claim_status.ObservedClaims:
     """Return the claims of *found* with their nodes, plugins and EC2 attachments. Raises what `report` raises."""
     seen = tuple(found)
     claimed = [volume for volume in seen if volume.claims]
@@ -65,15 +67,17 @@ def look(client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: st
     return claim_status.ObservedClaims(
         volumes=seen,
         nodes=clients,
-        plugins=dict(zip(plugin_ids, gather.in_parallel(reads), strict=True)),
+        plugins=dict(zip(plugin_ids, gather.run_in_parallel(reads), strict=True)),
         ec2=_ec2(seen, clients, aws_region) if aws_region else None,
         now_ns=client.now_ns,
     )
 
 
-def look_at(client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = "") -> claim_status.VolumeClaims:
+def read_volume_claims(
+    client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = ""
+) -> claim_status.VolumeClaims:
     """Return the claim status of *volume*. Raises what `report` raises."""
-    [judged] = claim_status.judge(look(client, (volume,), aws_region=aws_region))
+    [judged] = claim_status.judge(read_claims(client, (volume,), aws_region=aws_region))
     return judged
 
 
@@ -83,7 +87,7 @@ def _holders(found: Iterable[volumes.Volume]) -> list[str]:
 
 def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, nodes.Node]:
     """Return clients with their attributes, such as the EC2 instance; Nomad's list of clients omits them."""
-    described = gather.in_parallel(functools.partial(nodes.described, client, node) for node in found)
+    described = gather.run_in_parallel(functools.partial(nodes.described, client, node) for node in found)
     return {node.node_id: node for node in described}
 
 

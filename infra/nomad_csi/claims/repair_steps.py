@@ -68,7 +68,7 @@ class RepairRequest(registration.NamedVolume):
         return shlex.join([*arguments, *self.options])
 
     @property
-    def by_hand(self) -> str:
+    def manual_command(self) -> str:
         """The command that registers the volume from *source*, if there is no note of an interrupted repair."""
         return shlex.join(["nomad-csi", "register", self.source or "SPEC|FILE", *self.options])
 

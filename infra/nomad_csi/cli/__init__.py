@@ -145,7 +145,7 @@ def _advising() -> Iterator[None]:
         return
     from nomad_csi.findings import printing  # noqa: PLC0415  # only a sandbox pays for it
 
-    with printing.without_pulumi():
+    with printing.advise_sandbox():
         yield
 
 

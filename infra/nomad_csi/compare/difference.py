@@ -90,7 +90,7 @@ class Comparison:
     hidden: tuple[str, ...] = ()
     """Fields that Nomad's API does not show, or that are unknown here: not compared, and sent."""
 
-    def by_kind(self, kind: Kind) -> tuple[Difference, ...]:
+    def differences_of_kind(self, kind: Kind) -> tuple[Difference, ...]:
         """Return the differences whose effect belongs to this *kind*."""
         return tuple(item for item in self.differences if _KINDS[item.effect] == kind)
 
@@ -104,13 +104,13 @@ class Comparison:
         """The result of the comparison; the most severe difference decides."""
         if self.is_new:
             return "new"
-        found = next((kind for kind in _KINDS.values() if self.by_kind(kind)), None)
+        found = next((kind for kind in _KINDS.values() if self.differences_of_kind(kind)), None)
         return found or ("hidden" if self.hidden else "equal")
 
     @property
     def must_be_sent(self) -> bool:
         """Whether a registration would change something and Nomad would accept it."""
-        return self.is_new or (self.kind != "refused" and bool(self.by_kind("changes") or self.hidden))
+        return self.is_new or (self.kind != "refused" and bool(self.differences_of_kind("changes") or self.hidden))
 
 
 def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from nomad_csi.hcl import read
 from nomad_csi.nomad.records import jobs
 
 
-def of_hcl(hcl: str) -> str:
+def read_job_type(hcl: str) -> str:
     """Return the type of the job in *hcl*; empty where it is unknown, as for a job with variables."""
     try:
         found = job_files.jobs(read.read_job(hcl))
@@ -25,7 +25,7 @@ def of_hcl(hcl: str) -> str:
 
 def is_changed(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
     """Return whether the types of both job files are known and differ."""
-    found = {of_hcl(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
+    found = {read_job_type(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
     return len(found) > 1 and "" not in found
 
 

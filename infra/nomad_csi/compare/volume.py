@@ -66,8 +66,8 @@ def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_b
 
     Where *made_by_plugin*, name and context come from the plugin's response and are not compared, and a registration
     does not change the parameters that the storage was created with. An empty external id of *desired* is unknown.
-    Required places are equal where they were requested so, or where the volume is in them (`as_sent`). Preferred places
-    count only when storage is created: no desired ones are no difference.
+    Required places are equal where they were requested so, or where the volume is in them (`keep_actual_places`).
+    Preferred places count only when storage is created: no desired ones are no difference.
     """
     if actual is None:
         return NEW
@@ -77,7 +77,7 @@ def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_b
     )
 
 
-def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
+def keep_actual_places(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
     """
     Return *desired* with the requested places of Nomad's record, where they are equal: Nomad refuses others.
 
@@ -95,7 +95,7 @@ def as_sent(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistr
     return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred, context=context)
 
 
-def as_registered(document: VolumeRegistration) -> Volume:
+def registered_volume(document: VolumeRegistration) -> Volume:
     """Return Nomad's record after the first registration of *document*, without claims."""
     own = {item.name: getattr(document, item.name) for item in dataclasses.fields(document)}
     return Volume(

@@ -101,7 +101,7 @@ def plugin_plan(name: str, args: Mapping[str, Any]) -> model.PluginPlan:
         )
         if driver and not found:
             return plugin_plans.plan_plugin(plugin, driver)
-    raise errors.SpecError(tuple(_of_component(problem) for problem in found), f"CsiPlugin {name}")
+    raise errors.SpecError(tuple(_component_problem(problem) for problem in found), f"CsiPlugin {name}")
 
 
 def volume_plan(
@@ -122,7 +122,7 @@ def volume_plan(
         found += [problem for problem in ruled if not _is_late(problem, document)]
         if not found:
             return volumes.plan_volume(volume, driver, owner=owner())
-    raise errors.SpecError(tuple(_of_component(problem) for problem in found), _source(kind, name))
+    raise errors.SpecError(tuple(_component_problem(problem) for problem in found), _source(kind, name))
 
 
 def file_system(name: str, args: Mapping[str, Any], kind: Any) -> spec.FileSystemSpec:
@@ -136,7 +136,7 @@ def file_system(name: str, args: Mapping[str, Any], kind: Any) -> spec.FileSyste
     if value is not None:
         wrong += [*efs_rules.check_settings(value, ""), *volume_rules.check_tags(value.tags, "")]
     if value is None or found or wrong:
-        raise errors.SpecError(tuple(_of_component(problem) for problem in (*found, *wrong)), _source(kind, name))
+        raise errors.SpecError(tuple(_component_problem(problem) for problem in (*found, *wrong)), _source(kind, name))
     tags = volumes.file_system_tags(name, value.tags, owner())
     return cast("spec.FileSystemSpec", value.model_copy(update={"tags": tags}))
 
@@ -170,7 +170,7 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
     return driver
 
 
-def _of_component(problem: errors.Problem) -> errors.Problem:
+def _component_problem(problem: errors.Problem) -> errors.Problem:
     """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
     return dataclasses.replace(problem, path=argument(problem.path.removeprefix(".")))
 

@@ -26,10 +26,10 @@ def tagged(
     arguments = {"make": not pulumi.runtime.is_dry_run()}
     reply = functions.output(cluster_identity.FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
     found = pulumi.Output.all(tags, stack_id, reply)
-    return found.apply(lambda known: _with_ids(known[0], known[1], known[2]["id"]))
+    return found.apply(lambda known: _add_ids(known[0], known[1], known[2]["id"]))
 
 
-def _with_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:
+def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:
     ids = {volumes.STACK_ID_TAG: stack_id, volumes.CLUSTER_ID_TAG: cluster_id}
     return {**tags, **{name: value for name, value in ids.items() if value}}
 

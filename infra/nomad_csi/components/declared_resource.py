@@ -48,7 +48,7 @@ class DeclaredResource(pulumi.CustomResource):
 
     def __init__(self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **arguments: Any) -> None:
         declared = self.declared
-        names = {properties.in_python(name): name for name in (*declared.inputs, *declared.outputs)}
+        names = {properties.python_name(name): name for name in (*declared.inputs, *declared.outputs)}
         given = {names.get(argument, argument): value for argument, value in arguments.items()}
         if unknown := given.keys() - declared.inputs.keys():
             raise TypeError(f"{type(self).__name__}() got an unexpected argument {min(unknown)!r}")
@@ -64,7 +64,7 @@ def _input(declared: properties.Property, value: Any) -> Any:
     if not is_given or isinstance(value, pulumi.Output):
         return value
     if declared.kind == "record":
-        names = {properties.in_python(name): name for name in declared.fields}
+        names = {properties.python_name(name): name for name in declared.fields}
         return {names.get(name, name): item for name, item in value.items()}
     if declared.kind == "list" and declared.item:
         return [_input(declared.item, item) for item in value]

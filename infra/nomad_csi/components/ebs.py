@@ -41,7 +41,7 @@ class EbsVolume(program.Component):
             throughput=ebs.throughput_mib_per_s,
             encrypted=ebs.encrypted,
             kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-            tags=aws_resources.tagged(self, _tags(ebs, args.get("snapshots", ())), identity.for_ebs(self)),
+            tags=aws_resources.tagged(self, _tags(ebs, args.get("snapshots", ())), identity.ebs_stack_id(self)),
             opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
         )
 

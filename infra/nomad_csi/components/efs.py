@@ -85,7 +85,7 @@ class EfsVolume(program.Component):
             [*self.storage, *granted],
             location=location,
             is_part=is_part,
-            after=_after(opts) if is_part else (),
+            after=_dependencies(opts) if is_part else (),
         )
         self.registration_id = registration.id
         self.register_outputs(
@@ -102,7 +102,7 @@ def _one(point: aws.efs.AccessPoint | None) -> aws.efs.AccessPoint:
     return point
 
 
-def _after(opts: pulumi.ResourceOptions | None) -> Sequence[pulumi.Resource]:
+def _dependencies(opts: pulumi.ResourceOptions | None) -> Sequence[pulumi.Resource]:
     """Return what the component depends on: its children do not by themselves."""
     given = opts.depends_on if opts else None
     return [item for item in given if isinstance(item, pulumi.Resource)] if isinstance(given, Sequence) else ()

@@ -39,7 +39,7 @@ _OF_MONITOR: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
 
 
 @contextlib.contextmanager
-def within(scope: Scope) -> Iterator[None]:
+def shared_scope(scope: Scope) -> Iterator[None]:
     """Share *scope* among the components that are constructed inside."""
     token = _SCOPE.set(scope)
     try:
@@ -58,7 +58,7 @@ def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     return scope.stack_id
 
 
-def for_ebs(component: pulumi.ComponentResource) -> pulumi.Output[str]:
+def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
     scope, provider = _scope(), component.get_provider(_EBS)
     key = id(provider)

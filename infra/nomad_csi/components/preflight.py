@@ -52,7 +52,7 @@ def refuse_what_cannot_be(
     state = functions.recorded()
     found = {
         region: [item for item in items if not _is_of_another(item, state)]
-        for region, items in _found(aws_regions, profile).items()
+        for region, items in _read_accounts(aws_regions, profile).items()
     }
     _refuse_unrecorded([item for items in found.values() for item in items], state)
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
@@ -67,7 +67,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
     """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
     for region in aws_regions:
         try:
-            found = deletion.taken_snapshot(arguments.owner(), region, profile=profile)
+            found = deletion.find_last_snapshots(arguments.owner(), region, profile=profile)
         except errors.AwsError as error:
             pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
             continue
@@ -95,7 +95,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
         raise errors.SpecError(problems, names.STACK_CONFIG_KEY)
 
 
-def _found(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
+def _read_accounts(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
     owner = arguments.owner()
     return {region: tagged.find(owner, region, profile=profile) for region in sorted(set(aws_regions))}
 

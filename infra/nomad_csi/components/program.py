@@ -31,10 +31,10 @@ class Component(pulumi.ComponentResource):
     def __init_subclass__(cls, **settings: Any) -> None:
         """Wrap the constructor of the subclass."""
         super().__init_subclass__(**settings)
-        cls.__init__ = _told(cls.__init__)  # type: ignore[method-assign]
+        cls.__init__ = _described(cls.__init__)  # type: ignore[method-assign]
 
 
-def _told(constructor: Callable[..., None]) -> Callable[..., None]:
+def _described(constructor: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(constructor)
     def construct(self: Any, *arguments: Any, **named: Any) -> None:
         end_quietly()

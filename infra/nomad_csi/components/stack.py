@@ -71,7 +71,7 @@ def _declare(config: pulumi.Config, document: Any) -> None:
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
     read = draft.read(document)
     try:
-        _look_first(read, plan)
+        _read_and_plan(read, plan)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
@@ -151,7 +151,7 @@ def _file_systems(read: draft.Draft, document: Any, opts: pulumi.ResourceOptions
     return declared
 
 
-def _look_first(read: draft.Draft, plan: model.StoragePlan) -> None:
+def _read_and_plan(read: draft.Draft, plan: model.StoragePlan) -> None:
     regions = {spec.aws_region for spec in read.plugins.values() if spec.aws_region}
     aws_config = pulumi.Config("aws")
     provider_region = aws_config.get("region")

@@ -98,7 +98,7 @@ def document_inputs(
     written = volume_forms.write(document, "property")
     flags = list((args.get("mount_options") or {}).get("mount_flags") or ())
     mount = written.pop("mountOptions", {}) | ({"mountFlags": flags} if flags else {})
-    return {properties.in_python(name): value for name, value in written.items()} | {
+    return {properties.python_name(name): value for name, value in written.items()} | {
         "plugin_id": plugin_id,
         "mount_options": mount,
         "secrets": args.get("secrets"),

@@ -148,7 +148,7 @@ def refuse_secrets(endpoint: Endpoint, *, insecure: bool) -> None:
         )
 
 
-def nobody_listens(endpoint: Endpoint, *, timeout_s: float) -> bool:
+def is_refused(endpoint: Endpoint, *, timeout_s: float) -> bool:
     """Return whether a connection is refused: the process has ended, its socket file may still exist."""
     family = socket.AF_UNIX if endpoint.socket else socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
     address = str(endpoint.socket) if endpoint.socket else (endpoint.host, endpoint.port)

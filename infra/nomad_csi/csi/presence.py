@@ -50,19 +50,19 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
     """
     if question.absence == "none":
         return "unobservable"
-    if question.absence == "get" and (found := _by_get(connection, question)) != "unobservable":
+    if question.absence == "get" and (found := _ask_by_get(connection, question)) != "unobservable":
         return found
-    answer = _by_validation(connection, question, question.volume_id)
+    answer = _ask_by_validation(connection, question, question.volume_id)
     if answer == "absent":
         return "absent"
     if question.absence and answer != "unimplemented":
         return "present"
     if answer == "present" and _knows_ids(connection, question):
         return "present"
-    return _by_list(connection, question)
+    return _ask_by_list(connection, question)
 
 
-def says_gone(error: errors.CsiError, gone: Collection[str]) -> bool:
+def is_not_found(error: errors.CsiError, gone: Collection[str]) -> bool:
     """Return whether *error* means that the volume does not exist; *gone* as in `PresenceQuestion`."""
     return any(re.search(pattern, error.message) for pattern in gone)
 
@@ -93,10 +93,10 @@ def _refusal(error: errors.CsiError, question: PresenceQuestion) -> Literal["abs
         raise error
     if error.code == "UNIMPLEMENTED":
         return "unimplemented"
-    return "absent" if error.code == "NOT_FOUND" or says_gone(error, question.gone) else "error"
+    return "absent" if error.code == "NOT_FOUND" or is_not_found(error, question.gone) else "error"
 
 
-def _by_validation(
+def _ask_by_validation(
     connection: channel.CsiConnection, question: PresenceQuestion, volume_id: str
 ) -> Literal["present", "absent", "error", "unimplemented"]:
     try:
@@ -114,14 +114,14 @@ def _by_validation(
 
 def _knows_ids(connection: channel.CsiConnection, question: PresenceQuestion) -> bool:
     """Return whether the driver refuses an id that cannot exist."""
-    return _by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
+    return _ask_by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
 
 
 _BY_REFUSAL: Mapping[str, Presence] = {"absent": "absent", "error": "present", "unimplemented": "unobservable"}
 """What a refused ControllerGetVolume means: a driver that fails on the volume knows it."""
 
 
-def _by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
+def _ask_by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     try:
         condition = controller.controller_get_volume(
             connection, volume_id=question.volume_id, timeout_s=question.timeout_s
@@ -132,7 +132,7 @@ def _by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
     return "absent" if is_gone else "present"
 
 
-def _by_list(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
+def _ask_by_list(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     if "LIST_VOLUMES" not in controller.controller_get_capabilities(connection, timeout_s=question.timeout_s):
         return "unobservable"
     ids = controller.list_volumes(connection, timeout_s=question.timeout_s)

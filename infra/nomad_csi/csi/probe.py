@@ -66,14 +66,14 @@ def probe(
     answers: dict[str, Any] = {}
     expected = _Expected(name=expect_name, role=role)
     try:
-        _look(where)
+        _probe_once(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
             _ask(_Asking(connection=connection, deadline=started + timeout_s, answers=answers), expected)
         status, detail = _READY
     except _BadAnswerError as bad:
         status, detail = bad.status, bad.detail
     except errors.CsiError as error:
-        status, detail = _of_error(where, error)
+        status, detail = _error_status(where, error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
     return report.ProbeReport(endpoint=endpoint, status=status, detail=detail, latency_ms=latency_ms, **answers)
 
@@ -140,7 +140,7 @@ class _BadAnswerError(Exception):
         self.detail = detail
 
 
-def _look(where: endpoints.Endpoint) -> None:
+def _probe_once(where: endpoints.Endpoint) -> None:
     found = endpoints.obstacle(where)
     if found:
         status: report.Status = "missing" if found.kind == "missing" else "error"
@@ -210,11 +210,11 @@ def _ask_node(asking: _Asking) -> None:
     asking.answers["node_capabilities"] = capability.names(found, "rpc")
 
 
-def _of_error(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:
+def _error_status(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:
     """Return status and detail of a failed call."""
     detail = f"{error.message}; {error.advice}" if error.advice else error.message
     if error.code == "DEADLINE_EXCEEDED":
         return "silent", detail
-    if error.code == "UNAVAILABLE" and endpoints.nobody_listens(where, timeout_s=REFUSED_CHECK_S):
+    if error.code == "UNAVAILABLE" and endpoints.is_refused(where, timeout_s=REFUSED_CHECK_S):
         return "missing", "nothing listens there: the process has ended; check the allocation and its logs"
     return "error", detail

@@ -75,7 +75,7 @@ class ProbeReport:
 _FORM = pydantic.TypeAdapter(ProbeReport)
 
 
-def of_json(document: Mapping[str, Any]) -> ProbeReport:
+def parse_report(document: Mapping[str, Any]) -> ProbeReport:
     """Return the report that `ProbeReport.as_json` wrote. Raises `ValueError` for anything else."""
     try:
         return _FORM.validate_json(json.dumps(document), strict=True)

@@ -140,7 +140,7 @@ def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
     return {"asked": len(answers), "wrong": wrong}
 
 
-def of_json(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
+def parse_answers(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
     """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` if they do not match."""
     keys = [question.key for question in questions]
     found = _WRONG.validate_json(json.dumps(document["wrong"]), strict=True)

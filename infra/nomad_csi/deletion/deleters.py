@@ -27,7 +27,7 @@ CALL_TIMEOUT_S = 120.0
 _WITHOUT_SNAPSHOT = "without a last snapshot: --skip-final-snapshot, in a spec skip_final_snapshot: true"
 
 
-class GoneError(errors.NomadCsiError):
+class StorageNotFoundError(errors.NomadCsiError):
     """The plugin reports that the storage does not exist."""
 
 
@@ -42,7 +42,7 @@ class AwsDeleter:
 
     def observe(self, external_id: str) -> presence.Presence:
         """Ask AWS whether the storage exists. Raises `errors.AwsError`."""
-        return "absent" if deletion.look(external_id, self.aws_region) is None else "present"
+        return "absent" if deletion.read_storage(external_id, self.aws_region) is None else "present"
 
     def snapshot(
         self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
@@ -50,7 +50,7 @@ class AwsDeleter:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
         for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
-        made = deletion.take_snapshot(external_id, self.aws_region, tags, timeouts.tell)
+        made = deletion.create_snapshot(external_id, self.aws_region, tags, timeouts.tell)
         self._wait(made, timeouts)
         return last_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
@@ -113,7 +113,7 @@ class PluginDeleter:
         question = presence.PresenceQuestion(
             volume_id=external_id,
             absence=self.known.absence if self.known else "",
-            gone=self._gone,
+            gone=self._not_found,
             secrets=self.secrets,
             timeout_s=CALL_TIMEOUT_S,
         )
@@ -123,7 +123,7 @@ class PluginDeleter:
     def snapshot(
         self, external_id: str, _tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
     ) -> last_snapshot.LastSnapshot:
-        """Take a snapshot by CSI. Raises `GoneError` if the driver reports that the storage does not exist."""
+        """Take a snapshot by CSI. Raises `StorageNotFoundError` where the driver reports no such storage."""
         with self._connected() as connection:
             source = last_snapshot.Source(
                 external_id=external_id,
@@ -134,11 +134,11 @@ class PluginDeleter:
                 timeout_s=CALL_TIMEOUT_S,
             )
             try:
-                return last_snapshot.take(connection, source, timeouts)
+                return last_snapshot.create_last_snapshot(connection, source, timeouts)
             except errors.CsiError as error:
-                if not presence.says_gone(error, self._gone):
+                if not presence.is_not_found(error, self._not_found):
                     raise
-                raise GoneError(f"{external_id} is gone, as its plugin says: {error.message}") from error
+                raise StorageNotFoundError(f"{external_id} is gone, as its plugin says: {error.message}") from error
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Have the plugin delete the storage; missing storage is no error. Raises `errors.CsiError`."""
@@ -150,11 +150,11 @@ class PluginDeleter:
                     connection, volume_id=external_id, secrets=self.secrets, timeout_s=CALL_TIMEOUT_S
                 )
             except errors.CsiError as error:
-                if not presence.says_gone(error, self._gone):
+                if not presence.is_not_found(error, self._not_found):
                     raise
 
     @property
-    def _gone(self) -> tuple[str, ...]:
+    def _not_found(self) -> tuple[str, ...]:
         return self.known.gone if self.known else ()
 
     @contextmanager

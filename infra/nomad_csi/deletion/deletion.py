@@ -64,7 +64,7 @@ UNOBSERVABLE = "absence cannot be observed with this driver"
 class DeletionRequest(registration.NamedVolume):
     """One volume whose data is to be deleted."""
 
-    word: str
+    confirmation: str
     """The confirmation that the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
 
     external_id: str = ""
@@ -177,7 +177,7 @@ def delete(
     """
     wanted, outcomes, left_s = tuple(requests), [], options.wait_s
     for request in wanted:
-        refuse_without_word(request.key, request.word)
+        refuse_unconfirmed(request.key, request.confirmation)
     for request in wanted:
         deletion = _Deletion(client=client, request=request, options=dataclasses.replace(options, wait_s=left_s))
         outcomes.append(_run(deletion))
@@ -293,7 +293,7 @@ def _steps(deletion: _Deletion) -> str:
     if storage.is_registered:
         _deregister(deletion)
     deletion.is_forgotten = True
-    _hold(deletion)
+    _keep_owner_record(deletion)
     if with_snapshot:
         deletion.snapshot = _snapshot(deletion, deleter)
     return _end(deletion, deleter)
@@ -328,7 +328,7 @@ def _find_tagged(deletion: _Deletion) -> str:
         refuse_set(deletion.client, *deletion.volume)
         raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
     tagged = {item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "") for item in aws_deletion.find(key, region)}
-    here = cluster_identity.of(deletion.client)
+    here = cluster_identity.cluster_id(deletion.client)
     found = [item for item, of in tagged.items() if not cluster_identity.is_another(of, here)] or list(tagged)
     if len(found) > 1:
         raise errors.RefusedError(f"{', '.join(found)} are all tagged as {key}; name one: --external-id")
@@ -373,7 +373,7 @@ def _tags(deletion: _Deletion) -> Mapping[str, str]:
     external_id, region = deletion.storage.external_id, deletion.options.aws_region
     if not (region and aws_deletion.kind_of(external_id)):
         return {}
-    found = aws_deletion.look(external_id, region)
+    found = aws_deletion.read_storage(external_id, region)
     if found is None:
         _stop_as_missing(deletion, f"{external_id} is not in {region}")
     return found.tags
@@ -399,9 +399,9 @@ def _stop_as_missing(deletion: _Deletion, what: str) -> NoReturn:
 # 4. What must hold.
 
 
-def refuse_without_word(subject: str, word: str) -> None:
-    """Raise `errors.RefusedError` unless *word* is exactly *subject*: data is never deleted by mistake."""
-    if word != subject:
+def refuse_unconfirmed(subject: str, confirmation: str) -> None:
+    """Raise `errors.RefusedError` unless *confirmation* is exactly *subject*: data is never deleted by mistake."""
+    if confirmation != subject:
         raise errors.RefusedError(
             f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm with --yes-delete-data "
             f"{subject}, or type it at a terminal"
@@ -413,8 +413,8 @@ def _refuse_unproven(deletion: _Deletion) -> None:
     client, volume = deletion.client, deletion.volume
     seen = dataclasses.replace(
         deletion.storage,
-        cluster=cluster_identity.of(client),
-        mark=registration_ownership.of(client).labels([volume]).get(volume, ""),
+        cluster=cluster_identity.cluster_id(client),
+        mark=registration_ownership.owner_records_of(client).labels([volume]).get(volume, ""),
     )
     if why := objection(deletion.request, deletion.options, seen):
         raise errors.RefusedError(f"{why}; nothing was changed")
@@ -533,14 +533,14 @@ def refuse_attached(external_id: str, aws_region: str) -> None:
         raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")
 
 
-def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_region: str = "") -> None:
+def refuse_unless_free(client: nomad.Nomad, external_id: str, *, confirmation: str, aws_region: str = "") -> None:
     """
     Raise `errors.RefusedError` if *external_id* must not be deleted; for programs that delete by other means.
 
     Args:
         client: the cluster.
         external_id: the storage provider's id of the volume.
-        word: the confirmation that the user typed: the external id once more.
+        confirmation: the external id once more, as the user typed it.
         aws_region: the region in which EC2 is asked whether an EBS volume is attached; empty: EC2 is not asked.
 
     Raises:
@@ -548,7 +548,7 @@ def refuse_unless_free(client: nomad.Nomad, external_id: str, *, word: str, aws_
         errors.NomadApiError: Nomad could not be asked. Nothing may be deleted then.
         errors.AwsError: EC2 could not be asked. Nothing may be deleted then.
     """
-    refuse_without_word(external_id, word)
+    refuse_unconfirmed(external_id, confirmation)
     refuse_registered(client, external_id)
     if aws_region:
         refuse_attached(external_id, aws_region)
@@ -578,7 +578,7 @@ def _deregister(deletion: _Deletion) -> None:
         raise _StoppedError(stopped.get(done.status, "failed"), reason)
 
 
-def _hold(deletion: _Deletion) -> None:
+def _keep_owner_record(deletion: _Deletion) -> None:
     """
     Reserve the id for its stack until the storage is gone.
 
@@ -586,9 +586,9 @@ def _hold(deletion: _Deletion) -> None:
     cluster's.
     """
     if deletion.requester.owner:
-        marks = registration_ownership.of(deletion.client)
-        held = registration_ownership.without_nonces([deletion.volume])
-        taken = marks.take(held, deletion.requester, deletion.options.tell)
+        marks = registration_ownership.owner_records_of(deletion.client)
+        held = registration_ownership.objects_without_nonce([deletion.volume])
+        taken = marks.acquire(held, deletion.requester, deletion.options.tell)
         if owner := taken.refused.get(deletion.volume):
             raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
 
@@ -601,7 +601,7 @@ def _snapshot(deletion: _Deletion, deleter: deleters.Deleter) -> last_snapshot.L
     )
     try:
         return deleter.snapshot(storage.external_id, storage.tags, timeouts)
-    except deleters.GoneError as gone:
+    except deleters.StorageNotFoundError as gone:
         raise _StoppedError("gone", f"not registered, and {gone}") from gone
 
 
@@ -668,7 +668,7 @@ def _release_mark(deletion: _Deletion) -> None:
     if deletion.requester.owner:
         tell = deletion.options.tell
         try:
-            held = registration_ownership.without_nonces([deletion.volume])
+            held = registration_ownership.objects_without_nonce([deletion.volume])
             owner_record_upkeep.release(deletion.client, held, deletion.requester, tell)
         except errors.NomadApiError as error:
             tell(f"{error}; the owner mark of {deletion.request.key} stays")

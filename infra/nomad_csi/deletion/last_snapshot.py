@@ -1,5 +1,5 @@
 """
-Take a volume's last snapshot by its plugin's controller, wait for it, and verify that it is usable. Call `take`.
+Take a volume's last snapshot by its plugin's controller, wait for it, and verify that it is usable.
 
 Its name has characters that every driver accepts (`Deletion.snapshot_name` of each), at most 63 of them, and a nonce:
 it is constant while one snapshot is waited for, and never that of an earlier one. csi-driver-nfs overwrites a snapshot
@@ -72,7 +72,7 @@ def name_for(external_id: str) -> str:
     return f"final-{digest}-{random_tokens.token_hex(8)}"
 
 
-def take(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
+def create_last_snapshot(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
     """Take the snapshot, wait until it is ready, and read it back. Raises `errors.CsiError` if that fails."""
     name = name_for(source.external_id)
     made = _ready(connection, source, name, timeouts)

@@ -41,27 +41,27 @@ def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snap
         ) from error
 
 
-def of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
+def list_of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
     """Return a registered volume's snapshots, oldest first. Raises `errors.RefusedError` if it is not registered."""
     volume = volumes.get(client, namespace, volume_id)
     if volume is None:
         advice = volumes.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
         raise errors.RefusedError(f"{namespace}/{volume_id} is not registered; {advice}")
-    found = of_plugin(client, volume.plugin_id)
+    found = list_of_plugin(client, volume.plugin_id)
     return tuple(item for item in found if item.external_id == volume.external_id)
 
 
-def of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snapshot, ...]:
+def list_of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snapshot, ...]:
     """Return the snapshots that a plugin knows, oldest first. Raises `errors.NomadApiError`."""
     return tuple(sorted(snapshots.list_snapshots(client, plugin_id), key=lambda item: (item.created, item.snapshot_id)))
 
 
-def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, word: str) -> None:
+def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, confirmation: str) -> None:
     """
-    Have the plugin delete a snapshot. *word* is the confirmation: its id once more, as the user typed it.
+    Have the plugin delete a snapshot. *confirmation*: its id once more, as the user typed it.
 
     Raises `errors.RefusedError` if it is not confirmed, and `errors.NomadApiError`. A missing snapshot is no error, so
     the deletion is safe to repeat after an ambiguous response.
     """
-    deletion.refuse_without_word(snapshot_id, word)
+    deletion.refuse_unconfirmed(snapshot_id, confirmation)
     snapshots.delete(client, plugin_id, snapshot_id)

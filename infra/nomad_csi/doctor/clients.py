@@ -24,7 +24,7 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         return
     for task in tasks:
         places = may_run(task, clients)
-        yield from _told_unjudged(task, clients)
+        yield from _unjudged_finding(task, clients)
         yield from _driver(task, places)
         yield from _privileges(task, places)
         yield from _folders(task, places)
@@ -36,18 +36,18 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
 
 def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run, with or without its task driver."""
-    anywhere = with_any_driver(task)
+    anywhere = ignore_task_driver(task)
     return tuple(node for node in clients if not eligibility.why_not(anywhere, node))
 
 
 def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
     """Return, by client name, the constraint of *task* that only Nomad can evaluate."""
-    anywhere = with_any_driver(task)
+    anywhere = ignore_task_driver(task)
     doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
     return {name: doubt for name, doubt in doubts.items() if doubt}
 
 
-def _told_unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
+def _unjudged_finding(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[model.Outcome]:
     doubts = unjudged(task, clients)
     if doubts:
         constraints = " and ".join(sorted(set(doubts.values())))
@@ -60,7 +60,7 @@ def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes
     return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
-def with_any_driver(task: jobs.PluginTask) -> jobs.PluginTask:
+def ignore_task_driver(task: jobs.PluginTask) -> jobs.PluginTask:
     """Return *task* without its task driver, so that clients that lack it are checked, too."""
     return dataclasses.replace(task, task_driver="")
 

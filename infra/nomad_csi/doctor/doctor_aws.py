@@ -34,7 +34,7 @@ def _zones(found: model.ObservedCluster) -> Iterator[str]:
     yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in found.known_clients)
 
 
-def with_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
+def add_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
     """Return *found* with what AWS says in *region*; as it is where nothing is of AWS."""
     if not _uses_aws(found):
         return found
@@ -59,11 +59,11 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
     ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
         machines_seen = pool.submit(
-            _asked, functools.partial(instances.look, set(found.instance_ids.values()), region, ec2=ec2)
+            _asked, functools.partial(instances.read_instances, set(found.instance_ids.values()), region, ec2=ec2)
         )
         seen = pool.submit(_asked, functools.partial(ebs_volumes.read_volumes, ids, region, ec2=ec2))
         ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region, ec2=ec2))
-        systems = pool.submit(_asked, functools.partial(file_systems.look, region))
+        systems = pool.submit(_asked, functools.partial(file_systems.read_file_systems, region))
     seen_volumes = seen.result()
     account = model.Account(
         region=region,
@@ -76,13 +76,14 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
     )
     used = () if isinstance(seen_volumes, model.Unknown) else seen_volumes.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
-    found_keys = gather.in_parallel(
+    found_keys = gather.run_in_parallel(
         functools.partial(_asked, functools.partial(ebs_volumes.read_key, arn, region)) for arn in arns
     )
     needed = permissions.needs(region, arns)
     profiles = sorted(_profiles(found, account))
-    roles = gather.in_parallel(
-        functools.partial(_asked, functools.partial(policies.look, item, region, needed.questions)) for item in profiles
+    roles = gather.run_in_parallel(
+        functools.partial(_asked, functools.partial(policies.read_role, item, region, needed.questions))
+        for item in profiles
     )
     return dataclasses.replace(
         account,
@@ -93,7 +94,7 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
 
 def _client(region: str) -> Any:
     """Return a client of EC2 for several questions: to make one takes longer than to ask."""
-    with asking.told(region):
+    with asking.aws_errors(region):
         return asking.client("ec2", region)
 
 

@@ -81,7 +81,7 @@ _INSTANCE_ATTRIBUTE = "unique.platform.aws.instance-id"
 _Part = TypeVar("_Part")
 
 
-def look(
+def read_cluster(
     client: nomad.Nomad,
     plan: plans.StoragePlan | None,
     external_ids: Mapping[str, str],
@@ -120,10 +120,10 @@ def look(
         marks=_marks(client, held),
         mounts=seen_here(client),
     )
-    return _with_clients(client, found, names_instances=names_instances)
+    return _add_clients(client, found, names_instances=names_instances)
 
 
-def with_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
+def add_claims(client: nomad.Nomad, found: model.ObservedCluster) -> model.ObservedCluster:
     """Return *found* with the claims on volumes, which are read only if a client drains or is not eligible."""
     claimed = [item.key.partition("/") for item in found.known_volumes if item.claims]
     if not claimed or not any(node.draining or not node.eligible for node in found.known_clients):
@@ -163,7 +163,7 @@ def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unk
 
 def _plugins(client: nomad.Nomad) -> dict[str, plugins.Plugin]:
     ids = plugins.list_ids(client)
-    found = gather.in_parallel(functools.partial(plugins.get, client, plugin_id) for plugin_id in ids)
+    found = gather.run_in_parallel(functools.partial(plugins.get, client, plugin_id) for plugin_id in ids)
     return {plugin.plugin_id: plugin for plugin in found if plugin is not None}
 
 
@@ -178,7 +178,7 @@ def _tasks(
     planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
     keys = sorted({key for plugin in running.values() for key in plugin.jobs} | set(planned))
     try:
-        answers = gather.in_parallel(functools.partial(_tasks_of, client, key, hidden) for key in keys)
+        answers = gather.run_in_parallel(functools.partial(_tasks_of, client, key, hidden) for key in keys)
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error))
     if isinstance(found, model.Unknown) and not planned:
@@ -236,11 +236,11 @@ def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
     return isinstance(source, spec.EbsSpec | spec.EfsSpec) and source.encrypted
 
 
-def _with_clients(client: nomad.Nomad, found: model.ObservedCluster, *, names_instances: bool) -> model.ObservedCluster:
+def _add_clients(client: nomad.Nomad, found: model.ObservedCluster, *, names_instances: bool) -> model.ObservedCluster:
     """Return *found* with the clients' attributes that jobs need, their zones, and their EC2 instances."""
     if isinstance(found.clients, model.Unknown):
         return found
-    wanted = [clients.with_any_driver(task) for task in found.known_tasks]
+    wanted = [clients.ignore_task_driver(task) for task in found.known_tasks]
     by_plugin = dict(_instances_of_plugins(found))
     unnamed = [node for node in found.clients if names_instances and _may_be_on_aws(found, node, by_plugin)]
     try:
@@ -268,5 +268,5 @@ def _instances_of_plugins(found: model.ObservedCluster) -> Iterator[tuple[str, s
 def _may_be_on_aws(found: model.ObservedCluster, node: nodes.Node, known: Mapping[str, str]) -> bool:
     """Return whether *node* may run an AWS driver, regardless of constraints, and its instance is not known yet."""
     on_aws = [*machines.tasks_of(found, machines.EBS), *machines.tasks_of(found, machines.EFS)]
-    anywhere = [clients.with_any_driver(task) for task in on_aws]
+    anywhere = [clients.ignore_task_driver(task) for task in on_aws]
     return node.node_id not in known and any(eligibility.may_run(task, node) for task in anywhere)

@@ -37,9 +37,9 @@ def examine(
     Raises `errors.NomadApiError` if no request to the cluster succeeds.
 
     """
-    found = doctor_cluster.with_claims(client, doctor_cluster.look(client, plan, external_ids))
+    found = doctor_cluster.add_claims(client, doctor_cluster.read_cluster(client, plan, external_ids))
     region = aws_region or doctor_aws.region_of(found)
-    judged = judge.judge(doctor_aws.with_account(found, region, asks_aws=asks_aws))
+    judged = judge.judge(doctor_aws.add_account(found, region, asks_aws=asks_aws))
     return dataclasses.replace(judged, aws_region=region if isinstance(region, str) else "")
 
 

@@ -124,7 +124,7 @@ def may_use_key(
     own = [_answer(role, question, action, arn) for action in ON_KEYS]
     if all(own):
         return True
-    by_key = [allows([_to(role.arn, key_policy)], action, arn) for action in ON_KEYS]
+    by_key = [allows([_statements_for_role(role.arn, key_policy)], action, arn) for action in ON_KEYS]
     if all(mine or theirs for mine, theirs in zip(own, by_key, strict=True)):
         return True
     return None if None in (*own, *by_key) else False
@@ -142,7 +142,7 @@ def _any_volume(region: str, external_id: str = "vol-00000000000000000") -> str:
     return f"arn:{iam.partition(region)}:ec2:{region}:000000000000:volume/{external_id}"
 
 
-def _to(role_arn: str, policy: Mapping[str, object]) -> dict[str, object]:
+def _statements_for_role(role_arn: str, policy: Mapping[str, object]) -> dict[str, object]:
     """Return what of a resource's *policy* names the role itself; its account only lets IAM decide."""
     statements = policy.get("Statement")
     kept = [

@@ -59,9 +59,9 @@ def _lacking(
 ) -> Iterator[model.Outcome]:
     levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
     lacking = [
-        *_in_namespaces(token, _job_namespaces(found), rights.jobs),
-        *_in_namespaces(token, _volume_namespaces(found), rights.volumes),
-        *_on_marks(token, _volume_namespaces(found), rights.volumes),
+        *_missing_in_namespaces(token, _job_namespaces(found), rights.jobs),
+        *_missing_in_namespaces(token, _volume_namespaces(found), rights.volumes),
+        *_missing_on_owner_records(token, _volume_namespaces(found), rights.volumes),
         *(f'{level} {{ policy = "read" }}' for level in levels if token.level(level) not in LEVELS[level]),
     ]
     if lacking:
@@ -70,7 +70,7 @@ def _lacking(
         yield finding("token-cannot", f"token {token.name}: {name}", found=evidence)
 
 
-def _in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+def _missing_in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
     places = sorted(namespaces)
     for one_of in permissions.alternatives(calls):
         without = [name for name in places if not one_of & token.capabilities(name)]
@@ -78,9 +78,9 @@ def _in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Seq
             yield f"{' or '.join(sorted(one_of))} in namespace {model.named(without)}"
 
 
-def _on_marks(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
     needed = acl_policy.variable_rights(calls)
-    without = [name for name in sorted(namespaces) if not needed <= token.of_variables(name, MARKS)]
+    without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, MARKS)]
     if needed and without:
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {model.named(without)}"
 

@@ -16,13 +16,13 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield the faults of the versions, and the drivers that need newer ones."""
     servers = yield from model.known(found.servers, "versions of the servers against the version gates")
     clients = yield from model.known(found.clients, "versions of the clients against the version gates")
-    on_servers = _by_version((item.version, item.name) for item in servers or () if item.status != "left")
-    on_clients = _by_version((item.version, item.name) for item in clients or () if item.status != "down")
+    on_servers = _group_by_version((item.version, item.name) for item in servers or () if item.status != "left")
+    on_clients = _group_by_version((item.version, item.name) for item in clients or () if item.status != "down")
     features = used(found)
     yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
     yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
     yield from _unsupported(on_servers, on_clients)
-    yield from _of_drivers(found, on_servers, on_clients)
+    yield from _driver_findings(found, on_servers, on_clients)
     yield from _newer(on_servers, on_clients)
     failed = [item.name for item in servers or () if item.status == "failed"]
     if failed:
@@ -58,7 +58,7 @@ def _may_have_more_segments(volume: model.ExaminedVolume, known: Mapping[str, pl
     return any(named.items() < place.items() for named in volume.segments for place in places)
 
 
-def _by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _group_by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     names: dict[str, list[str]] = defaultdict(list)
     for version, name in pairs:
         names[version].append(name)
@@ -100,7 +100,7 @@ def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[st
     ]
 
 
-def _of_drivers(
+def _driver_findings(
     found: model.ObservedCluster, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
 ) -> Iterator[model.Outcome]:
     for plugin_id, (name, least) in sorted(wanted(found).items()):

@@ -21,14 +21,14 @@ KLOG_FLAGS = frozenset(
 """Flags of klog, common to Kubernetes drivers. Source: k8s.io/klog v2.130.1, ``klog.go`` (``InitFlags``)."""
 
 
-def flag(argument: str) -> str:
+def flag_name(argument: str) -> str:
     """Return the name of the flag in *argument*, without dashes and value; empty for a word."""
     return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
 
 
 def flags(given: Iterable[str]) -> set[str]:
     """Return the names of the flags among *given*."""
-    return {name for argument in given if (name := flag(argument))}
+    return {name for argument in given if (name := flag_name(argument))}
 
 
 def is_word(argument: str) -> bool:

@@ -62,7 +62,7 @@ def find(driver: str | drivers.DriverSpec) -> drivers.DriverSpec | None:
     return DRIVERS.get(driver) if isinstance(driver, str) else driver
 
 
-def of_version(driver: model.Driver, tag: str) -> model.Driver | None:
+def select_version(driver: model.Driver, tag: str) -> model.Driver | None:
     """
     Return *driver* with the arguments of its version *tag*; ``None`` where they are unknown.
 
@@ -74,18 +74,18 @@ def of_version(driver: model.Driver, tag: str) -> model.Driver | None:
     oldest, newest = (_release(driver.arguments_since), _release(driver.version))
     if version is None or oldest is None or newest is None or not oldest <= version <= newest:
         return None
-    roles = {name: _of_version(role, version) for name, role in driver.roles.items()}
+    roles = {name: _role_of_version(role, version) for name, role in driver.roles.items()}
     return driver.model_copy(update={"roles": roles, "version": "v" + ".".join(map(str, version))})
 
 
-def _of_version(role: model.DriverRole, version: tuple[int, ...]) -> model.DriverRole:
+def _role_of_version(role: model.DriverRole, version: tuple[int, ...]) -> model.DriverRole:
     lacks = {name for name, known in role.flag_versions.items() if not _has(known, version)}
     past = {name for name, known in role.flag_versions.items() if known.until}
     optional = role.optional_arguments.items()
     return role.model_copy(
         update={
-            "arguments": tuple(text for text in role.arguments if arguments.flag(text) not in lacks),
-            "optional_arguments": {name: text for name, text in optional if arguments.flag(text) not in lacks},
+            "arguments": tuple(text for text in role.arguments if arguments.flag_name(text) not in lacks),
+            "optional_arguments": {name: text for name, text in optional if arguments.flag_name(text) not in lacks},
             "flags": None if role.flags is None else (role.flags | past) - lacks,
             "unfit_flags": {name: why for name, why in role.unfit_flags.items() if name not in lacks},
         }

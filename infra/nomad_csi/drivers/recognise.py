@@ -12,7 +12,7 @@ from nomad_csi.drivers import arguments as command_line
 from nomad_csi.drivers import catalogue, model
 
 
-def of_plugin(
+def recognise_plugin(
     *, image: str = "", command: str = "", plugin_id: str = "", arguments: Iterable[str] = ()
 ) -> model.Driver | None:
     """Return the driver that a task runs; ``None`` where it is not in the catalogue."""
@@ -28,7 +28,7 @@ def of_plugin(
     return None
 
 
-def of_volume(
+def recognise_volume(
     *,
     plugin_id: str = "",
     external_id: str = "",
@@ -39,7 +39,7 @@ def of_volume(
     drivers = tuple(catalogue.DRIVERS.values())
     keys = set(topology_keys)
     by_topology = [driver for driver in drivers if keys & {driver.topology_key, *driver.topology_keys}]
-    by_context = _by_context(drivers, context or {})
+    by_context = _match_context(drivers, context or {})
     by_external_id = [
         driver for driver in drivers if driver.external_id.pattern != ".+" and driver.external_id.fits(external_id)
     ]
@@ -48,7 +48,7 @@ def of_volume(
     return named[0][0] if named else None
 
 
-def _by_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) -> list[model.Driver]:
+def _match_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) -> list[model.Driver]:
     """Return the drivers with all required keys in *context*, and of these the ones with the most required keys."""
     asked = {
         driver.name: _wanted(driver, context)

@@ -41,12 +41,12 @@ def _replacing(replaced: _Replaced) -> Iterator[None]:
         _REPLACED.reset(before)
 
 
-def without_pulumi() -> contextlib.AbstractContextManager[None]:
+def advise_sandbox() -> contextlib.AbstractContextManager[None]:
     """In this block, give advice for a sandbox without the ``pulumi`` command."""
     return _replacing(_SANDBOX)
 
 
-def for_files() -> contextlib.AbstractContextManager[None]:
+def advise_files() -> contextlib.AbstractContextManager[None]:
     """In this block, give advice for users who commit files and have no stack."""
     return _replacing(_FILES)
 

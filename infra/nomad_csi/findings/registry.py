@@ -103,7 +103,7 @@ def code_of_field() -> Mapping[str, str]:
     return {field: item.code for item in codes().values() for field in item.fields}
 
 
-def of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
+def codes_of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
     """Return the conditions that *command* reports, by chapter."""
     found = {
         title: tuple(item for item in rows.values() if command in item.commands) for title, rows in chapters().items()
@@ -148,7 +148,7 @@ def page(command: str) -> str:
     """Return the conditions of *command* in Markdown: a whole page for lint, the last part of a page for others."""
     level = 2 if command == "lint" else 3
     parts = [_shipped("lint.md").rstrip()] if command == "lint" else []
-    for title, conditions in of_command(command).items():
+    for title, conditions in codes_of_command(command).items():
         parts.append(f"{'#' * level} {title}")
         parts += [_entry(item, level + 1) for item in conditions]
     return "\n\n".join(parts) + "\n"

@@ -62,7 +62,7 @@ def _block(found: values.Map) -> values.Map:
     for name, value in found.items():
         if name in _SERVER_MANAGED or _is_open(name, value):
             continue
-        key = _NAMES.get(name, _in_files(name))
+        key = _NAMES.get(name, _file_key(name))
         converted = value if name in _AS_IT_STANDS else _value(name, value)
         if name == "Name":
             block[values.LABELS] = [value]
@@ -77,7 +77,7 @@ def _is_open(name: str, value: Any) -> bool:
 
 def _value(name: str, value: Any) -> Any:
     if name == "Volumes" and isinstance(value, values.Map):
-        return _by_label(value)
+        return _index_by_label(value)
     if isinstance(value, values.Map):
         return _block(value)
     if not isinstance(value, values.Items):
@@ -88,7 +88,7 @@ def _value(name: str, value: Any) -> Any:
     return items
 
 
-def _by_label(found: values.Map) -> values.Items:
+def _index_by_label(found: values.Map) -> values.Items:
     items = values.Items(found.line)
     for label, value in found.items():
         block = _block(value)
@@ -97,7 +97,7 @@ def _by_label(found: values.Map) -> values.Items:
     return items
 
 
-def _in_files(name: str) -> str:
+def _file_key(name: str) -> str:
     """Return ``NodePool`` as ``node_pool``, ``ID`` as ``id``, ``FSType`` as ``fs_type``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 

@@ -209,7 +209,7 @@ def _around_holes(shape: str) -> tuple[str, ...]:
 
 
 def _laid_out(text: str) -> str:
-    lines = tuple(_without_spare_blanks(map(_cells, _split(tokenize(text)))))
+    lines = tuple(_strip_blank_lines(map(_cells, _split(tokenize(text)))))
     leads = [_spaced(line.lead, indent) for line, indent in zip(lines, _indents(lines), strict=True)]
     assigns = [_spaced(line.assign) for line in lines]
     comments = [_spaced(line.comment) for line in lines]
@@ -234,7 +234,7 @@ def _cells(line: tuple[Token, ...]) -> Line:
     return Line(code[:equals], code[equals:], comment)
 
 
-def _without_spare_blanks(lines: Iterable[Line]) -> Iterator[Line]:
+def _strip_blank_lines(lines: Iterable[Line]) -> Iterator[Line]:
     pending: list[Line] = []
     begun = False
     for line in lines:

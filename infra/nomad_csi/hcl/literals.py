@@ -84,7 +84,7 @@ def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
     """Return the lines of a heredoc of a job file; ``<<-`` removes the common indentation."""
     body = _heredoc_body(token)
     if token.startswith("<<-"):
-        body = _without_common_indent(body)
+        body = _strip_indent(body)
     return normal_form.normalised("".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
 
 
@@ -106,7 +106,7 @@ def _own(name: str, scope: Mapping[str, Any]) -> str:
     raise LiteralError(f"plain text, or a variable to which the file itself gives a text: {name} has none here")
 
 
-def _without_common_indent(body: str) -> str:
+def _strip_indent(body: str) -> str:
     """Return *body* without the common indentation of its lines; blank lines do not count."""
     lines = body.split("\n")
     width = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)

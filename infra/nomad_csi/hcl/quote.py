@@ -170,7 +170,7 @@ def comment(text: str) -> str:
 
     HCL1 also refuses U+E123 and NUL in a comment.
     """
-    return "\n".join([f"# {_NOT_ASCII.sub(_seen, line)}".rstrip() for line in text.splitlines()])
+    return "\n".join([f"# {_NOT_ASCII.sub(_excerpt, line)}".rstrip() for line in text.splitlines()])
 
 
 def identifier(name: str) -> str:
@@ -223,7 +223,7 @@ def _escape(found: re.Match[str]) -> str:
     return character
 
 
-def _seen(found: re.Match[str]) -> str:
+def _excerpt(found: re.Match[str]) -> str:
     return escape(found[0]) if is_unseen(found[0]) else found[0]
 
 

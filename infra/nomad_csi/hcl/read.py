@@ -70,14 +70,14 @@ class HclParser(expression.ExpressionReader):
         before = "\n"
         while True:
             gap = self.skip()
-            if self._at_end(closing):
+            if self._skip_to_end(closing):
                 return found
             if "\n" not in before + gap:
                 self.not_apart(has_comma=kind == _MAP and "," in before)
             self._item(found, block_types, kind)
             before = self._comma()
 
-    def _at_end(self, closing: str) -> bool:
+    def _skip_to_end(self, closing: str) -> bool:
         """Return whether *closing* is at the position, and skip it; empty *closing*: whether the file ends."""
         if self.position >= len(self.text) and not closing:
             return True

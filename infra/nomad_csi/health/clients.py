@@ -42,7 +42,7 @@ class ClientCache:
         self._described: dict[_Version, nodes.Node] = {}
         self._values: dict[_Key, dict[_Version, str | None]] = {}
 
-    def look(
+    def read_clients(
         self, expectations: Iterable[eligibility.Placement], *, with_zones: bool = False
     ) -> tuple[nodes.Node, ...]:
         """
@@ -76,8 +76,8 @@ class ClientCache:
         self._learn_zones(in_zones)
         for name, among in named.items():
             self._learn(("attr", name), among)
-        self._forget(listed)
-        return tuple(self._with_values(node) for node in listed)
+        self._drop_changed(listed)
+        return tuple(self._add_values(node) for node in listed)
 
     def _learn_zones(self, among: Iterable[nodes.Node]) -> None:
         left = list(among)
@@ -99,7 +99,7 @@ class ClientCache:
                 alike |= nodes.ids_where(self._client, *key, value)
             for node_id in alike & left.keys():
                 known[_version(left.pop(node_id))] = value
-        asked = gather.in_parallel(functools.partial(self._describe, node) for node in left.values())
+        asked = gather.run_in_parallel(functools.partial(self._describe, node) for node in left.values())
         for node, described in zip(left.values(), asked, strict=True):
             known[_version(node)] = self._value(key, described)
 
@@ -114,7 +114,7 @@ class ClientCache:
         kind, name = key
         return (node.attributes if kind == "attr" else node.meta).get(name)
 
-    def _with_values(self, node: nodes.Node) -> nodes.Node:
+    def _add_values(self, node: nodes.Node) -> nodes.Node:
         version = _version(node)
         found: dict[str, dict[str, str]] = {kind: {} for kind in get_args(nodes.ValueKind)}
         for (kind, name), values in self._values.items():
@@ -123,7 +123,7 @@ class ClientCache:
                 found[kind][name] = value
         return dataclasses.replace(node, attributes=found["attr"], meta=found["meta"])
 
-    def _forget(self, listed: Iterable[nodes.Node]) -> None:
+    def _drop_changed(self, listed: Iterable[nodes.Node]) -> None:
         """Drop cached attributes of clients that left or changed."""
         there = {_version(node) for node in listed}
         self._described = {key: node for key, node in self._described.items() if key in there}

@@ -123,12 +123,12 @@ def holds(name: str, found: str | None, wanted: str) -> bool | None:
     if found is None:
         return False
     if name in _ORDERS:
-        return _in_order(name, found, wanted)
+        return _compare_ordered(name, found, wanted)
     check = _CHECKS.get(name)
     return False if check is None else check(found, wanted)
 
 
-def _in_order(name: str, found: str, wanted: str) -> bool | None:
+def _compare_ordered(name: str, found: str, wanted: str) -> bool | None:
     """Compare as 64-bit integers if both are, else as finite floats if both are, else as strings."""
     integers = [_integer(text) for text in (found, wanted)]
     if None not in integers:

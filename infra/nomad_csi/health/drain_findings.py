@@ -31,14 +31,14 @@ def check(
             if claim.node_id in leaving:
                 by_client[claim.node_id].append((volume, claim))
     for node in sorted(leaving.values(), key=lambda item: (item.name, item.node_id)):
-        yield from _of_client(node, by_client[node.node_id], running)
+        yield from _client_findings(node, by_client[node.node_id], running)
     draining = {node_id: node for node_id, node in leaving.items() if node.draining}
     for plugin_id in sorted({volume.plugin_id for volume in claimed}):
         own = [volume for volume in claimed if volume.plugin_id == plugin_id]
-        yield from _of_controllers(plugin_id, running.get(plugin_id), own, draining)
+        yield from _controller_findings(plugin_id, running.get(plugin_id), own, draining)
 
 
-def _of_client(
+def _client_findings(
     node: nodes.Node,
     held: list[tuple[volumes.Volume, volumes.Claim]],
     running: Mapping[str, plugins.Plugin | None],
@@ -66,7 +66,7 @@ def _of_client(
         )
 
 
-def _of_controllers(
+def _controller_findings(
     plugin_id: str,
     plugin: plugins.Plugin | None,
     claimed: list[volumes.Volume],

@@ -31,7 +31,7 @@ def explain(
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
     """Return the causes of *status*. What cannot be read becomes a note."""
-    known = [seen.of_allocation(row.alloc_id) for row in status.instances if row.code]
+    known = [seen.find_allocation(row.alloc_id) for row in status.instances if row.code]
     sick = [item.allocation for item in known if item]
     shown = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
     from_logs = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
@@ -93,7 +93,7 @@ def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iter
     if driver is None:
         return
     for job in running:
-        for status in judge.of_driver(job, driver):
+        for status in judge.lint_with_driver(job, driver):
             yield status.code, f"{status.found} in {status.file}"
 
 

@@ -105,7 +105,7 @@ class PluginFound:
     now_ns: int = 0
     """Time of the observation, in nanoseconds since 1970."""
 
-    def of_allocation(self, alloc_id: str) -> Ran | None:
+    def find_allocation(self, alloc_id: str) -> Ran | None:
         """Return the allocation of that id, if one of the plugin's jobs has it."""
         return self._by_id.get(alloc_id)
 

@@ -114,7 +114,7 @@ def probe_all(
         for item in instances.all_of(seen.plugin)
     ]
     until = time.monotonic() + timeout_s
-    answers = in_parallel(
+    answers = run_in_parallel(
         (
             functools.partial(_probe, expectation, item, until=until, timeout_s=timeout_s, cancelled=event)
             for _, expectation, item in asked
@@ -129,9 +129,9 @@ def probe_all(
     )
 
 
-def in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """Return the results of *calls* in their order; the rest is as `side_by_side.in_order` says."""
-    return list(side_by_side.in_order(calls, workers=workers))
+def run_in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
+    """Return the results of *calls* in their order; the rest is as `side_by_side.run_in_order` says."""
+    return list(side_by_side.run_in_order(calls, workers=workers))
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

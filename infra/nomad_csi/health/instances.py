@@ -99,7 +99,7 @@ def _subject(
     by_id: Mapping[str, nodes.Node],
     before: found.PluginFound | None,
 ) -> troubles.Subject:
-    ran = plugin_found.of_allocation(instance.alloc_id)
+    ran = plugin_found.find_allocation(instance.alloc_id)
     own = plugin_found.wanted_on(instance.node_id, role=instance.role, monolith=expectation.monolith)
     live = {"running"} if ran else {"pending", "running"}
     rivals = [item for item in own if item is not ran and item.allocation.client_status in live]
@@ -110,7 +110,7 @@ def _subject(
         csi=plugin_found.probed.get((instance.alloc_id, instance.role), found.NOT_ASKED),
         ran=ran,
         rival=rivals[0] if rivals else None,
-        before=before.of_allocation(instance.alloc_id) if before else None,
+        before=before.find_allocation(instance.alloc_id) if before else None,
         is_foreign=ran is None and bool(plugin_found.ran),
         now_ns=plugin_found.now_ns,
     )
@@ -118,7 +118,7 @@ def _subject(
 
 def _row(subject: troubles.Subject) -> InstanceRow:
     instance, node = subject.instance, subject.client
-    trouble = troubles.of(subject)
+    trouble = troubles.find_cause(subject)
     extra = _extra(subject.expectation, instance.role, node)
     return InstanceRow(
         plugin_id=subject.expectation.plugin_id,

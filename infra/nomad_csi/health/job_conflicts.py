@@ -45,7 +45,7 @@ class Beside:
         return dataclasses.replace(self, others=kept)
 
 
-def look(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[Key]) -> Beside:
+def find_conflicts(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[Key]) -> Beside:
     """
     Return the jobs that run the plugin of the tasks *wanted*, besides the jobs *own*.
 

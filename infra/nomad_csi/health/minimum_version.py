@@ -17,10 +17,10 @@ def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tup
     driver needs a version. Raises `errors.NomadApiError` where Nomad does not respond.
     """
     wanted = [item for item in plugins if item.minimum_nomad]
-    return _found(client, wanted) if wanted else ()
+    return _read_versions(client, wanted) if wanted else ()
 
 
-def _found(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+def _read_versions(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     try:
         found = nodes.list_servers(client)
     except errors.NomadApiError as error:
@@ -40,7 +40,7 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
     fails in the same way, or is retried, which this one is not.
     """
     try:
-        found = _found(client, [item for item in plugins if item.minimum_nomad])
+        found = _read_versions(client, [item for item in plugins if item.minimum_nomad])
     except errors.NomadApiError:
         return ()
     bad = findings.errors_of(found)

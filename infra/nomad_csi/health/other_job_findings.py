@@ -127,7 +127,7 @@ def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[
     listed = {
         item.node_id
         for item in instances.all_of(plugin_found.plugin)
-        if item.role in other.roles and plugin_found.of_allocation(item.alloc_id)
+        if item.role in other.roles and plugin_found.find_allocation(item.alloc_id)
     }
     for item in other.allocations:
         if (item.desired_status, item.client_status) == ("run", "running") and item.node_id in listed:

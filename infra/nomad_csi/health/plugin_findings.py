@@ -91,7 +91,7 @@ def _unknown(
     shown = {(row.alloc_id, row.role) for row in rows}
     for (alloc_id, role), probed in plugin_found.probed.items():
         if (alloc_id, role) not in shown and probed.healthy:
-            ran = plugin_found.of_allocation(alloc_id)
+            ran = plugin_found.find_allocation(alloc_id)
             where = ran.allocation.node_name if ran else alloc_id[:8]
             kind = "controller" if role == "controller" else "node instance"
             subject = f"{kind} of plugin {expectation.plugin_id} on {where}"
@@ -146,7 +146,7 @@ def _named(rows: list[instances.InstanceRow]) -> str:
 # The plugin as a whole.
 
 
-def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
+def check_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
     """Yield findings on missing or unplanned jobs, and on a record that is missing or of another driver."""
     subject = f"plugin {expectation.plugin_id}"
     for job_id in plugin_found.missing_jobs:
@@ -174,7 +174,7 @@ def of_record(expectation: model.PluginExpectation, plugin_found: found.PluginFo
     yield from other_job_findings.check(expectation, plugin_found)
 
 
-def of_controllers(
+def check_controllers(
     expectation: model.PluginExpectation,
     plugin_found: found.PluginFound,
     rows: tuple[instances.InstanceRow, ...],
@@ -204,7 +204,7 @@ def of_controllers(
         )
 
 
-def of_nodes(
+def check_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
     """Yield a finding on too few node instances of a service job; of a system job each client is checked."""

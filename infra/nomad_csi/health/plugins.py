@@ -27,7 +27,7 @@ def changes_between(
     return (*_replaced(subject, before, after), *_restarted(subject, before, after))
 
 
-def gone_instances(
+def missing_instances(
     expectation: model.PluginExpectation, before: found.PluginFound, after: found.PluginFound
 ) -> tuple[findings.Finding, ...]:
     """Return warnings on the instances of *before* that no longer exist; their clients may have left, too."""
@@ -45,7 +45,7 @@ def _replaced(
 
 def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
     for item in after.ran:
-        old = before.of_allocation(item.allocation.alloc_id)
+        old = before.find_allocation(item.allocation.alloc_id)
         restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
         if restarts > 0:
             times = listing.counted(restarts, "restart")
@@ -190,16 +190,16 @@ def compare_plugin(
         expected_controllers=expectation.controllers,
         healthy_nodes=len(well),
         expected_nodes=expected,
-        policy=policy.in_words(expectation),
+        policy=policy.describe_policy(expectation),
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
-            *plugin_findings.of_record(expectation, plugin_found),
-            *plugin_findings.of_controllers(expectation, plugin_found, rows, expected),
-            *plugin_findings.of_nodes(expectation, rows),
+            *plugin_findings.check_record(expectation, plugin_found),
+            *plugin_findings.check_controllers(expectation, plugin_found, rows, expected),
+            *plugin_findings.check_nodes(expectation, rows),
             *short,
-            *_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
+            *_status_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
             *plugin_findings.check_sockets(expectation, plugin_found, rows, expected),
-            *(gone_instances(expectation, before, plugin_found) if before else ()),
+            *(missing_instances(expectation, before, plugin_found) if before else ()),
         ),
         unserved=tuple(_unserved(plugin_found, rows)),
     )
@@ -225,7 +225,7 @@ def is_enough(
     return not short and controllers >= at_least
 
 
-def _of_rows(
+def _status_of_rows(
     expectation: model.PluginExpectation, rows: Rows, expected: int, *, is_enough: bool
 ) -> Iterator[findings.Finding]:
     least = policy.needed_controllers(expectation, expected, expectation.controllers)

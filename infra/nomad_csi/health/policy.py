@@ -35,7 +35,7 @@ def needed_controllers(expectation: model.PluginExpectation, expected_nodes: int
     return min(needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
 
 
-def in_words(expectation: model.PluginExpectation) -> str:
+def describe_policy(expectation: model.PluginExpectation) -> str:
     """Return the policy: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
     parts = []
     if expectation.min_healthy_percent is not None:

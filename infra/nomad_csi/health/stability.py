@@ -60,7 +60,7 @@ class Stability:
         for row in status.instances:
             if row.status != plugins.HEALTHY or row.is_extra:
                 continue
-            ran = seen.of_allocation(row.alloc_id)
+            ran = seen.find_allocation(row.alloc_id)
             restarts = ran.allocation.restarts if ran else 0
             key = (row.role, row.node_id, row.alloc_id)
             since_s, counted = self._since_s.get(key, (now_s, restarts))

@@ -55,15 +55,15 @@ class Subject:
     now_ns: int
 
 
-def of(subject: Subject) -> Trouble:
+def find_cause(subject: Subject) -> Trouble:
     """Return the most severe failure of an instance; one without a code if there is none."""
     return next(_all(subject), Trouble(evidence="csi" if subject.csi.healthy else "nomad"))
 
 
 def _all(subject: Subject) -> Iterator[Trouble]:
     yield from _identity(subject)
-    yield from _word_of_nomad(subject)
-    yield from _own_word(subject)
+    yield from _nomad_health(subject)
+    yield from _csi_health(subject)
     yield from _task(subject)
     yield from _job(subject)
     yield from _fitness(subject)
@@ -80,7 +80,7 @@ def _identity(subject: Subject) -> Iterator[Trouble]:
         yield Trouble(code="instance-duplicate", detail=detail)
 
 
-def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
+def _nomad_health(subject: Subject) -> Iterator[Trouble]:
     instance = subject.instance
     if instance.healthy:
         return
@@ -93,7 +93,7 @@ def _word_of_nomad(subject: Subject) -> Iterator[Trouble]:
     yield Trouble(code="instance-hung" if hung else "instance-unhealthy", detail=f"Nomad reports: {description}{late}")
 
 
-def _own_word(subject: Subject) -> Iterator[Trouble]:
+def _csi_health(subject: Subject) -> Iterator[Trouble]:
     if subject.csi.reached and not subject.csi.healthy:
         detail = f"its own answer: {foreign.clean(subject.csi.detail) or 'not ready'}"
         yield Trouble(code=_PROBE_CODES.get(subject.csi.status, "csi-failed"), detail=detail, evidence="csi")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Consumer, at_line
+from nomad_csi.lint.model import Consumer, finding_at_line
 from nomad_csi.spec import base, problems
 
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})
@@ -52,7 +52,7 @@ def _unknown(name: str, block: values.Map) -> Iterator[Finding]:
         if key not in (*known, values.LABELS):
             close = problems.suggestion(key, known)
             advice = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-            yield at_line("block-key-unknown", block.at(key), f"{key!a} in a {name} block", advice)
+            yield finding_at_line("block-key-unknown", block.at(key), f"{key!a} in a {name} block", advice)
 
 
 def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:
         if name and name not in known:
             has = f"the group has {', '.join(sorted(known))}" if known else "the group has no volume block"
             found = f"{name!a} in a volume_mount of task {task.name}; {has}"
-            yield at_line("mount-volume-unknown", block.at("volume"), found)
+            yield finding_at_line("mount-volume-unknown", block.at("volume"), found)
 
 
 def _modes(consumer: Consumer) -> Iterator[Finding]:
@@ -72,16 +72,18 @@ def _modes(consumer: Consumer) -> Iterator[Finding]:
     ):
         if value not in known:
             found = f"{name} {value!a}" if value else f"no {name}"
-            yield at_line("claim-mode-unknown", body.at(name), found, f"use one of {', '.join(known)}")
+            yield finding_at_line("claim-mode-unknown", body.at(name), found, f"use one of {', '.join(known)}")
             return
     if consumer.volume is not None and consumer.volume.modes:
         served = [(first, second) for first, second, _ in consumer.volume.modes]
         if (request.access_mode, request.attachment_mode) not in served:
             registered = ", ".join(f"{first} {second}" for first, second in served)
             found = f"{request.access_mode} {request.attachment_mode} of a volume that is {registered}"
-            yield at_line("claim-mode-differs", body.at("access_mode"), found)
+            yield finding_at_line("claim-mode-differs", body.at("access_mode"), found)
     if request.access_mode.endswith("reader-only"):
-        yield at_line("claim-for-reading-by-mode", body.at("access_mode"), f"access_mode {request.access_mode!a}")
+        yield finding_at_line(
+            "claim-for-reading-by-mode", body.at("access_mode"), f"access_mode {request.access_mode!a}"
+        )
 
 
 def _claims(consumer: Consumer) -> Iterator[Finding]:
@@ -91,11 +93,11 @@ def _claims(consumer: Consumer) -> Iterator[Finding]:
     count = consumer.group.count or 1
     if count > 1 and not request.per_alloc:
         found = f"{count} allocations of a single-node-writer volume"
-        yield at_line("claim-by-several", consumer.group.body.at("count"), found)
+        yield finding_at_line("claim-by-several", consumer.group.body.at("count"), found)
     for body in (consumer.group.body, consumer.job.body):
         for update in values.blocks(body, "update"):
             if update.get("canary"):
-                yield at_line("claim-with-canary", update.at("canary"), f"canary = {update['canary']}")
+                yield finding_at_line("claim-with-canary", update.at("canary"), f"canary = {update['canary']}")
 
 
 def _twice(consumer: Consumer) -> Iterator[Finding]:
@@ -107,7 +109,9 @@ def _twice(consumer: Consumer) -> Iterator[Finding]:
         if (item.source, item.per_alloc, item.access_mode) == (request.source, request.per_alloc, "single-node-writer")
     ]
     if request in same[1:] and not all(item.read_only for item in same):
-        yield at_line("claim-twice", request.body.line, f"{request.source!a}, as in volume block {same[0].name!a}")
+        yield finding_at_line(
+            "claim-twice", request.body.line, f"{request.source!a}, as in volume block {same[0].name!a}"
+        )
 
 
 def _mounts(consumer: Consumer) -> Iterator[Finding]:
@@ -116,4 +120,4 @@ def _mounts(consumer: Consumer) -> Iterator[Finding]:
             block for block in values.blocks(task.body, "volume_mount") if block.get("volume") == consumer.request.name
         ]
         if mounts and task.driver in _NO_MOUNTS:
-            yield at_line("mount-not-supported", mounts[0].line, f"a volume_mount in a {task.driver} task")
+            yield finding_at_line("mount-not-supported", mounts[0].line, f"a volume_mount in a {task.driver} task")

@@ -11,7 +11,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, policies, volume_forms
-from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, at_line
+from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, finding_at_line
 from nomad_csi.plan import registration
 
 # Problems across files: ids that should be equal, and ids that should differ.
@@ -26,12 +26,12 @@ def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugi
         line = second.plugin.body.at("id")
         if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
             found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
-            yield second, at_line("plugin-twice", line, found)
+            yield second, finding_at_line("plugin-twice", line, found)
     for plugin in plugins:
         other = _half_elsewhere(plugin, plugins)
         if other is not None:
             found = f"the {other.plugin.type} of {other.file} has the id {other.plugin.id}"
-            yield plugin, at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
+            yield plugin, finding_at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
 
 
 def _half_elsewhere(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> LintedPlugin | None:
@@ -54,16 +54,16 @@ def check_volumes(
     for first, second in _pairs(volumes):
         if (first.namespace, first.id) == (second.namespace, second.id):
             found = f"{first.file} has it too"
-            yield second, at_line("volume-twice", second.content.at("id"), found)
+            yield second, finding_at_line("volume-twice", second.content.at("id"), found)
         elif _is_one(first, second):
             found = f"volume {first.id} of {first.file} has the same external id"
-            yield second, at_line("external-id-shared", second.content.at("external_id"), found)
+            yield second, finding_at_line("external-id-shared", second.content.at("external_id"), found)
     known = {plugin.plugin.id for plugin in plugins}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
         if plugins and plugin_id and plugin_id not in known:
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
-            yield volume, at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
+            yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
 
 def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
@@ -109,36 +109,36 @@ _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     """Return the findings for *files*, in their order, by line."""
     order = {file.name: index for index, file in enumerate(files)}
-    found = {*_of_files(files), *_of_subjects(model.subjects_of(files))}
+    found = {*_lint_files(files), *_lint_subjects(model.subjects_of(files))}
     return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.found)))
 
 
-def of_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
+def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
     """Return the findings for the plugins of *file*, which are known to run *driver*."""
     known = (dataclasses.replace(plugin, driver=driver) for plugin in model.subjects_of([file]).plugins)
     return tuple(_checked(known))
 
 
-def _of_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
+def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
     for file in files:
         for note, line in file.notes:
             code, found = _NOTES[note]
-            yield dataclasses.replace(at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
+            yield dataclasses.replace(finding_at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
         for job in file.jobs:
             yield from (dataclasses.replace(item, file=file.name) for item in consumers.check_job(job))
 
 
-def _of_subjects(found: model.Subjects) -> Iterator[Finding]:
+def _lint_subjects(found: model.Subjects) -> Iterator[Finding]:
     yield from _checked((*found.plugins, *found.volumes, *found.consumers, *found.policies))
-    yield from (_of(plugin, item) for plugin, item in check_plugins(found.plugins))
-    yield from (_of(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
+    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(found.plugins))
+    yield from (_lint_subject(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
 
 
 def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
     for subject in subjects:
         for check in _CHECKS[type(subject)]:
-            yield from (_of(subject, item) for item in check(subject))
+            yield from (_lint_subject(subject, item) for item in check(subject))
 
 
-def _of(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:
+def _lint_subject(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:
     return dataclasses.replace(found, file=subject.file, subject=subject.subject)

@@ -13,7 +13,7 @@ from nomad_csi.hcl import values
 from nomad_csi.migration import model, volumes
 
 
-def at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
+def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
     """Return a finding at *line* of a file; `judge` adds file and subject."""
     return dataclasses.replace(finding(code, "", found=found, advice=advice), line=line)
 
@@ -124,7 +124,7 @@ def subjects_of(files: Sequence[parsed.File]) -> Subjects:
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver of *task*, in its image's version; ``None`` where it is not in the catalogue."""
     row = model.row_of(task)
-    return row and (catalogue.of_version(row, recognise.tag(task.image)) or row)
+    return row and (catalogue.select_version(row, recognise.tag(task.image)) or row)
 
 
 def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:

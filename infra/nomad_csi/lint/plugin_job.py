@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi.drivers import recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
-from nomad_csi.lint.model import LintedPlugin, at_line
+from nomad_csi.lint.model import LintedPlugin, finding_at_line
 from nomad_csi.migration import model
 from nomad_csi.nomad import version_gates
 from nomad_csi.spec import names, plugin_jobs
@@ -33,11 +33,11 @@ def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     # A monolith process may run as controller or node only; that is the operator's choice.
     if block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
         found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
-        yield at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
+        yield finding_at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
     if not names.PLUGIN_ID.fullmatch(block.id):
-        yield at_line("plugin-id-form", block.body.at("id"), f"the id {block.id!a}")
+        yield finding_at_line("plugin-id-form", block.body.at("id"), f"the id {block.id!a}")
     if block.type == "node" and plugin.job.type == "service":
-        yield at_line("node-not-everywhere", plugin.job.body.at("type"), "a node plugin as a service job")
+        yield finding_at_line("node-not-everywhere", plugin.job.body.at("type"), "a node plugin as a service job")
 
 
 def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -46,14 +46,14 @@ def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
     limit = plugin.role.count_limit if plugin.role else None
     if plugin.job.type == "system":
         if distinct:
-            yield at_line("constraint-without-effect", distinct[0].line, "distinct_hosts in a system job")
+            yield finding_at_line("constraint-without-effect", distinct[0].line, "distinct_hosts in a system job")
         return
     if limit is not None and count > limit:
         why = f": {plugin.role.count_advice}" if plugin.role and plugin.role.count_advice else ""
         found = f"{count} instances, and at most {limit} are safe{why}"
-        yield at_line("controllers-too-many", line, found, f"use count = {limit}")
+        yield finding_at_line("controllers-too-many", line, found, f"use count = {limit}")
     if count > 1 and not distinct:
-        yield at_line("distinct-hosts-missing", line, f"{count} instances on any clients")
+        yield finding_at_line("distinct-hosts-missing", line, f"{count} instances on any clients")
 
 
 def _restart(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def _restart(plugin: LintedPlugin) -> Iterator[Finding]:
     if mode != "delay":
         line = blocks[0].at("mode") if blocks else plugin.group.body.line
         found = f"mode {mode!a}" if mode else "no restart mode, which is fail"
-        yield at_line("restart-gives-up", line, found)
+        yield finding_at_line("restart-gives-up", line, found)
 
 
 def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
     if (given or _DEFAULT_HEALTH_TIMEOUT_S) < wanted:
         found = f"{given:g} s" if given else f"none, which is {_DEFAULT_HEALTH_TIMEOUT_S} s"
         fix = f'set health_timeout = "{wanted}s" in the csi_plugin block'
-        yield at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), found, fix)
+        yield finding_at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), found, fix)
 
 
 def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
         if block.get("operator") != "!=" and _lets_in_older(value, plugin.driver.minimum_nomad):
             found = f"Nomad {value}; {plugin.driver.called} needs {plugin.driver.minimum_nomad}"
             fix = f'use ">= {plugin.driver.minimum_nomad}"'
-            yield at_line("nomad-constraint-too-low", block.line, found, fix)
+            yield finding_at_line("nomad-constraint-too-low", block.line, found, fix)
 
 
 def _lets_in_older(constraint: str, least: str) -> bool:
@@ -118,17 +118,17 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
         return
     tag = recognise.tag(image)
     if recognise.is_unpinned(image):
-        yield at_line("image-unpinned", line, f"the image {image}")
+        yield finding_at_line("image-unpinned", line, f"the image {image}")
     if plugin.driver is None:
         return
     wanted = recognise.repository(plugin.driver.image)
     if not (recognise.is_published(image, plugin.driver) or recognise.mirror(image, plugin.driver)):
         found = f"{recognise.repository(image)} in place of {wanted}"
-        yield at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
+        yield finding_at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
     newest = recognise.tag(plugin.driver.image)
     if tag not in {"", "latest", newest}:
         found = f"version {tag}; the catalogue has {newest}"
-        yield at_line("image-other-version", line, found)
+        yield finding_at_line("image-other-version", line, found)
 
 
 def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -136,9 +136,9 @@ def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
     given = config.get("privileged") is True
     mounts = plugin.role.privileged if plugin.role else plugin.plugin.type in {"node", "monolith"}
     if mounts and not given:
-        yield at_line("privilege-missing", config.line, f"no privileged = true for a {plugin.plugin.type}")
+        yield finding_at_line("privilege-missing", config.line, f"no privileged = true for a {plugin.plugin.type}")
     if given and plugin.role is not None and not mounts:
-        yield at_line("privilege-needless", config.at("privileged"), "privileged = true")
+        yield finding_at_line("privilege-needless", config.at("privileged"), "privileged = true")
 
 
 def _network(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -149,7 +149,7 @@ def _network(plugin: LintedPlugin) -> Iterator[Finding]:
     given = config.get("network_mode", of_group)
     if given != "host":
         found = f"network_mode {given!a}" if given else "a network of the container's own"
-        yield at_line("host-network-missing", config.at("network_mode"), found)
+        yield finding_at_line("host-network-missing", config.at("network_mode"), found)
 
 
 def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -161,26 +161,26 @@ def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
     for bind in plugin.role.binds:
         if "{" not in bind and bind.split(":")[1].rstrip("/") not in {folder.rstrip("/") for folder in mounted}:
             found = f"{bind.split(':')[1]} is not mounted"
-            yield at_line("folder-missing", config.at("volumes"), found, f'add "{bind}" to volumes')
+            yield finding_at_line("folder-missing", config.at("volumes"), found, f'add "{bind}" to volumes')
 
 
 def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     if plugin.task.driver == "raw_exec" and block.type in {"node", "monolith"} and not block.stage_publish_base_dir:
-        yield at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
+        yield finding_at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
 
 
 def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
     found = secrets.keys_of(env)
     if found:
-        yield at_line("secret-in-environment", env.at(found[0]), f"what looks like one: {', '.join(found)}")
+        yield finding_at_line("secret-in-environment", env.at(found[0]), f"what looks like one: {', '.join(found)}")
 
 
 def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
     for key, fix in task_drivers.unknown_keys(plugin.task.driver, plugin.task.config):
         found = f"{key!a} in the config of {plugin.task.driver}"
-        yield at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
+        yield finding_at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
 
 
 def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -190,7 +190,7 @@ def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     known = frozenset(plugin.task.env)
     for text, line in _texts(plugin.task.config, plugin.task.config.line):
         for question in task_drivers.strange_questions(text, known):
-            yield at_line("runtime-variable-unknown", line, question)
+            yield finding_at_line("runtime-variable-unknown", line, question)
 
 
 def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:

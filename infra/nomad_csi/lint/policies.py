@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import LintedPolicy, at_line
+from nomad_csi.lint.model import LintedPolicy, finding_at_line
 
 PROBE = "ec2:DescribeAvailabilityZones"
 ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
@@ -25,15 +25,15 @@ def check(policy: LintedPolicy) -> Iterator[Finding]:
         return
     line = policy.content.at("Statement")
     if not _allows(patterns, PROBE):
-        yield at_line("policy-without-probe", line, f"no {PROBE}")
+        yield finding_at_line("policy-without-probe", line, f"no {PROBE}")
     for code, actions in (("policy-without-attach", ATTACH), ("policy-without-limits", LIMITS)):
         missing = [action for action in actions if not _allows(patterns, action)]
         if missing:
             found = f"no {', '.join(missing)}"
-            yield at_line(code, line, found, f"allow {', '.join(missing)}")
+            yield finding_at_line(code, line, found, f"allow {', '.join(missing)}")
     for action in NEEDLESS:
         if action.lower() in patterns:
-            yield at_line("policy-needless", _line(allowing, action), action)
+            yield finding_at_line("policy-needless", _line(allowing, action), action)
     for item in allowing:
         yield from _any_volume(item)
 
@@ -44,7 +44,7 @@ def _any_volume(statement: values.Map) -> Iterator[Finding]:
     resources = _texts(statement.get("Resource"))
     every = [item for item in resources if item == "*" or item.endswith(("volume/*", ":*"))]
     if actions and every and "Condition" not in statement:
-        yield at_line("policy-any-volume", statement.line, f"{', '.join(actions)} on {every[0]}")
+        yield finding_at_line("policy-any-volume", statement.line, f"{', '.join(actions)} on {every[0]}")
 
 
 def _list(value: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from nomad_csi.findings import Finding
-from nomad_csi.lint.model import at_line
+from nomad_csi.lint.model import finding_at_line
 from nomad_csi.spec import encrypted
 from nomad_csi.text import secrets
 
@@ -22,7 +22,7 @@ def check(document: Any, lines_of: Callable[[Iterable[str]], Mapping[str, int]])
     """
     places = tuple(dict.fromkeys(_places(document, "")))
     for path, line in (lines_of(places) if places else {}).items():
-        yield at_line("secret-in-file", line, f"a plain-text value at {path}", _ADVICE)
+        yield finding_at_line("secret-in-file", line, f"a plain-text value at {path}", _ADVICE)
 
 
 def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
             yield from _places(item, f"{path}[{index}]", is_secret=is_secret)
     elif not isinstance(value, str) or isinstance(value, encrypted.Encrypted):
         return
-    elif (is_secret and value) or secrets.in_text(value):
+    elif (is_secret and value) or secrets.text_has_secret(value):
         yield path
 
 

@@ -9,7 +9,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
-from nomad_csi.lint.model import LintedVolume, at_line
+from nomad_csi.lint.model import LintedVolume, finding_at_line
 from nomad_csi.migration import model, volumes
 from nomad_csi.plan.rules import key_rules, volume_rules
 from nomad_csi.spec import base, draft, names, problems
@@ -35,24 +35,26 @@ def check(volume: LintedVolume) -> Iterator[Finding]:
 def _names(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "type" not in content:
-        yield at_line("type-missing", content.line, "no type")
+        yield finding_at_line("type-missing", content.line, "no type")
     legacy = [name for name in volumes.LEGACY if name in content]
     if legacy:
-        yield at_line("legacy-modes", content.at(legacy[0]), f"{' and '.join(legacy)} at the top")
+        yield finding_at_line("legacy-modes", content.at(legacy[0]), f"{' and '.join(legacy)} at the top")
     for name in content:
         if name not in volumes.KNOWN and name not in volumes.LEGACY:
             close = problems.suggestion(name, sorted(volumes.KNOWN - {values.LABELS}))
-            yield at_line("name-unknown", content.at(name), f"{name!a}", f"did you mean {close}?" if close else "")
+            yield finding_at_line(
+                "name-unknown", content.at(name), f"{name!a}", f"did you mean {close}?" if close else ""
+            )
     for name in ("mount_options", "topology_request"):
         blocks = values.blocks(content, name)
         if len(blocks) > 1:
-            yield at_line("block-twice", blocks[1].line, f"{len(blocks)} {name} blocks")
+            yield finding_at_line("block-twice", blocks[1].line, f"{len(blocks)} {name} blocks")
 
 
 def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "capability" not in content and not any(name in content for name in volumes.LEGACY):
-        yield at_line("capability-block-missing", content.line, "no capability block")
+        yield finding_at_line("capability-block-missing", content.line, "no capability block")
     named = [(access_mode, attachment, line) for access_mode, attachment, line in volume.modes]
     named += [
         (jobs.text(content, volumes.LEGACY[0]), jobs.text(content, volumes.LEGACY[1]), content.at(volumes.LEGACY[0]))
@@ -60,18 +62,18 @@ def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     for access_mode, attachment_mode, line in named:
         if access_mode and access_mode not in base.ACCESS_MODES:
             fix = f"use one of {', '.join(base.ACCESS_MODES)}"
-            yield at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
+            yield finding_at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
         if attachment_mode and attachment_mode not in base.ATTACHMENT_MODES:
             fix = f"use {' or '.join(base.ATTACHMENT_MODES)}"
-            yield at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
+            yield finding_at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
 
 
 def _flags(volume: LintedVolume) -> Iterator[Finding]:
     for block in values.blocks(volume.content, "mount_options"):
         flags = block.get("mount_flags")
-        if isinstance(flags, list) and any(secrets.in_flag(str(flag)) for flag in flags):
+        if isinstance(flags, list) and any(secrets.flag_has_secret(str(flag)) for flag in flags):
             found = "mount_flags hold what looks like a secret"
-            yield at_line("secret-in-file", block.at("mount_flags"), found)
+            yield finding_at_line("secret-in-file", block.at("mount_flags"), found)
 
 
 def _maps(volume: LintedVolume) -> Iterator[Finding]:
@@ -79,13 +81,13 @@ def _maps(volume: LintedVolume) -> Iterator[Finding]:
         value = volume.content.get(name)
         line = volume.content.at(name)
         if isinstance(value, list) and any(isinstance(item, values.Map) for item in value):
-            yield at_line("block-map", line, f"{name} as a block", f"write {name} = {{ ... }}")
+            yield finding_at_line("block-map", line, f"{name} as a block", f"write {name} = {{ ... }}")
         for block in values.blocks(volume.content, name):
             yield from _entries(name, block)
     keys = [key for block in values.blocks(volume.content, "secrets") for key in block]
     if keys:
         found = f"secrets in clear: {', '.join(sorted(keys))}"
-        yield at_line("secret-in-file", volume.content.at("secrets"), found)
+        yield finding_at_line("secret-in-file", volume.content.at("secrets"), found)
 
 
 def _entries(name: str, block: values.Map) -> Iterator[Finding]:
@@ -93,20 +95,20 @@ def _entries(name: str, block: values.Map) -> Iterator[Finding]:
         if isinstance(value, bool):
             text = "1" if value else "0"
             found = f'{name}.{key} becomes the text "{text}"'
-            yield at_line("value-weak", block.at(key), found, f'write "{str(value).lower()}"')
+            yield finding_at_line("value-weak", block.at(key), found, f'write "{str(value).lower()}"')
     found_keys = secrets.keys_of(block) if name != "secrets" else []
     if found_keys:
         found = f"{name} holds what looks like a secret: {', '.join(found_keys)}"
-        yield at_line("secret-in-file", block.at(found_keys[0]), found)
+        yield finding_at_line("secret-in-file", block.at(found_keys[0]), found)
     for problem in key_rules.check_size({key: str(value) for key, value in block.items()}, name):
-        yield at_line(problem.code, block.line, str(problem))
+        yield finding_at_line(problem.code, block.line, str(problem))
 
 
 def _sizes(volume: LintedVolume) -> Iterator[Finding]:
     for name in volumes.SIZES:
         text = volume.content.get(name)
         if isinstance(text, str) and _DECIMAL.fullmatch(text):
-            yield at_line("capacity-decimal", volume.content.at(name), f"{name} {text!a}")
+            yield finding_at_line("capacity-decimal", volume.content.at(name), f"{name} {text!a}")
 
 
 def _topologies(volume: LintedVolume) -> Iterator[Finding]:
@@ -114,24 +116,24 @@ def _topologies(volume: LintedVolume) -> Iterator[Finding]:
         for name in ("required", "preferred"):
             blocks = values.blocks(request, name)
             if len(blocks) > 1:
-                yield at_line("topology-lost", blocks[1].line, f"{len(blocks)} {name} blocks")
+                yield finding_at_line("topology-lost", blocks[1].line, f"{len(blocks)} {name} blocks")
             for topology in (item for block in blocks for item in values.blocks(block, "topology") or [block]):
                 if not any(values.blocks(topology, "segments")):
-                    yield at_line("topology-empty", topology.line, f"a {name} topology without segments")
+                    yield finding_at_line("topology-empty", topology.line, f"a {name} topology without segments")
         if "preferred" in request and "required" not in request and "external_id" in volume.content:
-            yield at_line("topology-preferred", request.at("preferred"), "preferred topologies alone")
+            yield finding_at_line("topology-preferred", request.at("preferred"), "preferred topologies alone")
         if not request:
-            yield at_line("topology-empty", request.line, "an empty topology_request")
+            yield finding_at_line("topology-empty", request.line, "an empty topology_request")
 
 
 def _ids(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if not names.VOLUME_ID.fullmatch(volume.id):
-        yield at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
+        yield finding_at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
     if not jobs.text(content, "plugin_id"):
-        yield at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
+        yield finding_at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
     if not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
-        yield at_line("external-id-missing", content.line, "no external_id and no capacity")
+        yield finding_at_line("external-id-missing", content.line, "no external_id and no capacity")
 
 
 def _payload(volume: LintedVolume) -> Iterator[Finding]:
@@ -141,7 +143,7 @@ def _payload(volume: LintedVolume) -> Iterator[Finding]:
         for problem in error.problems:
             line = volume.content.at(problem.path.partition(".")[0])
             found = f"{problem.path}: {problem.got or 'another kind of value'}"
-            yield at_line("volume-unreadable", line, found, f"write {problem.allowed}")
+            yield finding_at_line("volume-unreadable", line, found, f"write {problem.allowed}")
 
 
 # Apply the rules of a spec to a volume file, with its lines: values that its driver would refuse or miss.
@@ -167,16 +169,20 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
     """Yield findings for the spec's rules that apply to a file: each problem with a code."""
     driver = volume.driver or _ANY
     try:
-        document = volumes.as_spec(volume.content, driver, volume.file, model.Remarks())
+        document = volumes.write_volume(volume.content, driver, volume.file, model.Remarks())
     except errors.SpecError:
         return  # Nomad cannot read it: `volume_forms` reports it
     read = draft.read({"volumes": [model.filled(document)]})
     volume_read = read.volumes.get(_PATH)
     for problem in volume_rules.check_volume(volume_read, driver, None, _PATH) if volume_read else ():
-        if problem.code and not problem.path.startswith(read.replaced) and not _is_said(problem.code, volume.content):
+        if (
+            problem.code
+            and not problem.path.startswith(read.replaced)
+            and not _is_reported(problem.code, volume.content)
+        ):
             path = problem.path.removeprefix(f"{_PATH}.")
             found = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
-            yield at_line(problem.code, volumes.line_of(volume.content, path), found, _advice(problem, driver))
+            yield finding_at_line(problem.code, volumes.line_of(volume.content, path), found, _advice(problem, driver))
 
 
 def _advice(problem: errors.Problem, driver: spec.DriverSpec) -> str:
@@ -186,7 +192,7 @@ def _advice(problem: errors.Problem, driver: spec.DriverSpec) -> str:
     return "" if problem.code == "volume-only-created" else problem.fix
 
 
-def _is_said(code: str, content: values.Map) -> bool:
+def _is_reported(code: str, content: values.Map) -> bool:
     """Return whether a finding on the file's form already covers the rule with *code*."""
     if code == "topology-missing":
         return bool(values.blocks(content, "topology_request"))

@@ -34,7 +34,7 @@ Attributes = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class TerraformObject:
     """One object in a Terraform state."""
 
     address: str
@@ -45,18 +45,18 @@ class Held:
 class AwsStorage:
     """AWS objects in a state, by type and id."""
 
-    by_type: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
+    by_type: Mapping[str, Mapping[str, TerraformObject]] = field(default_factory=dict)
 
-    def of(self, kind: str) -> Mapping[str, Held]:
+    def of(self, kind: str) -> Mapping[str, TerraformObject]:
         """Return the objects of a type, by id."""
         return self.by_type.get(kind, {})
 
-    def find(self, external_id: str) -> Held | None:
+    def find(self, external_id: str) -> TerraformObject | None:
         """Return the EBS volume or file system with a volume's external id."""
         known = aws_records.parts(external_id)
         return self.of(FILE_SYSTEM).get(known[0]) if known else self.of(EBS).get(external_id)
 
-    def targets(self, file_system_id: str) -> tuple[Held, ...]:
+    def targets(self, file_system_id: str) -> tuple[TerraformObject, ...]:
         """Return the mount targets of a file system, by zone."""
         own = (item for item in self.of(TARGET).values() if item.attributes.get("file_system_id") == file_system_id)
         return tuple(sorted(own, key=_zone))
@@ -83,10 +83,10 @@ class AwsStorage:
 
 def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
     """Return the AWS objects in *found*: address, type and attributes of each object of a state."""
-    by_type: dict[str, dict[str, Held]] = {}
+    by_type: dict[str, dict[str, TerraformObject]] = {}
     for address, kind, attributes in found:
         if kind in TYPES and isinstance(attributes.get("id"), str):
-            held = Held(address=address, attributes=attributes)
+            held = TerraformObject(address=address, attributes=attributes)
             by_type.setdefault(kind, {})[attributes["id"]] = held
     return AwsStorage(by_type=by_type)
 
@@ -134,7 +134,7 @@ def fill(
             remarks.add("note", held.address, 0, text)
         elif takes_over:
             shared = systems if used.count(_storage_id(volume)) > 1 else None
-            _take_over(volume, held, storage, remarks, shared)
+            _declare_storage(volume, held, storage, remarks, shared)
     return regions, dict(systems.values())
 
 
@@ -154,9 +154,9 @@ def fill_roles(
             remarks.add("note", model.TERRAFORM, 0, f"{text}; {fix}")
 
 
-def _take_over(
+def _declare_storage(
     volume: dict[str, Any],
-    held: Held,
+    held: TerraformObject,
     storage: AwsStorage,
     remarks: model.Remarks,
     shared: dict[str, tuple[str, Any]] | None,
@@ -211,7 +211,7 @@ def _ebs(given: Attributes) -> dict[str, Any]:
 
 def _efs(
     volume: Mapping[str, Any],
-    held: Held,
+    held: TerraformObject,
     storage: AwsStorage,
     remarks: model.Remarks,
     shared: dict[str, tuple[str, Any]] | None,
@@ -240,14 +240,14 @@ def _efs(
     return {"file_system": shared[system_id][0], "access_point": point}, ""
 
 
-def _name(held: Held, taken: Collection[str]) -> str:
+def _name(held: TerraformObject, taken: Collection[str]) -> str:
     """Return a name for a file system: that of the Terraform resource, with its id where the name is *taken*."""
     label = re.sub(r"\[.*", "", held.address).rpartition(".")[2]
     return label if label not in taken else f"{label}-{held.attributes['id']}"
 
 
 def _settings(
-    where: str, held: Held, targets: Sequence[Held], storage: AwsStorage, remarks: model.Remarks
+    where: str, held: TerraformObject, targets: Sequence[TerraformObject], storage: AwsStorage, remarks: model.Remarks
 ) -> dict[str, Any]:
     """Return the file system's own settings; *where* is the path of its clients in the spec."""
     given = held.attributes
@@ -279,7 +279,7 @@ def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | 
     return found | ({"permissions": permissions} if permissions not in {"", "0755"} else {}), ""
 
 
-def _clients(targets: Iterable[Held], storage: AwsStorage) -> dict[str, list[str]]:
+def _clients(targets: Iterable[TerraformObject], storage: AwsStorage) -> dict[str, list[str]]:
     """Return the clients that may reach the mount targets, by the security group rules in the state."""
     ids = {group for item in targets for group in item.attributes.get("security_groups") or ()}
     rules = [
@@ -343,7 +343,7 @@ def _storage_id(volume: Mapping[str, Any]) -> str:
     return known[0] if known else external_id
 
 
-def _zone(target: Held) -> str:
+def _zone(target: TerraformObject) -> str:
     return str(target.attributes.get("availability_zone_name") or "")
 
 

@@ -96,7 +96,9 @@ def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str],
 
 def _joined(given: Sequence[str]) -> list[str]:
     """Return *given* without values that look like secrets."""
-    return ["[secret]" if secrets.in_argument(argument) else argument for _, argument in arguments.joined(given)]
+    return [
+        "[secret]" if secrets.argument_has_secret(argument) else argument for _, argument in arguments.joined(given)
+    ]
 
 
 def _count(part: model.Part) -> int | None:

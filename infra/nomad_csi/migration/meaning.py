@@ -28,7 +28,9 @@ class Meaning:
     """Environment beyond that of the row."""
 
 
-def of(part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks) -> Meaning:
+def read_meaning(
+    part: model.Part, role: drivers.RoleSpec, driver: drivers.DriverSpec, remarks: model.Remarks
+) -> Meaning:
     """Return the values in *part* as *role* of *driver*; add remarks on what cannot be carried over."""
     found = Meaning()
     rendered = _rendered(role, part.plugin.id)
@@ -56,10 +58,10 @@ def _argument(
     argument: str, rendered: list[str], role: drivers.RoleSpec, driver: drivers.DriverSpec, found: Meaning
 ) -> Iterator[str]:
     """Add the value of *argument* to *found*; yield the text of a remark where it cannot be carried over."""
-    name = arguments.flag(argument)
+    name = arguments.flag_name(argument)
     if argument in rendered or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments)):
         return
-    if secrets.in_argument(argument):
+    if secrets.argument_has_secret(argument):
         shown = f"--{name}" if name else "an argument"
         yield f"{shown} holds what looks like a secret: {_TO_CREDENTIALS}"
         return
@@ -74,14 +76,14 @@ def _argument(
     elif role.flags is not None and name not in role.flags:
         yield f"--{name}, which {driver.called} does not accept here"
     elif name in arguments.flags(role.arguments):
-        usual = next(item for item in rendered if arguments.flag(item) == name)
+        usual = next(item for item in rendered if arguments.flag_name(item) == name)
         yield f"{argument}: {driver.called} is run with {usual}"
     else:
         found.extra.append(argument)
 
 
 def _is_without_effect(argument: str, driver: drivers.DriverSpec) -> bool:
-    return arguments.flag(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())
+    return arguments.flag_name(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())
 
 
 def _variable(name: str, value: str, role: drivers.RoleSpec, found: Meaning) -> Iterator[str]:

@@ -79,7 +79,7 @@ def is_distinct_hosts(constraint: values.Map) -> bool:
 
 def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver of the catalogue that *task* runs, in any version."""
-    return recognise.of_plugin(
+    return recognise.recognise_plugin(
         image=task.image,
         command=jobs.text(task.config, "command"),
         plugin_id=task.plugin.id if task.plugin else "",

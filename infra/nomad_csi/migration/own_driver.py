@@ -32,7 +32,7 @@ def describe(
         value
         for each in roles.values()
         for argument in each.task.arguments
-        if arguments.flag(argument) in _NAME_FLAGS and (value := argument.partition("=")[2]) and "${" not in value
+        if arguments.flag_name(argument) in _NAME_FLAGS and (value := argument.partition("=")[2]) and "${" not in value
     ]
     if not named and row is None:
         text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
@@ -84,9 +84,9 @@ def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
     """Return the arguments unchanged, word by word: only the driver knows whether a flag takes the next word."""
     found: list[str] = []
     for index, argument, given in arguments.spans(part.task.arguments):
-        name = arguments.flag(argument)
+        name = arguments.flag_name(argument)
         line = part.task.line_of_argument(index)
-        if secrets.in_argument(argument):
+        if secrets.argument_has_secret(argument):
             shown = f"--{name}" if name else "an argument"
             remarks.add("left out", part.file, line, f"{shown} holds what looks like a secret: put it into credentials")
         elif name in arguments.ENDPOINT_FLAGS and "${" not in argument:

@@ -21,7 +21,7 @@ def image_in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> driver
     ``None``: the arguments are unknown. Without an image, or for an image without a version, return the row itself.
     """
     image = next((part.task.image for part in reversed(parts) if part.task.image), "")
-    return row if recognise.is_unpinned(image) else catalogue.of_version(row, recognise.tag(image))
+    return row if recognise.is_unpinned(image) else catalogue.select_version(row, recognise.tag(image))
 
 
 def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:

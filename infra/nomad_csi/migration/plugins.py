@@ -31,7 +31,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     """Return the plugin *plugin_id* in the form of a spec; *volumes* are the volume files that name it."""
     row = next((known for part in found if (known := model.row_of(part.task))), None)
     driver = parts.image_in_version(row, found) if row else None
-    roles = _by_role(found, driver, remarks)
+    roles = _parts_by_role(found, driver, remarks)
     document: dict[str, Any] = {"id": plugin_id}
     document["driver"] = driver.name if driver else own_driver.describe(plugin_id, roles, volumes, remarks, row)
     document |= _shared(roles, remarks)
@@ -53,7 +53,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= parts.health_timeout(roles, remarks, usual, least, "the least that a spec allows")
     document = _both(document, _resources(roles))
     for name, part in roles.items():
-        parts.report_left_over(part, remarks, _taken(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
+        parts.report_left_over(part, remarks, _carried_names(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
     return {name: value for name, value in document.items() if value not in ({}, [], None)}
 
 
@@ -63,7 +63,7 @@ def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return {**first, **second, **joined}
 
 
-def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
+def _carried_names(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
     """Return names of a job that are carried over in another form."""
     if role is None:
         return own_driver.CONFIG_TAKEN
@@ -72,7 +72,7 @@ def _taken(document: Mapping[str, Any], role: drivers.DriverRole | None, part: m
     return frozenset(names | ({"kill_timeout"} if kept is not None and kept == role.kill_timeout_s else set()))
 
 
-def _by_role(
+def _parts_by_role(
     found: Sequence[model.Part], driver: drivers.Driver | None, remarks: model.Remarks
 ) -> dict[str, model.Part]:
     """Return the parts by role; a monolith process has the role that the driver's row names."""
@@ -183,7 +183,7 @@ def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]
 
 def _meant(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
     """Return the fields of the plugin from arguments and environment."""
-    found = {role: meaning.of(part, driver.roles[role], driver, remarks) for role, part in roles.items()}  # type: ignore[index]
+    found = {role: meaning.read_meaning(part, driver.roles[role], driver, remarks) for role, part in roles.items()}  # type: ignore[index]
     document: dict[str, Any] = {}
     for name in sorted({name for each in found.values() for name in each.settings}):
         given = {role: each.settings.get(name) for role, each in found.items()}

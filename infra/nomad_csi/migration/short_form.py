@@ -17,14 +17,14 @@ _LEAST = 2
 
 def shortened(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return *document* in a short form with the same plan."""
-    plugins = [_without_defaults(model.PluginSpec, item) for item in document.get("plugins", ())]
+    plugins = [_drop_defaults(model.PluginSpec, item) for item in document.get("plugins", ())]
     drivers = {item["id"]: item["driver"] for item in plugins if isinstance(item.get("driver"), str)}
-    volumes = [_without_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
-    volumes = [_without_defaults(model.VolumeSpec, item) for item in volumes]
+    volumes = [_drop_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
+    volumes = [_drop_defaults(model.VolumeSpec, item) for item in volumes]
     return {**document} | {name: items for name, items in (("plugins", plugins), ("volumes", _sets(volumes))) if items}
 
 
-def _without_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
     """Return *item*, a *kind*, without keys that have their default value."""
     kept = {}
     for name, value in item.items():
@@ -40,12 +40,12 @@ def _shortened(annotation: Any, value: Any) -> Any:
     if inner is None:
         return value
     if isinstance(value, list):
-        return [_without_defaults(inner, each) if isinstance(each, Mapping) else each for each in value]
+        return [_drop_defaults(inner, each) if isinstance(each, Mapping) else each for each in value]
     if not isinstance(value, Mapping):
         return value
     if typing.get_origin(annotation) is dict:
-        return {name: _without_defaults(inner, each) for name, each in value.items()}
-    return _without_defaults(inner, value)
+        return {name: _drop_defaults(inner, each) for name, each in value.items()}
+    return _drop_defaults(inner, value)
 
 
 def _is_default(field: Any, value: Any) -> bool:
@@ -56,7 +56,7 @@ def _is_default(field: Any, value: Any) -> bool:
     return type(meant) is type(value) and bool(meant == value)
 
 
-def _without_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
+def _drop_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
     """Return *volume* without its only capability, where that is its driver's default."""
     driver = catalogue.find(driver_name) if driver_name else None
     modes = [(mode.get("access_mode"), mode.get("attachment_mode")) for mode in volume.get("capabilities", ())]
@@ -83,11 +83,11 @@ def _sets(volumes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         if key is None:
             kept.append(volume)
         elif key in whole:
-            kept.append(_as_set(key[1], whole.pop(key)))
+            kept.append(_write_set(key[1], whole.pop(key)))
     return kept
 
 
-def _as_set(name: str, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _write_set(name: str, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rest = [{key: value for key, value in member.items() if key != "id"} for member in members]
     common = _common(rest)
     own = [_beyond(item, common) for item in rest]

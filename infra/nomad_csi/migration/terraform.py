@@ -182,11 +182,11 @@ def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     for name in _AS_IN_A_FILE:
         if given.get(name):
             content.put(name, objects.content(given[name]), objects.NO_LINE)
-    _without_redacted(content, instance, remarks)
+    _drop_redacted(content, instance, remarks)
     return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
 
 
-def _without_redacted(content: values.Map, instance: _Instance, remarks: model.Remarks) -> None:
+def _drop_redacted(content: values.Map, instance: _Instance, remarks: model.Remarks) -> None:
     """Remove redacted values that Terraform read from Nomad, and add a remark on values that it never stores."""
     unknown = [what for name, what in _WRITE_ONLY.items() if instance.attributes.get(name)]
     for options in values.blocks(content, "mount_options"):

@@ -32,14 +32,16 @@ def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remark
 
     Raises `errors.SpecError` for values that Nomad's command line refuses.
     """
-    document = as_spec(content, driver, file, remarks)
+    document = write_volume(content, driver, file, remarks)
     _hide(document, content, file, remarks)
     _move_path(document, driver, content, file, remarks)
     _left_out(content, file, remarks)
     return model.filled(document)
 
 
-def as_spec(content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks) -> dict[str, Any]:
+def write_volume(
+    content: values.Map, driver: spec.DriverSpec | None, file: str, remarks: model.Remarks
+) -> dict[str, Any]:
     """Return the volume in the form of a spec. Raises `errors.SpecError` for values that Nomad's CLI refuses."""
     try:
         payload = payloads.volume_payload(content)
@@ -107,7 +109,7 @@ def segments(content: values.Map, *kinds: str) -> list[values.Map]:
 
 def driver_of(content: values.Map) -> drivers.Driver | None:
     """Return the driver of a volume file, from its content alone."""
-    return recognise.of_volume(
+    return recognise.recognise_volume(
         plugin_id=jobs.text(content, "plugin_id"),
         external_id=jobs.text(content, "external_id"),
         context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
@@ -184,10 +186,10 @@ def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks
 def _hide(document: dict[str, Any], content: values.Map, file: str, remarks: model.Remarks) -> None:
     """Remove values that look like secrets from *document*."""
     flags = document["mount_options"].get("mount_flags", ())
-    if any(map(secrets.in_flag, flags)):
+    if any(map(secrets.flag_has_secret, flags)):
         text = "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"
         remarks.add("left out", file, content.at("mount_options"), text)
-        shown = [flag for flag in flags if not secrets.in_flag(flag)]
+        shown = [flag for flag in flags if not secrets.flag_has_secret(flag)]
         document["mount_options"] = model.filled(document["mount_options"] | {"mount_flags": shown})
     for name in ("context", "parameters"):
         for block in values.blocks(content, name):

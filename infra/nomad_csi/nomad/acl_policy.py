@@ -140,7 +140,7 @@ COMMANDS: Mapping[str, Rights] = {
 """Command -> its calls to Nomad. Commands that are not here make no calls."""
 
 
-def of(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "AclPolicy":
+def least_policy(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "AclPolicy":
     """
     Return the minimal policy for *commands*, which are in `COMMANDS`.
 

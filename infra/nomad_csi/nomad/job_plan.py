@@ -92,7 +92,7 @@ def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
 
 
 def _item(text: str) -> str:
-    if secrets.in_argument(text):
+    if secrets.argument_has_secret(text):
         return f"{text.partition('=')[0]}=[secret]" if text.startswith("-") else "[secret]"
     return _cut(text)
 
@@ -134,7 +134,7 @@ def _added_or_removed(field: replies.ReplyObject) -> str:
 def _is_hidden(field: replies.ReplyObject) -> bool:
     """Return whether the values of *field* are secrets, by its name or by their own form."""
     return _names_hidden(replies.text(field, "Name")) or any(
-        secrets.in_argument(replies.text(field, key)) for key in ("Old", "New")
+        secrets.argument_has_secret(replies.text(field, key)) for key in ("Old", "New")
     )
 
 

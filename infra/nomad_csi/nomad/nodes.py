@@ -52,7 +52,7 @@ def _node(item: replies.ReplyObject) -> Node:
 
 
 def _is_healthy(driver: replies.ReplyObject) -> bool:
-    return replies.flag(driver, "Detected") and replies.flag(driver, "Healthy")
+    return replies.boolean(driver, "Detected") and replies.boolean(driver, "Healthy")
 
 
 # Clients with a given value of an attribute or of their meta, in one call for any number of clients.

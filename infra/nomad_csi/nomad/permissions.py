@@ -106,7 +106,7 @@ def name_of(method: str, path: str) -> str:
     return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), "")
 
 
-def to_watch() -> str:
+def watch_permissions() -> str:
     """Return what an event stream needs, as a phrase."""
     found = [NEEDS[name] for name in ("watch jobs", "watch volumes", "watch clients")]
     capabilities = " and ".join(name for need in found for name in need.any_of)

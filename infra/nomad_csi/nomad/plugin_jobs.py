@@ -31,7 +31,7 @@ _CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_
 def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
     """Return the plugin tasks of the job; none if it is stopped or absent."""
     item = jobs.document(nomad, namespace, job_id)
-    if item is None or replies.flag(item, "Stop"):
+    if item is None or replies.boolean(item, "Stop"):
         return ()
     return tasks_of_document(item)
 
@@ -152,7 +152,7 @@ def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
 
 def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | None:
     item = jobs.document(nomad, namespace, job_id)
-    if item is None or replies.flag(item, "Stop"):
+    if item is None or replies.boolean(item, "Stop"):
         return None
     submitted = jobs.submission(nomad, namespace, job_id, replies.number(item, "Version"))
     is_whole = submitted is not None and not submitted.get("Variables") and not submitted.get("VariableFlags")

@@ -67,4 +67,4 @@ def _instance(item: replies.ReplyObject, node_id: str, role: Literal["controller
 
 def _supports(info: replies.ReplyObject) -> frozenset[str]:
     names = {key.removeprefix("Supports") for key, value in info.items() if key.startswith("Supports") and value}
-    return frozenset(names | ({"StageVolume"} if replies.flag(info, "RequiresNodeStageVolume") else set()))
+    return frozenset(names | ({"StageVolume"} if replies.boolean(info, "RequiresNodeStageVolume") else set()))

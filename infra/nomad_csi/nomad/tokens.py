@@ -34,7 +34,7 @@ def own(nomad: request.Nomad) -> AclToken:
     name = replies.text(item, "Name") or "the token"
     if replies.text(item, "AccessorID") == _ACLS_OFF or replies.text(item, "Type") == "management":
         return AclToken(name=name, is_unlimited=True)
-    names = [*replies.strings(item, "Policies"), *_of_roles(nomad, item)]
+    names = [*replies.strings(item, "Policies"), *_role_policies(nomad, item)]
     found = {policy: _rules(nomad, policy) for policy in sorted(set(names))}
     return AclToken(
         name=name,
@@ -45,7 +45,7 @@ def own(nomad: request.Nomad) -> AclToken:
     )
 
 
-def _of_roles(nomad: request.Nomad, item: replies.ReplyObject) -> Iterator[str]:
+def _role_policies(nomad: request.Nomad, item: replies.ReplyObject) -> Iterator[str]:
     for role in replies.rows(item, "Roles"):
         found = replies.one(nomad, request.path_of("acl", "role", replies.text(role, "ID")), absent="not found")
         for policy in replies.rows(found, "Policies") if found is not None else ():

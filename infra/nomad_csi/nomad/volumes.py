@@ -134,8 +134,8 @@ def volume(item: replies.ReplyObject) -> Volume:
     return Volume(
         **volume_forms.values(item, "api", replies),
         topologies=_segments(item, "Topologies"),
-        schedulable=replies.flag(item, "Schedulable"),
-        controller_required=replies.flag(item, "ControllerRequired"),
+        schedulable=replies.boolean(item, "Schedulable"),
+        controller_required=replies.boolean(item, "ControllerRequired"),
         claims=tuple(_claims(item)),
         capacity_bytes=replies.number(item, "Capacity"),
         create_index=replies.number(item, "CreateIndex"),

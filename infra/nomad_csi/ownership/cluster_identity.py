@@ -47,14 +47,14 @@ _LOCK = threading.Lock()
 _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, _Identity] = weakref.WeakKeyDictionary()
 
 
-def of(client: nomad.Nomad, *, make: bool = False) -> str:
+def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
     """
     Return the identity of the cluster of *client*; empty where it has none, or the token may not read it.
 
     With *make*, create one where none exists, if the token may. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
-    known = _of(client)
+    known = _read_cluster_id(client)
     with known.lock:
         if not known.value and time.monotonic() - known.tried_at[make] > ABSENT_S:
             known.value = _allowed(client, known, make=make)
@@ -76,10 +76,10 @@ def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is
     token may not read the identity.
     """
     before = str(recorded.get("cluster", ""))
-    now = of(client) if before else ""
+    now = cluster_id(client) if before else ""
     if is_another(before, now):
         return f"{what} is recorded in cluster {before}, and at {client.connection.address} is cluster {now}"
-    if before and not now and is_there and _of(client).is_readable:
+    if before and not now and is_there and _read_cluster_id(client).is_readable:
         return (
             f"{what} is recorded in cluster {before}, and the one at {client.connection.address} has no identity "
             f"(where it was lost: `nomad var put -namespace {NAMESPACE} {PATH} {ITEM}={before}`)"
@@ -96,7 +96,7 @@ def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *,
         )
 
 
-def _of(client: nomad.Nomad) -> _Identity:
+def _read_cluster_id(client: nomad.Nomad) -> _Identity:
     with _LOCK:
         return _KNOWN.setdefault(client, _Identity())
 

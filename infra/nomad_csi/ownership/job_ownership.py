@@ -31,9 +31,9 @@ Key = tuple[str, str]
 """Namespace and job id."""
 
 
-def records(client: nomad.Nomad) -> registration_ownership.Marks:
+def records(client: nomad.Nomad) -> registration_ownership.OwnerRecords:
     """Return the owner records of plugin jobs."""
-    return registration_ownership.of(client, owner_records.JOB_FOLDER)
+    return registration_ownership.owner_records_of(client, owner_records.JOB_FOLDER)
 
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
@@ -41,7 +41,7 @@ def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
     if found is None or found.stopped:
         return None
     key, label = (found.namespace, found.job_id), found.meta.get(OWNER_META, "")
-    record = records(client).look([key]).owners.get(key)
+    record = records(client).read([key]).owners.get(key)
     if record is not None and (not label or record.origin == digest(label)):
         return record
     return OwnerRecord(label=label) if label else None
@@ -57,7 +57,7 @@ def marked(document: dict[str, Any], owner: str) -> dict[str, Any]:
     return document | {"Meta": dict(document.get("Meta") or {}) | {OWNER_META: owner}} if owner else document
 
 
-def as_marked(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
+def copy_owner_mark(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
     """Return *document* with the owner's label of the job *found*, so that a comparison ignores the label."""
     return marked(document, found.meta.get(OWNER_META, ""))
 

@@ -60,7 +60,7 @@ class Pages:
         """Return whether a page without records still exists, because the token may not delete it."""
         return (namespace, path) in self._left_empty
 
-    def seen(self, namespace: str, volume_id: str) -> owner_records.OwnerRecord | None:
+    def cached(self, namespace: str, volume_id: str) -> owner_records.OwnerRecord | None:
         """
         Return the owner record, at most `SEEN_S` old; an empty one where there is none.
 

@@ -41,7 +41,7 @@ def _settled(
     tell: registration_ownership.Tell,
 ) -> list[volumes.Key]:
     """Remove and put back records until they match the registrations; return the volumes that have one at the end."""
-    marks = registration_ownership.of(client)
+    marks = registration_ownership.owner_records_of(client)
     is_marked = dict.fromkeys(held, True)
     removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
@@ -72,7 +72,7 @@ def confirm(
         return {}
     try:
         who = dataclasses.replace(requester, adopts=False)
-        taken = registration_ownership.of(client).take(held, who, tell)
+        taken = registration_ownership.owner_records_of(client).acquire(held, who, tell)
         if taken.fresh:  # the record was removed, and so may the registration be
             _settled(client, taken.fresh, who, tell)
     except errors.NomadApiError as error:
@@ -85,7 +85,7 @@ def confirm(
 # Records of acquired volumes: their rollback where the registration failed, and refusals because of a record.
 
 
-def take_back(
+def remove_unused(
     client: nomad.Nomad,
     taken: registration_ownership.AcquiredVolumes,
     answers: Mapping[volumes.Key, errors.NomadCsiError | None],

@@ -180,7 +180,7 @@ def _token(object_id: str, owner: OwnerRecord) -> str:
     return ":".join([object_id, owner.nonce, *([owner.origin] if owner.origin else [])])
 
 
-def taken(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> AcquiredKeys:
+def acquire(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> AcquiredKeys:
     """Return the result of a page when *requester* acquires those of the *wanted* objects that it may have."""
     after = dict(owners)
     refused: dict[str, OwnerRecord] = {}
@@ -214,11 +214,11 @@ def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> Owne
 
 def released(owners: Owners, held: Mapping[str, Hold], requester: Requester) -> dict[str, OwnerRecord]:
     """Return the owners of a page after *requester* releases the objects *held*; records of other owners stay."""
-    gone = {object_id for object_id, hold in held.items() if _is_held(owners.get(object_id), requester, hold)}
+    gone = {object_id for object_id, hold in held.items() if _is_own(owners.get(object_id), requester, hold)}
     return {object_id: owner for object_id, owner in owners.items() if object_id not in gone}
 
 
-def _is_held(record: OwnerRecord | None, requester: Requester, hold: Hold) -> bool:
+def _is_own(record: OwnerRecord | None, requester: Requester, hold: Hold) -> bool:
     """Return whether *record* belongs to *requester*, and not to another resource of its stack."""
     if record is None or not requester.may_have(record, hold):
         return False

@@ -23,7 +23,7 @@ Holds = Mapping[volumes.Key, Hold]
 """Object key -> what its resource knows, and writes to its record."""
 
 
-def without_nonces(keys: Iterable[volumes.Key]) -> Holds:
+def objects_without_nonce(keys: Iterable[volumes.Key]) -> Holds:
     """Return *keys* as objects without a nonce: those of the command line."""
     return dict.fromkeys(keys, owner_records.NO_HOLD)
 
@@ -82,14 +82,14 @@ class VolumeOwners:
     """Volumes in namespaces whose records the token may not read: they may have one."""
 
 
-class Marks:
+class OwnerRecords:
     """The owner records of one cluster. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
         self._pages = owner_record_pages.Pages(client, folder)
         self._reported: set[str] = set()
 
-    def look(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
+    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
         """
         Read the owners of *keys*. Report once to *tell* each namespace whose records the token may not read.
 
@@ -97,7 +97,7 @@ class Marks:
         """
         owners: dict[volumes.Key, OwnerRecord] = {}
         unread: set[volumes.Key] = set()
-        for namespace, volume_ids in _by_namespace(keys).items():
+        for namespace, volume_ids in _group_by_namespace(keys).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 unread |= {(namespace, item) for item in volume_ids}
@@ -115,19 +115,19 @@ class Marks:
         Raises `errors.RefusedError` where the token may not read the record of one, `errors.NomadApiError` where Nomad
         does not answer.
         """
-        seen = self.look(keys)
+        seen = self.read(keys)
         if seen.unread:
             key = min(seen.unread)
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return {key: owner.label for key, owner in seen.owners.items()}
 
-    def seen(self, key: volumes.Key) -> OwnerRecord | None:
+    def cached(self, key: volumes.Key) -> OwnerRecord | None:
         """Return the owner of *key*, seconds old at most; an empty record: none, ``None``: could not be determined."""
-        return self._pages.seen(*key)
+        return self._pages.cached(*key)
 
     def seen_aloud(self, key: volumes.Key, tell: Tell) -> OwnerRecord | None:
         """Return what `seen` does; report once to *tell* each namespace whose records the token may not read."""
-        found = self.seen(key)
+        found = self.cached(key)
         if found is None:
             self._tell_once(_UNREAD.format(namespace=key[0]), tell)
         return found
@@ -138,12 +138,12 @@ class Marks:
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        record = self.look([key]).owners.get(key)
+        record = self.read([key]).owners.get(key)
         if record is None or record.nonce in {"", recorded_nonce}:
             return False
         return requester.is_same_stack(record)
 
-    def take(self, wanted: Holds, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
+    def acquire(self, wanted: Holds, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
         """
         Record *requester* as the owner of *wanted*, and return the result; without an owner only read the owners.
 
@@ -154,7 +154,7 @@ class Marks:
         fresh: dict[volumes.Key, Hold] = {}
         unmarked: set[volumes.Key] = set()
         adopted: dict[volumes.Key, OwnerRecord] = {}
-        for namespace, volume_ids in _by_namespace(wanted).items():
+        for namespace, volume_ids in _group_by_namespace(wanted).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 unmarked |= {(namespace, item) for item in volume_ids if requester.owner}
@@ -162,9 +162,9 @@ class Marks:
                 continue
             for path, page in pages.items():
                 here = self._on_page(path, namespace, volume_ids, wanted)
-                edit = functools.partial(_with_taken, wanted=here, requester=requester)
+                edit = functools.partial(_merge_acquired, wanted=here, requester=requester)
                 owners, is_written = self._pages.change(namespace, path, page, edit)
-                taken = owner_records.taken(owners, here, requester)
+                taken = owner_records.acquire(owners, here, requester)
                 refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
                 if is_written:
                     fresh |= {(namespace, item): here[item] for item in taken.fresh}
@@ -182,7 +182,7 @@ class Marks:
         """Restore the removed *record*. Raises `errors.NomadApiError` where it could not be written."""
         again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
-        self.take({key: held}, again, tell)
+        self.acquire({key: held}, again, tell)
 
     def give_up(self, held: Holds, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """
@@ -191,7 +191,7 @@ class Marks:
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, report that to *tell*.
         """
         removed: dict[volumes.Key, OwnerRecord] = {}
-        for namespace, volume_ids in _by_namespace(held).items():
+        for namespace, volume_ids in _group_by_namespace(held).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
                 self._tell_once(_UNREAD.format(namespace=namespace), tell)
@@ -216,22 +216,22 @@ class Marks:
             tell(line)
 
 
-def _with_taken(
+def _merge_acquired(
     owners: owner_records.Owners, *, wanted: Mapping[str, Hold], requester: Requester
 ) -> owner_records.Owners:
-    return owner_records.taken(owners, wanted, requester).owners
+    return owner_records.acquire(owners, wanted, requester).owners
 
 
 _LOCK = threading.Lock()
-_MARKS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, Marks]] = weakref.WeakKeyDictionary()
+_MARKS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, OwnerRecords]] = weakref.WeakKeyDictionary()
 
 
-def of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> Marks:
+def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
     """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
     with _LOCK:
         known = _MARKS.setdefault(client, {})
         if folder not in known:
-            known[folder] = Marks(client, folder)
+            known[folder] = OwnerRecords(client, folder)
         return known[folder]
 
 
@@ -243,7 +243,7 @@ def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWN
     return f"{subject} stack {owner}"
 
 
-def _by_namespace(keys: Iterable[volumes.Key]) -> dict[str, list[str]]:
+def _group_by_namespace(keys: Iterable[volumes.Key]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for namespace, volume_id in dict.fromkeys(keys):
         found.setdefault(namespace, []).append(volume_id)

@@ -80,7 +80,7 @@ def ebs_policy(
     if create_volumes:
         statements.extend(_creating(arn))
     if kms_key_arns:
-        statements.extend(_with_keys(sorted(set(kms_key_arns)), create_volumes=create_volumes))
+        statements.extend(_add_keys(sorted(set(kms_key_arns)), create_volumes=create_volumes))
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -141,7 +141,7 @@ def _creating(arn: str) -> list[dict[str, Any]]:
     ]
 
 
-def _with_keys(arns: Sequence[str], *, create_volumes: bool) -> list[dict[str, Any]]:
+def _add_keys(arns: Sequence[str], *, create_volumes: bool) -> list[dict[str, Any]]:
     use = [
         "kms:Decrypt",
         "kms:GenerateDataKeyWithoutPlaintext",

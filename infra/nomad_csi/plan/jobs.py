@@ -27,7 +27,7 @@ def image_version(plugin: spec.PluginSpec, row: spec.DriverSpec) -> spec.DriverS
     """Return the driver *row* in the version of the plugin's image; ``None``: its arguments are unknown."""
     if plugin.image is None or not isinstance(row, drivers.Driver):
         return row
-    return catalogue.of_version(row, recognise.tag(plugin.image))
+    return catalogue.select_version(row, recognise.tag(plugin.image))
 
 
 def is_image_unpinned(plugin: spec.PluginSpec) -> bool:
@@ -40,12 +40,12 @@ def image(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     """Return the image of *plugin*: ``registry/path/name:tag[@digest]``."""
     named = plugin.image or driver.image
     if plugin.image_registry:
-        named = f"{plugin.image_registry}/{_without_registry(named)}"
+        named = f"{plugin.image_registry}/{_strip_registry(named)}"
     digest = plugin.image_digest or (driver.image_digest if plugin.image is None else None)
     return f"{named}@{digest}" if digest else named
 
 
-def _without_registry(named: str) -> str:
+def _strip_registry(named: str) -> str:
     """Return *named* without its registry: a first part with a dot or a colon in it, or ``localhost``."""
     first, slash, rest = named.partition("/")
     return rest if slash and ("." in first or ":" in first or first == "localhost") else named
@@ -87,7 +87,7 @@ def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriv
     return (plugin.controller.task_driver if role == "controller" else None) or plugin.task_driver
 
 
-def in_containers(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
+def runs_image(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
     """Return whether any task of the plugin runs an image."""
     return any(task_driver(plugin, name).name in plugin_jobs.CONTAINERS for name in driver.roles)
 
@@ -147,7 +147,7 @@ def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole)
     container = task.name in plugin_jobs.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
-    secret = task_secrets.of_task(plugin, driver, role, container=container, job_id=job_id(plugin, name))
+    secret = task_secrets.read_task_needs(plugin, driver, role, container=container, job_id=job_id(plugin, name))
     known = values(plugin, driver, name)
     return model.PluginJob(
         job_id=job_id(plugin, name),

@@ -29,7 +29,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
         evidence=plugin.verify.evidence,
-        on_nodes=_on_nodes(plugin),
+        on_nodes=_probe_run(plugin),
         timeout_s=_proof_timeout_s(plugin, driver),
         stable_s=plugin.verify.stable_s,
         min_healthy_percent=plugin.verify.min_healthy_percent,
@@ -40,7 +40,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
     )
 
 
-def _on_nodes(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
+def _probe_run(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
     """Return how the gate probes instances on their clients; ``None``: not by a job."""
     asked = plugin.verify.on_nodes
     if asked is None:

@@ -49,7 +49,9 @@ class Snippet:
         return self.count is None and self.access_mode in ALONE
 
 
-def of(volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False, destination: str = "") -> Snippet:
+def make_snippet(
+    volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False, destination: str = ""
+) -> Snippet:
     """
     Return the snippet for *volumes*: the volume with the id *source*, or all of the set *source*.
 

@@ -32,7 +32,7 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
         draft = drafts.read(document)
         reported = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
         places = (*(problem.path for problem in reported), *draft.replaced)
-        found = drafts.as_written((*reported, *_unsaid(places, _problems(draft))), document)
+        found = drafts.fold_counted((*reported, *_unsaid(places, _problems(draft))), document)
         raise errors.SpecError(found, source, drafts.ids(document))
     if large := tuple(_large_policies(plan.plugins)):
         raise errors.SpecError(large, source, drafts.ids(document))

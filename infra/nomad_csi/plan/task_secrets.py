@@ -37,7 +37,7 @@ _TAG = "tag:yaml.org,2002:str"
 Source = spec.CredentialsSpec | spec.RegistryCredentialsSpec
 
 
-def from_items(source: Source, text: Mapping[str, str], job_id: str) -> str:
+def template_data(source: Source, text: Mapping[str, str], job_id: str) -> str:
     """
     Return template data with one line ``NAME=value`` for each entry of *text*, which maps names to items.
 
@@ -45,13 +45,13 @@ def from_items(source: Source, text: Mapping[str, str], job_id: str) -> str:
     Source: hashicorp/go-envparse v0.1.0, ``parseLine``.
     """
     lines = [f"{name}={_expression(source, item)}" for name, item in sorted(text.items())]
-    return _within(source, text.values(), "\n".join(lines), job_id)
+    return _template_blocks(source, text.values(), "\n".join(lines), job_id)
 
 
 def one_item(source: Source, item: str, job_id: str) -> str:
     """Return template data that renders exactly the value of *item*, without a trailing newline."""
     text = f"{{{{ {_place(source, item)} }}}}"
-    return f"{_within(source, [item], text, job_id).removesuffix('}}')}-}}}}"
+    return f"{_template_blocks(source, [item], text, job_id).removesuffix('}}')}-}}}}"
 
 
 def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], job_id: str) -> str:
@@ -68,7 +68,7 @@ def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], 
         return text
     for index, item in enumerate(items):
         text = text.replace(_MARK.format(mark, index), _expression(source, item))
-    return _within(source, items, text, job_id)
+    return _template_blocks(source, items, text, job_id)
 
 
 def items_of(config: Any) -> list[str]:
@@ -96,7 +96,7 @@ def _marked(value: Any, mark: int, items: list[str]) -> Any:
     return value
 
 
-def _within(source: Source, items: Iterable[str], text: str, job_id: str) -> str:
+def _template_blocks(source: Source, items: Iterable[str], text: str, job_id: str) -> str:
     where = source.vault.path if source.vault else source.nomad_variable
     function = "secret" if source.vault else "nomadVar"
     # This variable is never written, and the job may read it: the template blocks on it until the item exists.
@@ -170,21 +170,21 @@ class TaskSecrets:
     """Whether pulling the image needs credentials."""
 
 
-def of_task(
+def read_task_needs(
     plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool, job_id: str
 ) -> TaskSecrets:
     """Return the secrets of a task of *role* in the job *job_id*; *container*: whether it runs an image."""
     registry = plugin.registry_credentials if container else None
     identity = _identity(plugin, role)
     return TaskSecrets(
-        templates=(*_own(plugin, driver, role, job_id), *_of_registry(registry, job_id)),
+        templates=(*_own(plugin, driver, role, job_id), *_registry_needs(registry, job_id)),
         variables=(
             *(sorted(role.secret_environment) if plugin.secret else ()),
             *((REGISTRY_USER, REGISTRY_PASSWORD) if registry else ()),
         ),
         vault_role=_vault_role(plugin, driver, role, registry),
         audience=identity.audience if identity else "",
-        environment=_of_identity(identity),
+        environment=_identity_needs(identity),
         registry=registry is not None,
     )
 
@@ -194,7 +194,7 @@ def _identity(plugin: spec.PluginSpec, role: spec.RoleSpec) -> spec.WorkloadIden
     return wanted if role.secret_environment else None
 
 
-def _of_identity(identity: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
+def _identity_needs(identity: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
     if identity is None:
         return {}
     return {
@@ -211,16 +211,16 @@ def _own(
         data = config_file(plugin.credentials, plugin.config, job_id)
         yield model.SecretTemplate(file_name=driver.config_file.name, data=data)
     if source and role.secret_environment:
-        data = from_items(source, role.secret_environment, job_id)
+        data = template_data(source, role.secret_environment, job_id)
         yield model.SecretTemplate(file_name=ENVIRONMENT_FILE, data=data, is_environment=True)
     if source:
         for file_name, item in sorted(role.secret_files.items()):
             yield model.SecretTemplate(file_name=file_name, data=one_item(source, item, job_id))
 
 
-def _of_registry(registry: spec.RegistryCredentialsSpec | None, job_id: str) -> Iterator[model.SecretTemplate]:
+def _registry_needs(registry: spec.RegistryCredentialsSpec | None, job_id: str) -> Iterator[model.SecretTemplate]:
     if registry:
-        data = from_items(registry, {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"}, job_id)
+        data = template_data(registry, {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"}, job_id)
         yield model.SecretTemplate(file_name=REGISTRY_FILE, data=data, is_environment=True)
 
 

@@ -108,24 +108,24 @@ class VerifyJob:
         if not self.token_variable:
             return ""
         source = spec.CredentialsSpec(nomad_variable=self.token_variable)
-        return task_secrets.from_items(source, {"NOMAD_TOKEN": TOKEN_ITEM}, self.job_id)
+        return task_secrets.template_data(source, {"NOMAD_TOKEN": TOKEN_ITEM}, self.job_id)
 
 
 def as_data(document: Any) -> str:
     """Return *document* as JSON that neither Nomad nor a template evaluates, with placeholders for secrets."""
-    raw = json.dumps(_without_secrets(document), indent=2, default=str, ensure_ascii=False)
+    raw = json.dumps(_drop_secrets(document), indent=2, default=str, ensure_ascii=False)
     text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", raw)
     for found, written in _EVALUATED.items():
         text = text.replace(found, written)
     return text
 
 
-def _without_secrets(value: Any) -> Any:
+def _drop_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
             key: dict.fromkeys(item, encrypted.PLACEHOLDER)
             if key == _SECRETS and isinstance(item, Mapping)
-            else _without_secrets(item)
+            else _drop_secrets(item)
             for key, item in value.items()
         }
-    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
+    return [_drop_secrets(item) for item in value] if isinstance(value, list) else value

@@ -18,7 +18,7 @@ Secrets = Mapping[str, Mapping[str, str]]
 _NONE: Secrets = {}
 
 
-def on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_job_plugins.OnNodes) -> probed.ProbedPlugin:
+def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_job_plugins.OnNodes) -> probed.ProbedPlugin:
     """
     Return the probe results of *plugin_id* on its clients, compared with its registered volumes.
 
@@ -44,7 +44,7 @@ def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
     return found
 
 
-def of_endpoint(
+def probe_endpoint(
     client: nomad.Nomad,
     plugin_id: str,
     answer: report.ProbeReport,

@@ -103,7 +103,7 @@ def answered(
     found = answer.validated.get(asked.alloc_id) if answer else None
     if found is not None:
         try:
-            return validation.of_json(found, asked.questions), asked.skipped
+            return validation.parse_answers(found, asked.questions), asked.skipped
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return {}, _silent(asked, f"the answer of its client cannot be read: {error}")
     return {}, _silent(asked, _why(asked, answer))

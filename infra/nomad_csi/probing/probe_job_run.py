@@ -119,7 +119,7 @@ def _run(
         ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
         until = time.monotonic() + max(wait_s, READ_S)
         reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
-        read = dict(zip(ran, gather.in_parallel(reads, workers=READERS), strict=True))
+        read = dict(zip(ran, gather.run_in_parallel(reads, workers=READERS), strict=True))
         late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
     return {node_id: read.get(node_id) or _nothing(late) for node_id in job.node_ids}
 
@@ -220,7 +220,7 @@ def _read(
 
 
 def _answer(document: Any) -> probed.ClientAnswer:
-    reports = {alloc_id: report.of_json(found) for alloc_id, found in document["reports"].items()}
+    reports = {alloc_id: report.parse_report(found) for alloc_id, found in document["reports"].items()}
     validated = document.get("validated", {})
     return probed.ClientAnswer(problem=str(document["problem"]), reports=reports, validated=dict(validated))
 

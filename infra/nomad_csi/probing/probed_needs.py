@@ -22,13 +22,13 @@ def judge(
     """Return findings from comparing the probe results in *rows* with the registered volumes *needs* of the plugin."""
     answered = [row for row in rows if row.report and row.ready]
     nodes = [row for row in answered if row.role == "node"]
-    held = _held(needs)
+    held = _claimed_by_client(needs)
     return (
         *(found for row in answered for found in _remembered(plugin_id, row)),
         *_differing(plugin_id, answered),
         *_capabilities(plugin_id, answered, needs),
         *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
-        *(found for row in nodes for found in _on_node(plugin_id, row, held.get(row.node_id, ()))),
+        *(found for row in nodes for found in _check_claims_on_node(plugin_id, row, held.get(row.node_id, ()))),
     )
 
 
@@ -116,7 +116,9 @@ def _places(
             )
 
 
-def _on_node(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]) -> Iterator[findings.Finding]:
+def _check_claims_on_node(
+    plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
     """Yield findings from comparing one client's claims, of the volumes *held*, with its plugin's responses."""
     if row.report is None:
         return
@@ -145,7 +147,7 @@ def _room(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Vol
     )
 
 
-def _held(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
+def _claimed_by_client(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
     """Return the volumes that are claimed on each client, by its id."""
     found: dict[str, list[volumes.Volume]] = {}
     for volume in needs:

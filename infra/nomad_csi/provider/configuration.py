@@ -52,7 +52,7 @@ def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[properties.Fa
     unknown key is refused only where it resembles a known one.
     """
     misspelt = tuple(failure for name in given if name not in DECLARED for failure in _near_miss(name))
-    known = {name: _flag(name, value) for name, value in given.items() if name in DECLARED}
+    known = {name: _boolean(name, value) for name, value in given.items() if name in DECLARED}
     values, failures = properties.check(DECLARED, known)
     return values, (*misspelt, *failures)
 
@@ -66,7 +66,7 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
     Nomad outside of it.
     """
     _refuse_unknown(values)
-    given = {properties.in_python(name): value for name, value in values.items() if name != "root"}
+    given = {properties.python_name(name): value for name, value in values.items() if name != "root"}
     found = nomad.Connection.from_environment(environment, given)
     sandbox_mark.refuse_real_address(found, environment)
     return found
@@ -83,7 +83,7 @@ def _near_miss(name: str) -> tuple[properties.Failure, ...]:
     return tuple(properties.Failure(path=name, reason=f"is no setting; did you mean {item}") for item in close)
 
 
-def _flag(name: str, value: Any) -> Any:
+def _boolean(name: str, value: Any) -> Any:
     """Return a boolean from its string, which all settings of a provider are on the wire."""
     if DECLARED[name].kind == "flag" and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)

@@ -74,7 +74,7 @@ def shared(request: Any) -> Iterator[None]:
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
         _SCOPES[key] = identity.Scope(key[1])
-    with identity.within(_SCOPES[key]):
+    with identity.shared_scope(_SCOPES[key]):
         yield
 
 

@@ -252,7 +252,7 @@ class Servicer(server.ProviderServicer):
         given, _ = wire.load(request.args)
         makes, found = given.get("make") is True, ""
         try:
-            found = cluster_identity.of(self._connect(), make=makes)
+            found = cluster_identity.cluster_id(self._connect(), make=makes)
         except errors.NomadApiError as error:
             if makes:
                 raise

@@ -77,7 +77,7 @@ class Ejection:
         return found | {"files": list(self.files), "remarks": list(self.remarks)}
 
 
-def look(stack: PulumiStack, source: str) -> Ejection:
+def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
     """
     Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
@@ -274,7 +274,7 @@ def _plugin_and_role(hcl: str) -> str:
 
 
 def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str]) -> tuple[str, str]:
-    inputs, hidden = _without_secrets(resource["inputs"])
+    inputs, hidden = _drop_secrets(resource["inputs"])
     key = f"{inputs['namespace']}/{inputs['volumeId']}"
     remarks += [f"{name} of volume {key} is secret and is not in any file: add it, or it is dropped" for name in hidden]
     if resource["type"] == names.CREATED_VOLUME_TYPE:
@@ -285,7 +285,7 @@ def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str
                 f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject"
             )
         inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context") or {}}
-    document = replace(volume_document.from_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
+    document = replace(volume_document.parse_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
     return f"volumes/{key}.volume.hcl", documents.volume_file(document)
 
 
@@ -301,12 +301,12 @@ def _opened(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _without_secrets(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _drop_secrets(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return *inputs* without their secret values, and the names of those, except ``secrets`` itself."""
     kept, hidden = {}, []
     for name, value in inputs.items():
         if name == "mountOptions" and not _is_secret(value):
-            kept[name], wrong = _without_secrets(value)
+            kept[name], wrong = _drop_secrets(value)
             hidden += [f"{name}.{each}" for each in wrong]
         elif name != "secrets" and _holds_secret(value):
             hidden.append(name)

@@ -82,7 +82,7 @@ class PulumiStack:
         except subprocess.TimeoutExpired:
             raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} did not end within {timeout_s:g} s") from None
         if done.returncode:
-            raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} failed: {_said(done.stdout, done.stderr)}")
+            raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} failed: {_error_text(done.stdout, done.stderr)}")
         return done.stdout
 
 
@@ -96,7 +96,7 @@ def _json(text: str, args: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _said(output: str, messages: str) -> str:
+def _error_text(output: str, messages: str) -> str:
     """Return the errors in the printed JSON, else the last lines of *messages*."""
     try:
         diagnostics = json.loads(output).get("diagnostics") or ()

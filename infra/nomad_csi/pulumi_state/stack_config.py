@@ -56,7 +56,7 @@ class StackConfig:
         return next((key for key in keys if key in self.values), keys[0])
 
 
-def held(document: Any, path: Path) -> StackConfig | None:
+def find_config(document: Any, path: Path) -> StackConfig | None:
     """Return the config in *document*, the content of the file *path*; ``None`` if it is none, such as a spec."""
     config = _config_of(document)
     if config is None:
@@ -82,7 +82,7 @@ def marked(known: Any, path: Path, key: str) -> Any:
     config = _config(path)
     written = config.get(_written(config, key))
     if isinstance(written, Mapping) and not encrypted.is_secure(written):
-        return encrypted.found(known, written)
+        return encrypted.mark_encrypted(known, written)
     got = "an encrypted value" if written else f"a value with encrypted texts, and no {key} in {path} that says which"
     allowed = "the spec in the file of the stack's config, with only its secrets encrypted"
     fix = "encrypt them one by one: `pulumi config set --secret --path`"

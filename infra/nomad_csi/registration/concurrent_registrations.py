@@ -114,7 +114,7 @@ class Coalescer:
         answers = {id(item.document): item.answer for item in group}
         try:
             holds = {volumes.key_of(item.document): item.hold for item in group}
-            taken = registration_ownership.of(client).take(holds, requester, tell)
+            taken = registration_ownership.owner_records_of(client).acquire(holds, requester, tell)
             for item in group:
                 if (key := volumes.key_of(item.document)) in taken.refused:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
@@ -124,7 +124,7 @@ class Coalescer:
                 if error is None:
                     done[volumes.key_of(document)] = document
                     continue
-                owner_record_upkeep.take_back(client, taken, {volumes.key_of(document): error}, requester, tell)
+                owner_record_upkeep.remove_unused(client, taken, {volumes.key_of(document): error}, requester, tell)
                 answers[id(document)].set_result(error)
             lost_to = owner_record_upkeep.confirm(client, {key: holds[key] for key in done}, requester, tell)
             for key, document in done.items():
@@ -142,7 +142,7 @@ _LOCK = threading.Lock()
 _COALESCERS: weakref.WeakKeyDictionary[nomad.Nomad, Coalescer] = weakref.WeakKeyDictionary()
 
 
-def of(client: nomad.Nomad) -> Coalescer:
+def coalescer_of(client: nomad.Nomad) -> Coalescer:
     """Return the coalescer of *client*: the same one for every thread."""
     with _LOCK:
         return _COALESCERS.setdefault(client, Coalescer(client))

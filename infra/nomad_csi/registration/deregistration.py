@@ -153,22 +153,22 @@ class _Run:
 
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
         """Observe, deregister unclaimed volumes, and repeat until the deadline; then return the outcomes."""
-        held = self._look(wanted)
-        self._owners = registration_ownership.of(self._client).look(wanted, self._tell).owners
+        held = self._read_again(wanted)
+        self._owners = registration_ownership.owner_records_of(self._client).read(wanted, self._tell).owners
         held = self._ours(held)
         while True:
-            self._forget(volume for volume in held if self._is_free(volume))
+            self._deregister(volume for volume in held if self._is_free(volume))
             held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
             if not held or not self._waited(held):
                 break
-            held = self._look_again(held)
+            held = self._read_after(held)
         for volume in held:
             self._end(volume)
         if not self._options.keeps_marks:
             self._unmark()
         return tuple(self._outcomes[key] for key in wanted)
 
-    def _look(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
+    def _read_again(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
         """
         Return the volumes that are registered and unchanged; note the others, as gone or refused.
 
@@ -217,15 +217,15 @@ class _Run:
         """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:
-            held = registration_ownership.without_nonces(done)
+            held = registration_ownership.objects_without_nonce(done)
             owner_record_upkeep.release(self._client, held, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
-    def _look_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
+    def _read_after(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
         """Return what `_look` returns. Something was sent already, so an error becomes an outcome."""
         try:
-            return self._look(map(volumes.key_of, held))
+            return self._read_again(map(volumes.key_of, held))
         except (errors.NomadApiError, errors.AwsError) as error:
             for volume in held:
                 self._note(volumes.key_of(volume), "failed", str(error))
@@ -259,7 +259,7 @@ class _Run:
             self._last = volumes.key_of(volume), changes.Watched(self._client, volume.namespace, path)
         return self._last[1]
 
-    def _forget(self, free: Iterable[volumes.Volume]) -> None:
+    def _deregister(self, free: Iterable[volumes.Volume]) -> None:
         for volume in free:
             if self._cancelled.is_set():
                 return

@@ -72,7 +72,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
         return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
 
-def of_another(key: volumes.Key, owner: str) -> RegistrationOutcome:
+def owned_outcome(key: volumes.Key, owner: str) -> RegistrationOutcome:
     """Return the outcome of a volume that another stack owns."""
     namespace, volume_id = key
     reason = f"belongs to owner {owner}; nothing was sent"
@@ -85,7 +85,7 @@ def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
     return dataclasses.replace(outcome_of, status=status)
 
 
-def of(
+def outcome_of(
     key: volumes.Key,
     found: difference.Comparison,
     answers: Mapping[volumes.Key, errors.NomadApiError | None],
@@ -95,7 +95,7 @@ def of(
     error = answers.get(key)
     if found.kind == "refused":
         status: RegistrationStatus = "refused"
-        reason = "; ".join(difference.sentences(found.by_kind("refused")))
+        reason = "; ".join(difference.sentences(found.differences_of_kind("refused")))
     elif error is not None:
         status, reason = STATUS_OF_KIND[error.kind], str(error)
     else:
@@ -105,8 +105,8 @@ def of(
         volume_id=volume_id,
         status=status,
         reason=reason,
-        changes=difference.sentences(found.by_kind("changes")),
-        ignored=difference.sentences(found.by_kind("ignored")),
+        changes=difference.sentences(found.differences_of_kind("changes")),
+        ignored=difference.sentences(found.differences_of_kind("ignored")),
         not_comparable=found.hidden,
     )
 

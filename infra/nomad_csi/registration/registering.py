@@ -106,7 +106,7 @@ def register(
         errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
-    wanted = _by_key(documents)
+    wanted = _index_by_key(documents)
     timeouts = sending.BatchTimeouts(
         deadline=time.monotonic() + deadline_s,
         attempts=ATTEMPTS,
@@ -116,20 +116,20 @@ def register(
     _retried(lambda: check_namespaces(client, wanted), timeouts)
     users = storage_sharing.Users(client)
     seen = {
-        key: (document, _retried(functools.partial(storage_sharing.with_sharing, users, document, found), timeouts))
+        key: (document, _retried(functools.partial(storage_sharing.refuse_sharing, users, document, found), timeouts))
         for key, (document, found) in _looked(client, wanted, timeouts).items()
     }
     if users.unlisted:
         tell(users.unlisted)
-    taken = _taken(client, seen, requester, timeouts, is_dry_run=is_dry_run)
+    taken = _acquire(client, seen, requester, timeouts, is_dry_run=is_dry_run)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     if is_dry_run:
         sent = {volumes.key_of(document): None for document in to_send}
         return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {volumes.key_of(document): error for document, error in sending.send(client, to_send, timeouts, new=new)}
-    owner_record_upkeep.take_back(client, taken, answers, requester, tell)
-    done = registration_ownership.without_nonces(key for key, error in answers.items() if error is None)
+    owner_record_upkeep.remove_unused(client, taken, answers, requester, tell)
+    done = registration_ownership.objects_without_nonce(key for key, error in answers.items() if error is None)
     lost_to = owner_record_upkeep.confirm(client, done, requester, tell)
     lost = {
         key: wanted[key]
@@ -142,7 +142,7 @@ def register(
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
-            registration_outcomes.of_another(key, str(owner)), reason=str(owner_record_upkeep.lost(key, owner))
+            registration_outcomes.owned_outcome(key, str(owner)), reason=str(owner_record_upkeep.lost(key, owner))
         )
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"
@@ -157,11 +157,11 @@ def _outcome(
     answers: Mapping[volumes.Key, errors.NomadApiError | None],
 ) -> registration_outcomes.RegistrationOutcome:
     if key in taken.refused:
-        return registration_outcomes.of_another(key, str(taken.refused[key]))
-    return registration_outcomes.of(key, found, answers)
+        return registration_outcomes.owned_outcome(key, str(taken.refused[key]))
+    return registration_outcomes.outcome_of(key, found, answers)
 
 
-def _by_key(
+def _index_by_key(
     documents: Iterable[registration.VolumeRegistration],
 ) -> dict[volumes.Key, registration.VolumeRegistration]:
     """Return *documents* by namespace and id. Raises `errors.SpecError` with every duplicate."""
@@ -193,7 +193,7 @@ def _looked(
     return _retried(look, timeouts)
 
 
-def _taken(
+def _acquire(
     client: nomad.Nomad,
     seen: Mapping[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     requester: registration_ownership.Requester,
@@ -206,16 +206,16 @@ def _taken(
 
     A requester without an owner may have unchanged volumes of any stack.
     """
-    marks = registration_ownership.of(client)
+    marks = registration_ownership.owner_records_of(client)
     by_kind = {key: found for key, (_, found) in seen.items()}
     leaves_marks = bool(requester.owner) or requester.adopts
     keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
     if is_dry_run:
         keys, others = [], [*keys, *others]
-    wanted = registration_ownership.without_nonces(keys)
-    taken = _retried(lambda: marks.take(wanted, requester, timeouts.tell), timeouts)
-    looked = _retried(lambda: marks.look(others, timeouts.tell), timeouts)
+    wanted = registration_ownership.objects_without_nonce(keys)
+    taken = _retried(lambda: marks.acquire(wanted, requester, timeouts.tell), timeouts)
+    looked = _retried(lambda: marks.read(others, timeouts.tell), timeouts)
     refused = {key: owner for key, owner in looked.owners.items() if not requester.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 

@@ -66,7 +66,7 @@ def comparisons(
     """
     for key, held in volumes.found(client, documents):
         compared = volume.compare_volume(documents[key], held, made_by_plugin=key in made_by_plugin)
-        yield key, volume.as_sent(documents[key], held), compared
+        yield key, volume.keep_actual_places(documents[key], held), compared
 
 
 # Batches of registrations.
@@ -133,7 +133,7 @@ def send(
     sender = _Sender(client, timeouts, new)
     for is_asked, workers in ((False, batching.PARALLEL), (True, batching.PARALLEL_ASKED)):
         chosen = [batch.documents for batch in batches if batch.is_asked is is_asked]
-        yield from _in_parallel(sender, chosen, workers)
+        yield from _send_in_parallel(sender, chosen, workers)
 
 
 def _asked(client: nomad.Nomad, plugin_id: str, tell: Callable[[str], None]) -> bool:
@@ -147,7 +147,7 @@ def _asked(client: nomad.Nomad, plugin_id: str, tell: Callable[[str], None]) -> 
     return plugin is not None and plugin.controller_required
 
 
-def _in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> Iterator[Sent]:
+def _send_in_parallel(sender: "_Sender", batches: list[Documents], workers: int) -> Iterator[Sent]:
     if len(batches) <= 1:
         for documents in batches:
             yield from sender.deliver(documents)

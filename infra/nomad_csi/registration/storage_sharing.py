@@ -135,7 +135,7 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
     )
 
 
-def with_sharing(
+def refuse_sharing(
     users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
 ) -> difference.Comparison:
     """Return *compared* of *document*, or a refusal where it would newly share storage that it may not share."""
@@ -146,4 +146,4 @@ def with_sharing(
     refused = difference.Difference(
         field="external_id", desired=document.external_id, actual="", effect="refused", why=why
     )
-    return difference.Comparison(differences=(refused, *compared.by_kind("refused")))
+    return difference.Comparison(differences=(refused, *compared.differences_of_kind("refused")))

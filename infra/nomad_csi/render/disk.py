@@ -38,7 +38,7 @@ def signed(text: str) -> str:
     return f"# {HEADER} Content {_digest(content)}\n{content}"
 
 
-def standing(text: str | None) -> Standing:
+def file_origin(text: str | None) -> Standing:
     """Return the origin of a file with *text*; ``None`` if there is no file. Windows line endings are no edits."""
     if text is None:
         return "absent"
@@ -50,7 +50,7 @@ def standing(text: str | None) -> Standing:
 
 def is_ours(text: str) -> bool:
     """Return whether *text* is an unchanged rendered file."""
-    return standing(text) == "ours"
+    return file_origin(text) == "ours"
 
 
 def read(path: Path) -> str | None:

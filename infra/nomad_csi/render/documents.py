@@ -243,7 +243,7 @@ def volume_file(
     It is for ``nomad volume register``; that of a volume *made_by_plugin* is for ``nomad volume create``. Raises what
     `job_file` raises.
     """
-    public = _without_secrets(document)
+    public = _drop_secrets(document)
     hidden = len(document.mount_options.mount_flags) - len(public.mount_options.mount_flags)
     created = public if made_by_plugin else None
     text = _render("volume.volume.hcl.j2", templates, registration=public, created=created, hidden_flags=hidden)
@@ -254,7 +254,7 @@ def volume_file(
     return text
 
 
-def _without_secrets(document: registration.VolumeRegistration) -> registration.VolumeRegistration:
+def _drop_secrets(document: registration.VolumeRegistration) -> registration.VolumeRegistration:
     options = document.mount_options
     if len(options.clear_flags) != len(options.mount_flags):
         options = dataclasses.replace(options, mount_flags=options.clear_flags)

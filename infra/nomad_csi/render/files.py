@@ -103,7 +103,7 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
             for path, text in files.items():
                 found = disk.read(below.place(path))
                 if found != text:
-                    refused.get(disk.standing(found), []).append(path)
+                    refused.get(disk.file_origin(found), []).append(path)
                     staged.add(path, text)
             _refuse(refused)
             return frozenset(staged.put())
@@ -118,7 +118,7 @@ def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
     for path in sorted(files):
         text, found = files[path], disk.read(below.place(path))
         if found != text:
-            yield Stale(path=path, reason=_REASONS[disk.standing(found)], diff="".join(_diff(path, found, text)))
+            yield Stale(path=path, reason=_REASONS[disk.file_origin(found)], diff="".join(_diff(path, found, text)))
     for path in left_over(folder, files):
         yield Stale(path=path, reason="left over", diff="".join(_diff(path, disk.read(folder / path), "")))
 
@@ -167,7 +167,7 @@ def _files_below(folder: Path, part: str) -> Iterator[str]:
 
 
 def _was_written(path: Path) -> bool:
-    return disk.standing(disk.read(path)) in {"ours", "edited"}
+    return disk.file_origin(disk.read(path)) in {"ours", "edited"}
 
 
 def _diff(path: str, found: str | None, text: str) -> Iterable[str]:

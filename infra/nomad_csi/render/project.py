@@ -228,7 +228,7 @@ def _python(wanted: Wanted) -> Iterator[ProjectFile]:
         sign=names.STACK_CONFIG_KEY,
         further=lambda found: _further(wanted, found, "id: {}\n", _spec),
     )
-    yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.of_stack_config()))
+    yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.stack_config_schema()))
 
 
 def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
@@ -287,12 +287,12 @@ def _declared(wanted: Wanted) -> Iterator[tuple[str, str, str, str, dict[str, An
     plugins, volumes = _items(wanted)
     drivers = {item.value["id"]: item.value["driver"] for item in plugins}
     for item in plugins:
-        yield "CsiPlugin", item.value["id"], item.comment, "", _without(item.value, "id")
+        yield "CsiPlugin", item.value["id"], item.comment, "", _drop_empty(item.value, "id")
     for item in volumes:
         source = next(name for name in COMPONENTS if name in item.value)
         plugin = item.value["plugin_id"]
         driver = {"driver": drivers[plugin]} if source == "create" else {}
-        own = _without(item.value, "id", "plugin_id", source)
+        own = _drop_empty(item.value, "id", "plugin_id", source)
         yield COMPONENTS[source], item.value["id"], item.comment, plugin, driver | own | item.value[source]
 
 
@@ -358,7 +358,7 @@ def _literal(value: Any) -> str:
     return f"{{ {', '.join(f'{key}: {item}' for key, item in members.items())} }}"
 
 
-def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _drop_empty(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {key: item for key, item in value.items() if key not in names}
 
 
@@ -378,7 +378,7 @@ def _camel_name(name: str) -> str:
 def _items(wanted: Wanted) -> tuple[list[_Item], list[_Item]]:
     """Return the plugins and the volumes."""
     made = {"ebs": _ebs, "efs": _efs}
-    pairs = [made[name](wanted) if name in made else _of_catalogue(name) for name in wanted.storages]
+    pairs = [made[name](wanted) if name in made else _driver_example(name) for name in wanted.storages]
     return [plugin for plugin, _ in pairs], [volume for _, volume in pairs]
 
 
@@ -430,7 +430,7 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
     return plugin, _Item(comment=comment, value=volume | {"efs": storage})
 
 
-def _of_catalogue(name: str) -> tuple[_Item, _Item]:
+def _driver_example(name: str) -> tuple[_Item, _Item]:
     driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
     [plugin], [volume] = facts.example(driver).values()
     about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers show {name}`."

@@ -182,7 +182,7 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
     for item in sorted(parts.found.known_volumes, key=lambda item: item.key.partition("/")):
         namespace, _, volume_id = item.key.partition("/")
         status = statuses.get(item.key)
-        volume_status: model.VolumeStatus = status.status if status else _of_list(item)
+        volume_status: model.VolumeStatus = status.status if status else _list_findings(item)
         evidence: model.Evidence = "nomad" if item.is_registered else "-"
         yield model.ReportedVolume(
             namespace=namespace,
@@ -197,7 +197,7 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
         )
 
 
-def _of_list(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
+def _list_findings(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
     if not item.is_registered:
         return "missing"
     return "ok" if item.schedulable else "unschedulable"
@@ -215,7 +215,7 @@ def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[
             "verify": (*verified, *of_others, *_unschedulable(parts, volumes)),
             "claims": of_claims,
             "doctor": parts.doctor.findings,
-            "smoke": _of_smoke(parts),
+            "smoke": _smoke_findings(parts),
         }
     )
     return tuple(sorted(found, key=_is_warning))
@@ -253,7 +253,7 @@ def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Ite
         )
 
 
-def _of_smoke(parts: Parts) -> Iterator[Finding]:
+def _smoke_findings(parts: Parts) -> Iterator[Finding]:
     for item in parts.smoke:
         if item.status == "failed":
             yield finding(

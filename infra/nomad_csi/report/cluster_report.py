@@ -19,7 +19,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import model as plans
 from nomad_csi.report import building, model
-from nomad_csi.verification import looking, report, verification
+from nomad_csi.verification import observation, report, verification
 
 CLAIMED_MAX = 500
 """Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""
@@ -49,15 +49,15 @@ class ReportOptions:
     sandbox: str = ""
 
 
-def look(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
+def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
     """
     Read the cluster and return the report.
 
     Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
     asks_aws = bool(question.aws_region)
-    found = doctor_cluster.look(client, question.plan, question.external_ids, names_instances=asks_aws)
-    complete = doctor_aws.with_account(found, question.aws_region or _NOT_ASKED, asks_aws=True)
+    found = doctor_cluster.read_cluster(client, question.plan, question.external_ids, names_instances=asks_aws)
+    complete = doctor_aws.add_account(found, question.aws_region or _NOT_ASKED, asks_aws=True)
     reader = _Reader(client=client, question=question, found=found)
     verified = reader.verified()
     held, unread = reader.claims()
@@ -113,7 +113,7 @@ class _Reader:
         of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
         identity = ""
         with self._noting("the cluster's identity"):
-            identity = cluster_identity.of(self.client)
+            identity = cluster_identity.cluster_id(self.client)
         return model.Cluster(
             address=self.client.connection.address,
             region=self.client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
@@ -140,16 +140,16 @@ class _Reader:
         ]
         named = doctor.named([item.expectation.plugin_id for item in wanted])
         with self._noting(f"plugins that are in no spec: {named}"):
-            for seen in looking.Looker(self.client, wanted).look():
+            for seen in observation.Observer(self.client, wanted).observe():
                 yield seen.wanted.expectation.plugin_id, self._explained(seen)
 
-    def _wanted(self, plugin: nomad_plugins.Plugin) -> looking.WatchedPlugin:
+    def _wanted(self, plugin: nomad_plugins.Plugin) -> observation.WatchedPlugin:
         tasks = [task for task in self.found.known_tasks if task.plugin_id == plugin.plugin_id]
         expectation = building.expectation_of(plugin, tasks)
         own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
-        return looking.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
+        return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
 
-    def _explained(self, seen: looking.Look) -> plugins.PluginStatus:
+    def _explained(self, seen: observation.Observation) -> plugins.PluginStatus:
         if seen.status.status == plugins.HEALTHY:
             return seen.status
         fetched = explaining.explain(self.client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
@@ -167,20 +167,20 @@ class _Reader:
         unread = len(claimed)
         with self._noting("who claims volumes"):
             seen = volumes.read_each(self.client, (_key(volume) for volume in wanted))
-            judged = claim_status.judge(self._of_ec2(seen.volumes) or self._of_nomad(seen.volumes))
+            judged = claim_status.judge(self._read_with_ec2(seen.volumes) or self._read_without_ec2(seen.volumes))
             unread -= len(wanted) - sum(len(item.volume_ids) for item in seen.unread)
             for item in seen.unread:
                 self.unchecked.append(doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason))
         return judged, unread
 
-    def _of_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
+    def _read_with_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
         """Return the claims of *seen* with EC2's attachments; ``None`` if EC2 is not asked, or fails."""
         if self.question.aws_region:
             with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
-                return reading.look(self.client, seen, aws_region=self.question.aws_region)
+                return reading.read_claims(self.client, seen, aws_region=self.question.aws_region)
         return None
 
-    def _of_nomad(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:
+    def _read_without_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:
         """Return the claims of *seen*, without further requests."""
         return claim_status.ObservedClaims(
             volumes=tuple(seen),

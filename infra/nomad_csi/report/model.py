@@ -168,7 +168,7 @@ class ReportedPlugin:
     """Whether the spec has it; without a spec, true: running plugins are compared with their own jobs."""
 
     @property
-    def word(self) -> str:
+    def status_text(self) -> str:
         """Its status."""
         return self.status.status if self.status else NOT_JUDGED
 
@@ -176,7 +176,7 @@ class ReportedPlugin:
     def kind(self) -> Kind:
         """Its severity: a deviation that its policy allows is a warning."""
         if self.status is None or self.status.status == plugins.HEALTHY:
-            return kind_of(self.word)
+            return kind_of(self.status_text)
         return "warn" if self.status.ok else "bad"
 
 

@@ -152,7 +152,7 @@ class Page:
     claims: Split
 
 
-def of(report: model.ClusterReport) -> Page:
+def render_page(report: model.ClusterReport) -> Page:
     """Build the page of *report*."""
     zone_of = {client.node_id: client.zone for client in report.clients}
     claims = [ClaimRow(held=held, item=item) for held in report.claims for item in held.claims]

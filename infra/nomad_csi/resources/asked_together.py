@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 GATHER_S = 1.0
 """Seconds in which a batch gathers requests: the gate checks a waiting plugin twice in that time."""
@@ -25,8 +25,8 @@ LEAVE_S = probe_job_run.REMOVE_S + 10.0
 """Timeout for removing an interrupted job, including the requests to Nomad, in seconds."""
 
 Ask = Callable[
-    [probe_job.ProbeRun, Sequence[looking.WatchedPlugin], threading.Event, Callable[[str], None]],
-    Sequence[looking.Look],
+    [probe_job.ProbeRun, Sequence[observation.WatchedPlugin], threading.Event, Callable[[str], None]],
+    Sequence[observation.Observation],
 ]
 """Probes all plugins of a run at once, in their order, until the event is set; the callback gets its progress."""
 
@@ -36,7 +36,7 @@ class _Batch:
     """Plugins that are probed together."""
 
     kind: probe_job.ProbeRun
-    items: list[looking.WatchedPlugin] = field(default_factory=list)
+    items: list[observation.WatchedPlugin] = field(default_factory=list)
     waiting: int = 0
     """Number of tickets that still wait."""
 
@@ -44,9 +44,9 @@ class _Batch:
     """Set when no ticket waits any more."""
 
     lines: list[str] = field(default_factory=list)
-    answers: futures.Future[Sequence[looking.Look]] = field(default_factory=futures.Future)
+    answers: futures.Future[Sequence[observation.Observation]] = field(default_factory=futures.Future)
 
-    def run(self, ask: Ask) -> Sequence[looking.Look]:
+    def run(self, ask: Ask) -> Sequence[observation.Observation]:
         return () if self.stop.is_set() else ask(self.kind, self.items, self.stop, self.lines.append)
 
     def wait(self, seconds: float) -> bool:
@@ -74,7 +74,7 @@ class Ticket:
         self._shown += len(lines)
         return lines
 
-    def answer(self) -> looking.Look:
+    def answer(self) -> observation.Observation:
         """Return the result of a batch that is done. Raises what its probe raised."""
         self._is_read = True
         return self._batch.answers.result()[self._place]
@@ -109,7 +109,7 @@ class Batches:
         self._gathering: list[_Batch] = []
         self._working: list[probe_job.ProbeRun] = []
 
-    def join(self, kind: probe_job.ProbeRun, item: looking.WatchedPlugin) -> Ticket:
+    def join(self, kind: probe_job.ProbeRun, item: observation.WatchedPlugin) -> Ticket:
         """Add *item* to a batch of its *kind*; the caller must `leave` the ticket, also after an error."""
         with self._lock:
             open_ = (each for each in self._gathering if each.kind == kind and not each.stop.is_set())
@@ -150,24 +150,24 @@ def join(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: tup
     run = expectation.on_nodes
     assert run is not None  # noqa: S101  # the caller has checked
     run = dataclasses.replace(run, job=dataclasses.replace(run.job, region=client.connection.region))
-    return _of(client).join(run, looking.WatchedPlugin(expectation=expectation, job_ids=job_ids))
+    return _batches_of(client).join(run, observation.WatchedPlugin(expectation=expectation, job_ids=job_ids))
 
 
-def _of(client: nomad.Nomad) -> Batches:
+def _batches_of(client: nomad.Nomad) -> Batches:
     """Return the batches of *client*, shared by all threads."""
     held = weakref.ref(client)
 
     def ask(
         run: probe_job.ProbeRun,
-        wanted: Sequence[looking.WatchedPlugin],
+        wanted: Sequence[observation.WatchedPlugin],
         stop: threading.Event,
         tell: Callable[[str], None],
-    ) -> Sequence[looking.Look]:
+    ) -> Sequence[observation.Observation]:
         there = held()
         if there is None:
             raise errors.CancelledError("the connection to Nomad is closed")
         how = probe_job_plugins.OnNodes(job=run.job, timeout_s=run.wait_s, is_strict=True, tell=tell)
-        return looking.Looker(there, wanted, cancelled=stop, on_nodes=how).look()
+        return observation.Observer(there, wanted, cancelled=stop, on_nodes=how).observe()
 
     with _LOCK:
         return _BATCHES.setdefault(client, Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))

@@ -15,7 +15,7 @@ from nomad_csi.plan import model
 from nomad_csi.resources import asked_together
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 _Result = TypeVar("_Result")
 
@@ -50,7 +50,7 @@ SHOWN = 8
 """Maximum number of findings, and of explanations, in an error."""
 
 
-def without_job(expectation: model.PluginExpectation) -> model.PluginExpectation:
+def drop_job(expectation: model.PluginExpectation) -> model.PluginExpectation:
     """Return the expectation without a probe job on the clients: Nomad's status is then sufficient evidence."""
     if expectation.on_nodes is None:
         return expectation
@@ -88,21 +88,21 @@ class _Wait:
         self._started = time.monotonic()
         self._answered = self._started
         self._stability = stability.Stability(expectation)
-        wanted = looking.WatchedPlugin(expectation=without_job(expectation), job_ids=job_ids)
-        self._looker = looking.Looker(context.client, [wanted], cancelled=context.cancelled)
-        self._latest: looking.Look | None = None
-        self._probed: looking.Look | None = None
+        wanted = observation.WatchedPlugin(expectation=drop_job(expectation), job_ids=job_ids)
+        self._observer = observation.Observer(context.client, [wanted], cancelled=context.cancelled)
+        self._latest: observation.Observation | None = None
+        self._probed: observation.Observation | None = None
         """The last result of a probe job on the clients."""
         self._shown = ""
 
     def run(self) -> plugins.PluginStatus:
         while True:
             began = time.monotonic()
-            seen, least = self._look(), INTERVAL_S
+            seen, least = self._observe(), INTERVAL_S
             if seen is not None and self._is_steady(seen):
                 if not self._needs_job(seen):
                     return seen.status
-                probed, least = self._hear(seen.status), INTERVAL_MAX_S
+                probed, least = self._ask_by_job(seen.status), INTERVAL_MAX_S
                 if probed is not None and self._is_verified(probed):
                     return probed.status
             took = time.monotonic() - began
@@ -116,38 +116,40 @@ class _Wait:
     def _deadline(self) -> float:
         return self._started + self._timeout_s
 
-    def _is_steady(self, seen: looking.Look) -> bool:
+    def _is_steady(self, seen: observation.Observation) -> bool:
         if self._latest is None and seen.status.capacity:
             raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.status.capacity))
         self._latest = seen
         steady = self._stability.observe(time.monotonic(), seen.status, seen.seen)
         if not steady:
-            self._say(_status(seen.status, self._expectation.stable_s))
+            self._report_progress(_status(seen.status, self._expectation.stable_s))
         return steady
 
-    def _needs_job(self, seen: looking.Look) -> bool:
+    def _needs_job(self, seen: observation.Observation) -> bool:
         """Return whether a job must probe the instances: one is configured, and not all instances answer from here."""
         return self._expectation.on_nodes is not None and seen.status.evidence != "csi"
 
-    def _is_verified(self, probed: looking.Look) -> bool:
+    def _is_verified(self, probed: observation.Observation) -> bool:
         """Return whether the result of a probe job verifies the plugin; restarts during the job count."""
         self._probed = probed
         if not probed.status.ok:
-            self._say(f"{probed.status.counts}, asked over CSI: {_cause(probed.status) or _said(probed.status)}")
+            self._report_progress(
+                f"{probed.status.counts}, asked over CSI: {_cause(probed.status) or _csi_answers(probed.status)}"
+            )
             return False
         return self._stability.observe(time.monotonic(), probed.status, probed.seen)
 
-    def _look(self) -> looking.Look | None:
+    def _observe(self) -> observation.Observation | None:
         """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
         try:
-            [seen] = self._interruptible(self._looker.look)
+            [seen] = self._interruptible(self._observer.observe)
         except errors.NomadApiError as error:
             self._pass_over(error)
             return None
         self._answered = time.monotonic()
         return seen
 
-    def _hear(self, known: plugins.PluginStatus) -> looking.Look | None:
+    def _ask_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
         """Return the result of a probe job on the clients, batched with other plugins; ``None`` as in `_look`."""
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))
@@ -157,7 +159,7 @@ class _Wait:
                 if self._context.cancelled.is_set():
                     raise self._cancelled()
                 for line in ticket.news():
-                    self._say(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
+                    self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
             probed = ticket.answer() if ticket.wait(0) else None
         except errors.NomadApiError as error:
             self._answered = time.monotonic()  # the job is slow: the next check measures the outage
@@ -176,7 +178,7 @@ class _Wait:
         if not resource.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
             raise error
         self._stability.lose_sight()
-        self._say(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
+        self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
 
     def _interruptible(self, call: Callable[[], _Result]) -> _Result:
         """
@@ -184,7 +186,7 @@ class _Wait:
 
         An abandoned call ends by its own deadlines, and blocks nothing.
         """
-        outcome = self._within(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
+        outcome = self._run_until(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
         if outcome is None:
             raise errors.NomadCsiError(self._late())
         try:
@@ -192,7 +194,7 @@ class _Wait:
         except errors.CancelledError:
             raise self._cancelled() from None
 
-    def _within(self, call: Callable[[], _Result], until: float) -> futures.Future[_Result] | None:
+    def _run_until(self, call: Callable[[], _Result], until: float) -> futures.Future[_Result] | None:
         """Return the finished future of *call*; ``None`` where it takes beyond *until* on the monotonic clock."""
         outcome: futures.Future[_Result] = futures.Future()
         work = functools.partial(side_by_side.settle, call, outcome)
@@ -204,7 +206,7 @@ class _Wait:
                 return None
         return outcome
 
-    def _say(self, text: str) -> None:
+    def _report_progress(self, text: str) -> None:
         if text != self._shown:
             self._shown = text
             self._context.status(text)
@@ -227,7 +229,7 @@ class _Wait:
         more = [item for item in status.explanations if item.text not in said]
         lines = [*map(str, wrong[:SHOWN]), *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
         if self._probed is not None:
-            lines.append(f"asked over CSI by a job: {_said(self._probed.status)}")
+            lines.append(f"asked over CSI by a job: {_csi_answers(self._probed.status)}")
         elif not wrong and self._needs_job(latest):
             lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:
@@ -235,14 +237,14 @@ class _Wait:
         lines += [*map(str, fetched), NEXT]
         return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
 
-    def _explained(self, seen: looking.Look) -> tuple[events.Cause, ...]:
+    def _explained(self, seen: observation.Observation) -> tuple[events.Cause, ...]:
         """Return the explanations of an unhealthy status."""
         if seen.status.ok:
             return ()
         asked = functools.partial(
             explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )
-        outcome = self._within(asked, time.monotonic() + EXPLAIN_S)
+        outcome = self._run_until(asked, time.monotonic() + EXPLAIN_S)
         if outcome is None:
             return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
         return outcome.result()
@@ -267,7 +269,7 @@ def _cause(status: plugins.PluginStatus) -> str:
     return foreign.shortened(next(itertools.chain(rows, tasks), ""), CAUSE_LIMIT)
 
 
-def _said(status: plugins.PluginStatus) -> str:
+def _csi_answers(status: plugins.PluginStatus) -> str:
     """Return the CSI probe result of each instance, shortened: ``node on client-1: ready``."""
     rows = [f"{row.role} on {row.node_name}: {foreign.clean(row.socket)}" for row in status.instances]
     return foreign.shortened(", ".join(rows), 2 * CAUSE_LIMIT)

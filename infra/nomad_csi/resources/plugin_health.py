@@ -9,7 +9,7 @@ from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as of_health
 from nomad_csi.resources.frame import compare, resource
 from nomad_csi.text import listing
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 
 
 class PluginHealthResource(resource.Resource):
@@ -19,7 +19,7 @@ class PluginHealthResource(resource.Resource):
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with defaults filled in, and all failures."""
-        values, failures = super().check({name: _as_text(name, value) for name, value in news.items()})
+        values, failures = super().check({name: _job_versions(name, value) for name, value in news.items()})
         return values, (*failures, *of_health.job_failures(news))
 
     def diff(
@@ -27,7 +27,7 @@ class PluginHealthResource(resource.Resource):
     ) -> resource.ResourceDiff:
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
-        old_inputs, old_outputs = map(of_health.by_todays_names, (old_inputs, old_outputs))
+        old_inputs, old_outputs = map(of_health.rename_recorded, (old_inputs, old_outputs))
         also = () if _was_verified(old_outputs) else ("status",)
         return compare.difference(self.declared, old_inputs, news, also_updates=also)
 
@@ -40,10 +40,10 @@ class PluginHealthResource(resource.Resource):
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Warn of a plugin that is not healthy now, with the reason. The step that waits for it reports the result."""
         del news
-        recorded = of_health.by_todays_names(old_outputs)
+        recorded = of_health.rename_recorded(old_outputs)
         if not _was_verified(recorded):
             with resource.KeptIfUnreachable(context, _subject(recorded["pluginId"]), is_recorded=True):
-                if wrong := _wrong(_look(context, recorded)):
+                if wrong := _wrong(_observe(context, recorded)):
                     context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -66,9 +66,9 @@ class PluginHealthResource(resource.Resource):
             raise errors.RefusedError(
                 f"the health of plugin {identity} cannot be imported: it is no object; `pulumi up` verifies it"
             )
-        inputs, outputs = map(of_health.by_todays_names, (inputs, outputs))
+        inputs, outputs = map(of_health.rename_recorded, (inputs, outputs))
         with resource.KeptIfUnreachable(context, _subject(identity), is_recorded=True):
-            status = _look(context, inputs)
+            status = _observe(context, inputs)
             if wrong := _wrong(status):
                 context.status(f"plugin {identity} is not healthy now: {wrong}")
             found = _outputs(inputs, status)
@@ -87,7 +87,7 @@ class PluginHealthResource(resource.Resource):
         """Do nothing: there is no object to delete."""
 
 
-def _as_text(name: str, value: Any) -> Any:
+def _job_versions(name: str, value: Any) -> Any:
     """Return ``jobs`` with its numbers as strings: a version marker is only compared."""
     if name != "jobs" or not isinstance(value, Mapping):
         return value
@@ -108,11 +108,11 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
     return bool(outputs.get("satisfied", outputs.get("status") in {None, plugins.HEALTHY}))
 
 
-def _look(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
+def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the observed status; runs no job."""
-    expectation = gate.without_job(of_health.expectation(inputs))
-    wanted = looking.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
-    [seen] = looking.Looker(context.client, [wanted], cancelled=context.cancelled).look()
+    expectation = gate.drop_job(of_health.expectation(inputs))
+    wanted = observation.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
+    [seen] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
     return seen.status
 
 
@@ -125,11 +125,11 @@ def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Pr
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
-    (context.status if status.evidence == "csi" else context.note)(_by_whom(status))
+    (context.status if status.evidence == "csi" else context.note)(_evidence_text(status))
     return _outputs(news, status)
 
 
-def _by_whom(status: plugins.PluginStatus) -> str:
+def _evidence_text(status: plugins.PluginStatus) -> str:
     """Return the evidence for the status, and how to get more than Nomad's."""
     if status.evidence == "csi":
         count = len({row.node_id for row in status.instances if row.evidence == "csi"})

@@ -127,20 +127,20 @@ _POLICY = ("minHealthyPercent", "minHealthyPerZone")
 """Inputs for the number of healthy instances that is sufficient."""
 
 
-_FIELDS = {properties.in_python(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
+_FIELDS = {properties.python_name(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
 """Fields of a `model.PluginExpectation` -> inputs with the same value."""
 
-_JOB_FIELDS = {properties.in_python(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
+_JOB_FIELDS = {properties.python_name(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
 """Fields of a `probe_job.ProbeJob` -> properties of `onNodes` with the same value."""
 
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     """Return the expectation of checked *inputs*."""
-    given = {field: _in_the_plan(name, inputs[name]) for field, name in _FIELDS.items() if name in inputs}
-    return model.PluginExpectation(**given, on_nodes=_on_nodes(inputs))
+    given = {field: _plan_value(name, inputs[name]) for field, name in _FIELDS.items() if name in inputs}
+    return model.PluginExpectation(**given, on_nodes=_probe_run(inputs))
 
 
-def _in_the_plan(name: str, value: Any) -> Any:
+def _plan_value(name: str, value: Any) -> Any:
     if name == "constraints":
         return tuple(model.Constraint(**{"value": ""} | item) for item in value)
     allowed = INPUTS[name].range
@@ -149,7 +149,7 @@ def _in_the_plan(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _on_nodes(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
+def _probe_run(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
     asked = inputs.get("onNodes")
     if asked is None:
         return None
@@ -186,6 +186,6 @@ def job_failures(news: Mapping[str, Any]) -> Iterator[resource.Failure]:
         yield resource.Failure(path="onNodes.stateDir", reason=reason)
 
 
-def by_todays_names(recorded: Mapping[str, Any]) -> resource.Properties:
+def rename_recorded(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* properties of a state by their current names."""
     return {_FORMER.get(name, name): value for name, value in recorded.items()}

@@ -76,7 +76,7 @@ def register(
     _refuse_hidden(found, recorded)
     successor.refuse(context, news, recorded)
     volume_ownership.mark(context, news, recorded, held)
-    free = volume_steps.let_go(context, found, recorded)
+    free = volume_steps.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.
@@ -128,7 +128,7 @@ class _Return:
             if now is not None:
                 self._judge(now, error, news)
                 return
-            raise (self._as_before(error) if refusal is None else self._not_registered(error, refusal)) from error
+            raise (self._restore(error) if refusal is None else self._not_registered(error, refusal)) from error
 
     def _judge(self, now: volumes.Volume, error: errors.NomadCsiError, news: Mapping[str, Any]) -> None:
         """Return where *now* is as *news* require; else raise with the observed state."""
@@ -141,14 +141,14 @@ class _Return:
                 f"{self._what} was registered for {now.external_id} meanwhile: {error}; run "
                 "`pulumi refresh` and check before another `up`"
             ) from error
-        raise self._as_before(error) from error
+        raise self._restore(error) from error
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
-        concurrent_registrations.of(self._context.client).register(
+        concurrent_registrations.coalescer_of(self._context.client).register(
             self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, hold=self._held
         )
 
-    def _as_before(self, error: errors.NomadCsiError) -> errors.NomadCsiError:
+    def _restore(self, error: errors.NomadCsiError) -> errors.NomadCsiError:
         return errors.NomadCsiError(
             f"{self._what} is registered for {self._old.external_id} as before: its successor failed, and the old "
             f"registration was put back: {error}"

@@ -142,12 +142,12 @@ def _sha256(text: str) -> str:
 
 
 def _may_give_way(found: str, outputs: Mapping[str, Any]) -> bool:
-    seen = disk.standing(found) == "edited" and found == outputs.get("content")
+    seen = disk.file_origin(found) == "edited" and found == outputs.get("content")
     return disk.is_ours(found) or _is_as_written(found, outputs) or seen
 
 
 def _refusal(path: str, found: str) -> errors.RefusedError:
-    if disk.standing(found) == "edited":
+    if disk.file_origin(found) == "edited":
         return errors.RefusedError(
             f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
             "then remove the file, or run `pulumi refresh` and check the difference"

@@ -13,7 +13,7 @@ from nomad_csi.resources.frame import properties, resource
 def refuse_new(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Do as `refuse`, in a preview: accept a volume that has this storage already."""
     is_known = properties.UNKNOWN not in (news["externalId"], news["capabilities"], news["pluginId"])
-    if is_known and not _users(context).has(volume_document.from_inputs(news)):
+    if is_known and not _users(context).has(volume_document.parse_inputs(news)):
         refuse(context, news)
 
 
@@ -26,7 +26,7 @@ def refuse(context: resource.Context, news: Mapping[str, Any]) -> None:
     if news["externalId"] == properties.UNKNOWN or properties.UNKNOWN in (news["capabilities"], news["pluginId"]):
         return
     users = _users(context)
-    if why := users.refusal(volume_document.from_inputs(news)):
+    if why := users.refusal(volume_document.parse_inputs(news)):
         raise errors.RefusedError(f"volume {volume_properties.key_of(news)} was not registered: {why}")
     if users.unlisted:
         context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))

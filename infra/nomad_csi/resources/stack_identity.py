@@ -118,7 +118,7 @@ def recorded(context: resource.Context, nonce: str) -> resource.Properties:
     return {"nonce": nonce} | ({"stack": context.stack} if context.stack else {})
 
 
-def brought_forward(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
+def missing_outputs(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the output that an object of an older release lacks, so that an update writes it."""
     return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
 
@@ -128,7 +128,7 @@ def is_all_that_differs(
 ) -> bool:
     """Return whether *news* differ from *old_outputs* in the owner, and in no other input that is *declared*."""
     differing = declared.differing(old_outputs, news)
-    return differing <= OF_OWNER and bool(differing or brought_forward(old_outputs))
+    return differing <= OF_OWNER and bool(differing or missing_outputs(old_outputs))
 
 
 def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[str, Any]) -> None:

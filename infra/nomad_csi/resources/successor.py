@@ -136,7 +136,9 @@ def storage_problems(
         unchecked.append(f"{external_id} in AWS (no region is known: set AWS_REGION)")
         return
     try:
-        judged = _of_ebs(external_id, old, region, news) if is_ebs else _of_efs(external_id, old, region, news)
+        judged = (
+            _ebs_problem(external_id, old, region, news) if is_ebs else _efs_problem(external_id, old, region, news)
+        )
     except errors.AwsError as error:
         unchecked.append(f"{external_id} in AWS ({error})")
         return
@@ -166,7 +168,7 @@ def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(zone for zone in found if zone and zone != resource.UNKNOWN)
 
 
-def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+def _ebs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
     """Return EC2's problems with *external_id*; ``None`` where they could not be determined."""
     seen = ebs_volumes.read_volumes({external_id, old}, region)
     found = seen.get(external_id)
@@ -181,7 +183,7 @@ def _of_ebs(external_id: str, old: str, region: str, news: Mapping[str, Any]) ->
     return (errors.Problem(path="requiredTopologies", got=", ".join(wrong), allowed=allowed),)
 
 
-def _of_efs(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+def _efs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
     """Return EFS's problems with *external_id*; ``None`` where they could not be determined."""
     seen = file_systems.find((external_id, old), region)
     (system_id, point_id), old_id = file_systems.parts(external_id) or ("", ""), file_systems.parts(old) or ("", "")
@@ -232,7 +234,7 @@ def controller_problems(
     if not socket:
         unchecked.append(f"the controller of {plugin.plugin_id} (its socket is not reachable from here)")
         return
-    document = volume_document.from_inputs(news)
+    document = volume_document.parse_inputs(news)
     key = (document.namespace, document.volume_id)
     question = validation.ValidationQuestion(
         key=key,
@@ -300,7 +302,7 @@ def refuse(
 def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Warn in a preview of a plugin that the cluster does not have, and that nothing declared so far creates."""
     plugin_id = news["pluginId"]
-    if plugin_id == resource.UNKNOWN or is_brought(context, plugin_id):
+    if plugin_id == resource.UNKNOWN or is_awaited(context, plugin_id):
         return
     known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
     if plugin_id not in known:
@@ -317,7 +319,7 @@ def warn_out_of_reach(context: resource.Context, news: Mapping[str, Any]) -> Non
         context.warn(why)
 
 
-def refuse_gone_storage(context: resource.Context, news: Mapping[str, Any]) -> None:
+def refuse_missing_storage(context: resource.Context, news: Mapping[str, Any]) -> None:
     """
     Check in a preview the storage of the new volume *news*, where the program created it before.
 
@@ -338,7 +340,7 @@ def refuse_gone_storage(context: resource.Context, news: Mapping[str, Any]) -> N
         )
 
 
-def is_brought(context: resource.Context, plugin_id: str) -> bool:
+def is_awaited(context: resource.Context, plugin_id: str) -> bool:
     """Return whether the program waits for *plugin_id* to become healthy, so that a preview may not find it yet."""
     declared = context.operation.all_declared(plugin_health_properties.DECLARED.token)
     return any(item.get("pluginId") == plugin_id for item in declared)
@@ -354,7 +356,7 @@ def _problems(
 ) -> Iterator[errors.Problem]:
     plugin_id, is_created = news["pluginId"], volume_properties.is_created(news)
     plugin = None if plugin_id == resource.UNKNOWN else plugins.get(context.client, plugin_id)
-    is_settled = not (in_preview and is_brought(context, plugin_id))
+    is_settled = not (in_preview and is_awaited(context, plugin_id))
     if plugin is None and plugin_id != resource.UNKNOWN and is_settled:
         yield missing(plugin_id, plugins.list_ids(context.client))
     if plugin is not None and is_settled:

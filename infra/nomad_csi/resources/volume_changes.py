@@ -15,7 +15,7 @@ from nomad_csi.resources.frame import properties, resource
 def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference.Comparison:
     """Return the comparison of *news* with what Nomad holds; ``None``: no such volume."""
     return volume.compare_volume(
-        volume_document.from_inputs(news), found, made_by_plugin=volume_properties.is_created(news)
+        volume_document.parse_inputs(news), found, made_by_plugin=volume_properties.is_created(news)
     )
 
 
@@ -64,7 +64,7 @@ def refuse_impossible(compared: difference.Comparison, news: Mapping[str, Any]) 
 
     All reasons at once, before anything is sent: Nomad's own message has no values, and does not name the volume.
     """
-    if refused := compared.by_kind("refused"):
+    if refused := compared.differences_of_kind("refused"):
         reasons = "; ".join(difference.sentences(refused))
         raise errors.RefusedError(f"volume {volume_properties.key_of(news)} cannot be changed: {reasons}")
 
@@ -84,9 +84,9 @@ def register(
     Concurrent registrations are sent in one batch. *recorded* are the previous outputs, if any.
     Raises `errors.RefusedError` where another stack owns the volume.
     """
-    document = volume.as_sent(volume_document.from_inputs(news), found)
+    document = volume.keep_actual_places(volume_document.parse_inputs(news), found)
     try:
-        concurrent_registrations.of(context.client).register(
+        concurrent_registrations.coalescer_of(context.client).register(
             document,
             tell=context.warn,
             cancelled=context.cancelled,

@@ -32,12 +32,10 @@ COMPARED = frozenset(map(properties.top_of_path, _PROPERTIES.values())) - {"volu
 """Properties that `compare.volume` compares by fields of the document."""
 
 
-def from_inputs(inputs: Mapping[str, Any]) -> registration.VolumeRegistration:
+def parse_inputs(inputs: Mapping[str, Any]) -> registration.VolumeRegistration:
     """Return the document that checked *inputs* describe, of a volume that exists or that its plugin makes."""
     known = {
-        name: properties.with_unknown_parts(_DECLARED[name], value)
-        for name, value in inputs.items()
-        if name in _DECLARED
+        name: properties.spread_unknown(_DECLARED[name], value) for name, value in inputs.items() if name in _DECLARED
     }
     document = volume_forms.read(known, "property")
     return dataclasses.replace(document, shares_storage=bool(known.get("storage", {}).get("shared")))
@@ -53,7 +51,7 @@ def topologies(segments: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
     return [{"segments": dict(place)} for place in segments]
 
 
-def to_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
+def write_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
     """Return the inputs that describe *document*, in the shape of `check`."""
     return volume_forms.write(document, "property")
 
@@ -72,10 +70,10 @@ def compare_inputs(
 
     *made* are the outputs of one that its plugin made.
     """
-    held = volume.as_registered(from_inputs(old_inputs))
+    held = volume.registered_volume(parse_inputs(old_inputs))
     if made is not None and "topologies" in made:
         held = dataclasses.replace(held, topologies=places(made["topologies"]))
-    return volume.compare_volume(from_inputs(news), held, made_by_plugin=made is not None)
+    return volume.compare_volume(parse_inputs(news), held, made_by_plugin=made is not None)
 
 
 def property_names(differences: Iterable[difference.Difference]) -> tuple[str, ...]:
@@ -91,7 +89,7 @@ def changed_properties(
 
     Secrets, mount flags, and properties that are not sent to Nomad, are compared by their values.
     """
-    flags = (from_inputs(inputs).mount_options.mount_flags for inputs in (old_inputs, news))
+    flags = (parse_inputs(inputs).mount_options.mount_flags for inputs in (old_inputs, news))
     by_value = {name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name)}
     hidden = {"mountOptions"} if next(flags) != next(flags) else set()
     return frozenset({*property_names(compared.differences), *hidden, *(by_value - COMPARED)})
@@ -104,7 +102,7 @@ def refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], compared: dif
     That is where *news* does not say ``adopt``, and where another registration would be needed.
     """
     name = volume_properties.key_of(news)
-    differences = _as_properties(compared)
+    differences = _property_paths(compared)
     text = "; ".join(map(str, differences))
     if differences and not news.get("adopt"):
         raise errors.RefusedError(
@@ -120,7 +118,7 @@ def refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], compared: dif
         )
 
 
-def as_recorded(
+def merge_recorded(
     actual: volumes.Volume, live: Mapping[str, Any], recorded: Mapping[str, Any], *, made_by_plugin: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """
@@ -131,7 +129,7 @@ def as_recorded(
     """
     if not recorded:
         return dict(live), {}
-    compared = volume.compare_volume(from_inputs(recorded), actual, made_by_plugin=made_by_plugin)
+    compared = volume.compare_volume(parse_inputs(recorded), actual, made_by_plugin=made_by_plugin)
     differing = property_names(compared.differences)
     whole = {name: value for name, value in recorded.items() if name not in differing}
     whole |= {name: live[name] for name in differing if name in live}
@@ -141,7 +139,7 @@ def as_recorded(
     return whole, {"foreignMountFlags": True} if actual.has_mount_flags and not flags else {}
 
 
-def _as_properties(compared: difference.Comparison) -> tuple[difference.Difference, ...]:
+def _property_paths(compared: difference.Comparison) -> tuple[difference.Difference, ...]:
     """Return the differences by the paths of their properties."""
     return tuple(dataclasses.replace(item, field=property_path(item.field)) for item in compared.differences)
 
@@ -152,7 +150,7 @@ def _as_properties(compared: difference.Comparison) -> tuple[difference.Differen
 _PLACES = ("requiredTopologies", "preferredTopologies")
 
 
-def in_order(values: dict[str, Any]) -> dict[str, Any]:
+def sort_places(values: dict[str, Any]) -> dict[str, Any]:
     """Return *values* with sorted required places: a plugin ignores the order, Nomad does not permit a change of it."""
     places = values.get("requiredTopologies")
     if not isinstance(places, list):
@@ -160,7 +158,7 @@ def in_order(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"requiredTopologies": sorted(places, key=_place_key)}
 
 
-def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> dict[str, Any]:
+def keep_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return *news* with the places *recorded*, where the program asks for the same zone as before.
 
@@ -174,7 +172,9 @@ def with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -
     return {name: value for name, value in news.items() if name not in _PLACES} | kept
 
 
-def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) -> registration.VolumeRegistration:
+def keep_stored_fields(
+    wanted: registration.VolumeRegistration, found: volumes.Volume
+) -> registration.VolumeRegistration:
     """
     Return *wanted* with id, name and places as Nomad has them: it refuses others, and the storage is there.
 
@@ -190,13 +190,13 @@ def as_stored(wanted: registration.VolumeRegistration, found: volumes.Volume) ->
     )
 
 
-def of_created(volume: volumes.Volume) -> dict[str, Any]:
+def inputs_of_created(volume: volumes.Volume) -> dict[str, Any]:
     """Return the inputs that describe *volume*, without secrets and mount flags: every read redacts them."""
-    whole = to_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
-    return in_order({name: value for name, value in whole.items() if name in created_properties.INPUTS})
+    whole = write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
+    return sort_places({name: value for name, value in whole.items() if name in created_properties.INPUTS})
 
 
-def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
+def inputs_of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
     """
     Return the inputs that a program declares for the volume *planned* with its *document*, for *owner*.
 
@@ -208,7 +208,7 @@ def of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration
         "owner": owner,
         "adopt": planned.adopt,
     }
-    return to_inputs(document) | {name: value for name, value in own.items() if value}
+    return write_inputs(document) | {name: value for name, value in own.items() if value}
 
 
 def outputs_of(volume: volumes.Volume) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester
     )
 
 
-def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
+def next_hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
     """
     Return the nonce of *recorded* outputs, and the one to write.
 
@@ -45,7 +45,7 @@ def hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
 def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` where another stack owns the volume of *news*, and ``adopt`` is not set."""
     key, who = _key(news), requester(news, recorded)
-    owner = registration_ownership.of(client).look([key]).owners.get(key)
+    owner = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
     if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
         raise owner_record_upkeep.refusal(key, owner, who)
 
@@ -53,7 +53,9 @@ def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mappin
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack has taken over the volume *recorded*."""
     nonce = str(recorded.get("nonce", ""))
-    return registration_ownership.of(client).is_moved(_key(recorded), requester(recorded, recorded), nonce)
+    return registration_ownership.owner_records_of(client).is_moved(
+        _key(recorded), requester(recorded, recorded), nonce
+    )
 
 
 def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
@@ -62,7 +64,7 @@ def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
 
     Not where only the record is left: the volume was deregistered outside of Pulumi, and is registered again.
     """
-    owner = registration_ownership.of(context.client).seen_aloud(_key(news), context.warn)
+    owner = registration_ownership.owner_records_of(context.client).seen_aloud(_key(news), context.warn)
     is_held = owner is not None and requester(news, {}).is_same_stack(owner)
     if is_held and secret_safety.listed(context.client, *_key(news)) is not None:
         context.warn(
@@ -72,7 +74,7 @@ def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def refused_where_held(context: resource.Context, news: Mapping[str, Any]) -> Iterator[None]:
+def warn_unless_owned(context: resource.Context, news: Mapping[str, Any]) -> Iterator[None]:
     """
     Turn a refusal in the block into a warning, for the preview of the new volume *news*, unless this stack holds it.
 
@@ -82,7 +84,7 @@ def refused_where_held(context: resource.Context, news: Mapping[str, Any]) -> It
     try:
         yield
     except errors.RefusedError as error:
-        owner = registration_ownership.of(context.client).seen(_key(news))
+        owner = registration_ownership.owner_records_of(context.client).cached(_key(news))
         if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
             raise
         context.warn(f"{error}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
@@ -93,7 +95,7 @@ def mark(
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where another stack owns it."""
     key, who = _key(news), requester(news, recorded)
-    taken = registration_ownership.of(context.client).take({key: held}, who, context.warn)
+    taken = registration_ownership.owner_records_of(context.client).acquire({key: held}, who, context.warn)
     if key in taken.refused:
         raise owner_record_upkeep.refusal(key, taken.refused[key], who)
     return taken
@@ -126,24 +128,26 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
     if not news.get("owner"):
         return {}
-    record = registration_ownership.of(client).seen(_key(news))
+    record = registration_ownership.owner_records_of(client).cached(_key(news))
     is_marked = record is not None and record.label == news["owner"]
-    return {"cluster": cluster_identity.of(client), "marked": is_marked}
+    return {"cluster": cluster_identity.cluster_id(client), "marked": is_marked}
 
 
-def of_step(recorded: Mapping[str, Any]) -> dict[str, Any]:
+def step_outputs(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the *recorded* outputs that a refresh does not change: the nonce, and the stack that wrote it."""
     return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
 
 
-def is_held_by_another(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
+def is_another_resources(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
     """Return whether *record* has the nonce of another resource of the stack than that of the *recorded* outputs."""
     if record is None or record.nonce in {"", recorded.get("nonce", "")}:
         return False
     return requester(recorded, recorded).is_same_stack(record)
 
 
-def seen(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State | None) -> State | None:
+def read_owner(
+    context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State | None
+) -> State | None:
     """
     Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
 
@@ -159,20 +163,20 @@ def seen(context: resource.Context, identity: str, recorded: Mapping[str, Any], 
             context.warn(f"volume {identity} is not registered in Nomad any more")
         return None
     inputs, live = found
-    live |= of_step(recorded)
+    live |= step_outputs(recorded)
     if recorded and "owner" not in inputs:
         return inputs, live
     refuse_other_cluster(context.client, identity, recorded)
-    record = registration_ownership.of(context.client).seen_aloud(_key(inputs), context.warn)
-    now = _as_marked(context, inputs, recorded, record)
-    lost = {"nonce"} if is_held_by_another(record, recorded) else set()
+    record = registration_ownership.owner_records_of(context.client).seen_aloud(_key(inputs), context.warn)
+    now = _merge_owner(context, inputs, recorded, record)
+    lost = {"nonce"} if is_another_resources(record, recorded) else set()
     shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
     return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(
         context.client, now
     )
 
 
-def _as_marked(
+def _merge_owner(
     context: resource.Context,
     inputs: resource.Properties,
     recorded: Mapping[str, Any],

@@ -40,7 +40,7 @@ class VolumeRegistrationResource(resource.Resource):
         """
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        also = (*hidden, *stack_identity.brought_forward(old_outputs))
+        also = (*hidden, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         return replace(found, notice=registration_change.sentence(identity, change))
 
@@ -61,7 +61,7 @@ class VolumeRegistrationResource(resource.Resource):
         with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
             if not old_outputs:
                 volume_steps.preview_new(context, news)
-                successor.refuse_gone_storage(context, news)
+                successor.refuse_missing_storage(context, news)
                 sharing_refusal.refuse_new(context, news)
             elif change.kind == "register-anew":
                 if change.old_external_id != change.new_external_id:
@@ -77,7 +77,7 @@ class VolumeRegistrationResource(resource.Resource):
 
         Raises `errors.RefusedError` where it differs, and where another stack owns it.
         """
-        found, held = volume_steps.found(context, news), volume_ownership.hold(news, {})
+        found, held = volume_steps.read_new(context, news), volume_ownership.next_hold(news, {})
         if found is None:
             sharing_refusal.refuse(context, news)
             volume_changes.register(context, news, held, is_new=True)
@@ -108,7 +108,7 @@ class VolumeRegistrationResource(resource.Resource):
         volume_ownership.refuse_others(context.client, news, old_outputs)
         secret_safety.refuse(context.client, identity, {**old_outputs, **news})
         found = volumes.get(context.client, news["namespace"], news["volumeId"])
-        held = volume_ownership.hold(news, old_outputs)
+        held = volume_ownership.next_hold(news, old_outputs)
         if any(old_outputs.get(name) != news[name] for name in ("externalId", "capabilities")):
             sharing_refusal.refuse(context, news)
         if found is not None and stack_identity.is_all_that_differs(old_outputs, news, self.declared):
@@ -126,7 +126,7 @@ class VolumeRegistrationResource(resource.Resource):
 
         Raises `errors.RefusedError` while it is claimed, where its storage changed, or where another stack owns it.
         """
-        if volume_steps.is_held_elsewhere(context, self.declared.token, identity, outputs):
+        if volume_steps.is_taken_over(context, self.declared.token, identity, outputs):
             return
         wanted = context.operation.declared(self.declared.token, context.urn)
         if wanted is not None:
@@ -155,9 +155,9 @@ def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedV
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
-    whole = volume_document.to_inputs(volume.registration())
+    whole = volume_document.write_inputs(volume.registration())
     shown = {name: value for name, value in whole.items() if name in volume_properties.INPUTS}
-    live, foreign = volume_document.as_recorded(volume, shown, recorded)
+    live, foreign = volume_document.merge_recorded(volume, shown, recorded)
     if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
         live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
     return live, _outputs(live, volume) | foreign

@@ -27,17 +27,17 @@ State = volume_ownership.State
 def preview_new(context: resource.Context, news: Mapping[str, Any]) -> None:
     """Refuse in a preview a new volume *news* that a create would refuse, and warn where its plugin is missing."""
     volume_ownership.refuse_others(context.client, news, {})
-    with volume_ownership.refused_where_held(context, news):
+    with volume_ownership.warn_unless_owned(context, news):
         volume_changes.refuse_taken(context.client, news)
         volume_ownership.say_take_over(context, news)
     successor.warn_of_missing_plugin(context, news)
 
 
-def found(context: resource.Context, news: Mapping[str, Any]) -> volumes.Volume | None:
+def read_new(context: resource.Context, news: Mapping[str, Any]) -> volumes.Volume | None:
     """Return Nomad's registration of the volume *news*, new to the state; creates the cluster's identity first."""
     secret_safety.refuse(context.client, volume_properties.key_of(news), news)
     if "owner" in news:
-        cluster_identity.of(context.client, make=True)
+        cluster_identity.cluster_id(context.client, make=True)
     return volumes.get(context.client, news["namespace"], news["volumeId"])
 
 
@@ -63,13 +63,13 @@ def read(
             return recorded
         volume = volumes.get(context.client, namespace, volume_id)
         if volume is None:
-            return gone() or volume_ownership.seen(context, identity, outputs, None)
+            return gone() or volume_ownership.read_owner(context, identity, outputs, None)
         if volume.has_mount_flags and not inputs:
             context.warn(
                 f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
                 "write them into the program, or the next update drops them"
             )
-        return volume_ownership.seen(context, identity, outputs, live(volume))
+        return volume_ownership.read_owner(context, identity, outputs, live(volume))
     return recorded
 
 
@@ -86,7 +86,7 @@ def seen_afterwards(
     )
 
 
-def is_held_elsewhere(context: resource.Context, token: str, identity: str, outputs: Mapping[str, Any]) -> bool:
+def is_taken_over(context: resource.Context, token: str, identity: str, outputs: Mapping[str, Any]) -> bool:
     """
     Return whether another resource of the stack has taken over the volume *identity*, which is to be removed.
 
@@ -100,7 +100,9 @@ def is_held_elsewhere(context: resource.Context, token: str, identity: str, outp
     return True
 
 
-def let_go(context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]) -> volumes.Volume | None:
+def wait_until_free(
+    context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]
+) -> volumes.Volume | None:
     """
     Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
 
@@ -142,12 +144,12 @@ def deregister(context: resource.Context, identity: str, outputs: Mapping[str, A
     """
     Deregister the volume *identity*, if it is there, never by force; then remove its owner record.
 
-    Return the volume that was registered. Raises what `let_go` does.
+    Return the volume that was registered. Raises what `wait_until_free` does.
     """
     volume = volumes.get(context.client, *resource.split_identity(identity, "namespace/volume_id"))
     if volume is not None:
         volume_ownership.refuse_others(context.client, outputs, outputs)
-        free = let_go(context, volume, outputs)
+        free = wait_until_free(context, volume, outputs)
         if free is not None:
             deregistration.deregister_free(context.client, free)
     volume_ownership.unmark(context, outputs)

@@ -120,13 +120,13 @@ def _checked(
     fitting = _fitting(client, volume)
     driver = wish.task_driver or smoke.task_driver(fitting)
     able = tuple(each for each in fitting if driver in each.drivers)
-    problems = [*_against(volume), *_against_clients(volume, fitting, able, driver)]
+    problems = [*_objection(volume), *_client_objection(volume, fitting, able, driver)]
     if problems:
         raise errors.RefusedError(f"volume {name} cannot be tried: {'; '.join(problems)}; nothing was run")
     return volume, able, driver
 
 
-def _against(volume: volumes.Volume) -> Iterable[str]:
+def _objection(volume: volumes.Volume) -> Iterable[str]:
     if not smoke.access_mode(volume.capabilities):
         found = ", ".join(f"{each.access_mode} {each.attachment_mode}" for each in volume.capabilities) or "none"
         yield (
@@ -140,7 +140,7 @@ def _against(volume: volumes.Volume) -> Iterable[str]:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
 
 
-def _against_clients(
+def _client_objection(
     volume: volumes.Volume, fitting: Sequence[smoke.SmokeClient], able: Sequence[smoke.SmokeClient], driver: str
 ) -> Iterable[str]:
     if not fitting:

@@ -222,7 +222,7 @@ def _times(began: float, claimed_at: float | None, started_at: float | None, det
     )
 
 
-def _told(found: jobs.Allocation) -> str:
+def _last_events(found: jobs.Allocation) -> str:
     """Return the messages of the task's last three events."""
     return "; ".join(event.message for event in found.task_events[-3:] if event.message)
 
@@ -237,5 +237,7 @@ def _reason(found: jobs.Allocation) -> str:
         return smoke.EXIT_MEANS[code]
     failures = [event.message for event in found.task_events if event.type in {"Setup Failure", "Driver Failure"}]
     if code and not failures:
-        return f"the task ended with exit code {code}: {_told(found)}"
-    return "; ".join(failures) or _told(found) or f"the allocation is {found.client_status}, and no event says why"
+        return f"the task ended with exit code {code}: {_last_events(found)}"
+    return (
+        "; ".join(failures) or _last_events(found) or f"the allocation is {found.client_status}, and no event says why"
+    )

@@ -121,7 +121,7 @@ def read(document: Any) -> Draft:
     )
 
 
-def as_written(found: Iterable[errors.Problem], document: Any) -> tuple[errors.Problem, ...]:
+def fold_counted(found: Iterable[errors.Problem], document: Any) -> tuple[errors.Problem, ...]:
     """Return the problems *found* with their paths in *document*, each once: a set by ``count`` has one path."""
     listed = document.get("volumes") if isinstance(document, Mapping) else None
     sets = {
@@ -192,10 +192,10 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
         respelt, known = _respelt(kind, value, error)
         if known:
             misspelt = {problems.path_of(path, location) for location in known}
-            found.extend(item for item in problems.of(error, kind, path) if item.path in misspelt)
+            found.extend(item for item in problems.list_problems(error, kind, path) if item.path in misspelt)
             check(kind, respelt, path, found)
         else:
-            found.extend(problems.of(error, kind, path))
+            found.extend(problems.list_problems(error, kind, path))
     except (TypeError, ValueError) as error:
         found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
     return None
@@ -235,10 +235,10 @@ def _items(
     guessed: set[str],
     replaced: list[str],
 ) -> dict[str, ModelT]:
-    """Return *items* by path: valid ones, and invalid ones as far as `_mended` can repair them."""
+    """Return *items* by path: valid ones, and invalid ones as far as `_repaired` can repair them."""
     checked = {path: _member(kind, item, path, found) for path, item in items.items()}
     for path in [path for path, value in checked.items() if value is None]:
-        checked[path] = _mended(kind, items[path], path, guessed, replaced)
+        checked[path] = _repaired(kind, items[path], path, guessed, replaced)
     return {path: value for path, value in checked.items() if value is not None}
 
 
@@ -269,7 +269,7 @@ _SOURCES: Mapping[str, Any] = {
 """Placeholder sources of a volume, for a source that cannot be repaired."""
 
 
-def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replaced: list[str]) -> ModelT | None:
+def _repaired(kind: type[ModelT], value: Any, path: str, guessed: set[str], replaced: list[str]) -> ModelT | None:
     """
     Return *value*, at *path*, without its invalid parts; ``None`` where too little would remain.
 
@@ -279,10 +279,10 @@ def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replac
     """
     rest = copy.deepcopy(value)
     parts: list[str] = []
-    for attempt in (None, _mend, _replace, None):
+    for attempt in (None, _repair, _replace, None):
         try:
             mended = _validated(kind, rest)
-            if attempt is not _mend:
+            if attempt is not _repair:
                 guessed.add(path)
         except pydantic.ValidationError as error:
             if attempt:
@@ -297,7 +297,7 @@ def _mended(kind: type[ModelT], value: Any, path: str, guessed: set[str], replac
     return None
 
 
-def _mend(value: Any, error: pydantic.ValidationError) -> list[str]:
+def _repair(value: Any, error: pydantic.ValidationError) -> list[str]:
     """Repair, replace or remove each invalid part of *value*. Return the replaced sources."""
     found = error.errors(include_url=False)
     for item in reversed(found):

@@ -47,7 +47,7 @@ def marked(written: Any) -> Any:
     return [marked(item) for item in written] if isinstance(written, list) else written
 
 
-def found(known: Any, written: Any) -> Any:
+def mark_encrypted(known: Any, written: Any) -> Any:
     """
     Return *known*, a decrypted value, with an `Encrypted` for each string that is not in clear text in *written*.
 
@@ -55,10 +55,10 @@ def found(known: Any, written: Any) -> Any:
     """
     if isinstance(known, Mapping):
         below = written if isinstance(written, Mapping) and not is_secure(written) else {}
-        return {key: found(item, below.get(key)) for key, item in known.items()}
+        return {key: mark_encrypted(item, below.get(key)) for key, item in known.items()}
     if isinstance(known, list):
         items = written if isinstance(written, list) and len(written) == len(known) else [None] * len(known)
-        return [found(item, other) for item, other in zip(known, items, strict=True)]
+        return [mark_encrypted(item, other) for item, other in zip(known, items, strict=True)]
     if isinstance(known, str) and not _is_same(known, written):
         return Encrypted(known)
     return known

@@ -50,7 +50,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
 
 
-def of(error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str) -> Iterator[errors.Problem]:
+def list_problems(
+    error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str
+) -> Iterator[errors.Problem]:
     """Yield a problem for each error of a *kind*, with paths below *path*."""
     for item in error.errors(include_url=False):
         yield _problem(item, kind, path)
@@ -120,7 +122,7 @@ def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:
 def suggestion(given: str, known: Iterable[str]) -> str:
     """Return the *known* name that *given* probably means: ``size_gib`` for ``sizeGib`` or ``size``; empty: none."""
     names = tuple(known)
-    if (written := _with_underscores(given)) in names:
+    if (written := _snake_case(given)) in names:
         return written
     if close := difflib.get_close_matches(written, names, n=1):
         return close[0]
@@ -138,14 +140,14 @@ def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, otherwis
     return errors.Problem(path=path, got=shown(name), allowed=allowed, fix=fix)
 
 
-def _with_underscores(given: str) -> str:
+def _snake_case(given: str) -> str:
     """Return ``availability_zone`` for ``availabilityZone``."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]+", lambda found: f"_{found[0]}", given).replace("-", "_").lower()
 
 
 def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
     """Return the path of a key that is *given* one level too high: ``existing.external_id``; empty: none."""
-    written, found = _with_underscores(given), []
+    written, found = _snake_case(given), []
     for name, field in kind.model_fields.items():
         inner = model_in(field.annotation)
         if inner and written in inner.model_fields:

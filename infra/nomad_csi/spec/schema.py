@@ -47,10 +47,10 @@ def document() -> dict[str, Any]:
     parts |= {"VolumePreset": preset, "VolumePart": part}
     schema["properties"]["classes"]["additionalProperties"] = {"$ref": "#/$defs/VolumePreset"}
     described = {"$schema": DIALECT, **schema, "title": TITLE}
-    return dict(_without_titles(described, top=True))
+    return dict(_drop_titles(described, top=True))
 
 
-def of_stack_config() -> dict[str, Any]:
+def stack_config_schema() -> dict[str, Any]:
     """Return the JSON schema of a Pulumi stack config that holds a spec and any other keys."""
     spec = document()
     parts = {name: spec.pop(name) for name in ("$schema", "$defs")}
@@ -58,10 +58,10 @@ def of_stack_config() -> dict[str, Any]:
     return parts | {"type": "object", "properties": {"config": config}}
 
 
-def _without_titles(value: Any, *, top: bool = False) -> Any:
+def _drop_titles(value: Any, *, top: bool = False) -> Any:
     """Return *value* without titles that only repeat the names of keys, and with code in descriptions as Markdown."""
     if isinstance(value, list):
-        return [_without_titles(item) for item in value]
+        return [_drop_titles(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
@@ -71,5 +71,5 @@ def _without_titles(value: Any, *, top: bool = False) -> Any:
         if key == "description" and isinstance(item, str):
             kept[key] = " ".join(item.replace("``", "`").split())
         else:
-            kept[key] = _without_titles(item)
+            kept[key] = _drop_titles(item)
     return kept

@@ -56,7 +56,7 @@ _FORMS = (
 
 def redact(text: str) -> str:
     """Return *text* with likely secrets replaced: ``redact("token=a")`` is ``"token=[secret]"``."""
-    text = _without_key_ends(_PRIVATE_KEY.sub(HIDDEN, text))
+    text = _drop_key_ends(_PRIVATE_KEY.sub(HIDDEN, text))
     pattern, shown = _FORMS[0]
     text = "".join(_named(pattern.sub(shown, text)))
     for pattern, shown in _FORMS[1:]:
@@ -64,7 +64,7 @@ def redact(text: str) -> str:
     return text
 
 
-def _without_key_ends(text: str) -> str:
+def _drop_key_ends(text: str) -> str:
     """Return *text* without the lines of private keys whose first line was cut off."""
     kept, start = [], 0
     for end in _KEY_END.finditer(text):

@@ -48,24 +48,24 @@ def is_secret(name: str, value: str) -> bool:
     if not value.strip() or _FILLED_IN.fullmatch(value.strip()):
         return False
     is_place = _IN_TASK.match(value) or ("credential" in name.lower() and value.startswith("/"))
-    return in_text(value) or (names_secret(name) and not is_place)
+    return text_has_secret(value) or (names_secret(name) and not is_place)
 
 
-def in_text(text: str) -> bool:
+def text_has_secret(text: str) -> bool:
     """Return whether something in *text* has the form of a secret."""
     return _FORM.search(text) is not None
 
 
-def in_flag(flag: str) -> bool:
+def flag_has_secret(flag: str) -> bool:
     """Return whether a mount *flag* gives a secret: ``username=u,password=p``."""
     parts = (part.partition("=") for part in flag.split(","))
-    return in_text(flag) or any(is_secret(name.strip(), value) for name, _, value in parts)
+    return text_has_secret(flag) or any(is_secret(name.strip(), value) for name, _, value in parts)
 
 
-def in_argument(argument: str) -> bool:
+def argument_has_secret(argument: str) -> bool:
     """Return whether *argument* gives a secret: ``--token=abc`` or ``password=abc``, not ``--token=${DO_TOKEN}``."""
     name, _, value = argument.lstrip("-").partition("=")
-    return is_secret(name, value) or in_flag(value) or in_text(argument)
+    return is_secret(name, value) or flag_has_secret(value) or text_has_secret(argument)
 
 
 def keys_of(entries: Mapping[str, object]) -> list[str]:

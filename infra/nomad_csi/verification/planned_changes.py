@@ -143,7 +143,7 @@ def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
             yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"
 
 
-def draw(
+def plan_changes(
     client: nomad.Nomad,
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
@@ -156,7 +156,7 @@ def draw(
     Return what applying *plan* would change.
 
     Args:
-        client: the cluster; a read-only token is enough, see `_by_source`.
+        client: the cluster; a read-only token is enough, see `_compare_source`.
         plan: the desired state.
         external_ids: external ids of storage that Pulumi creates, by ``namespace/volume_id``.
         folder: folder of the rendered files; ``None``: they are not compared.
@@ -173,11 +173,11 @@ def draw(
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     listed = _listed(client, plan)
     wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
-    marks = registration_ownership.of(client).look(wanted | (listed or {}).keys())
+    marks = registration_ownership.owner_records_of(client).read(wanted | (listed or {}).keys())
     items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester, marks))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
     return PlannedChanges(
-        items=(*(_as_placed(item, missing) for item in items), *on_disk),
+        items=(*(_check_namespace(item, missing) for item in items), *on_disk),
         not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, marks, owner)),
     )
 
@@ -219,7 +219,7 @@ def _unplanned(
             yield UnplannedVolume(namespace=key[0], volume_id=key[1], owner=str(record or ""), is_of_stack=is_of_stack)
 
 
-def _as_placed(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
+def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
     """Return *item*, refused if its namespace does not exist in Nomad."""
     namespace = item.name.partition("/")[0]
     if namespace not in missing.names:
@@ -239,11 +239,11 @@ def _jobs(
     for plugin in plan.plugins:
         tasks = {job.job_id: plugin_jobs.tasks_of_plan(job) for job in plugin.jobs}
         own = {(job.namespace, job.job_id) for job in plugin.jobs}
-        beside = job_conflicts.look(client, tuple(tasks.values()), own)
+        beside = job_conflicts.find_conflicts(client, tuple(tasks.values()), own)
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
             item = _beside_others(_job(client, job, found, templates), beside, tasks[job.job_id])
-            yield _as_owned(item, str(job_ownership.owner_of(client, found) or ""), requester, adopts=plugin.adopt)
+            yield _check_owner(item, str(job_ownership.owner_of(client, found) or ""), requester, adopts=plugin.adopt)
 
 
 def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_jobs.PluginTask) -> PlannedChange:
@@ -267,16 +267,18 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
         return PlannedChange(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:
         parsed = jobs.parse(client, hcl, namespace=job.namespace)
-        planned = jobs.plan(client, job_ownership.as_marked(parsed, found))
+        planned = jobs.plan(client, job_ownership.copy_owner_mark(parsed, found))
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return _by_source(client, name, found, hcl, error)
+        return _compare_source(client, name, found, hcl, error)
     state = EQUAL if planned.diff_type == job_ownership.EQUAL else "changes"
     return PlannedChange(kind="job", name=name, state=state, remarks=() if state == EQUAL else planned.changes)
 
 
-def _by_source(client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError) -> PlannedChange:
+def _compare_source(
+    client: nomad.Nomad, name: str, found: jobs.Job, hcl: str, error: errors.NomadApiError
+) -> PlannedChange:
     """Return the job, compared by the HCL that it was registered with: a read-only token is enough for that."""
     source = jobs.source(client, found.namespace, found.job_id, found.version)
     if source is None:
@@ -299,7 +301,7 @@ def _volumes(
     made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
     users = storage_sharing.Users(client)
     seen = {
-        key: compared if key in made else storage_sharing.with_sharing(users, document, compared)
+        key: compared if key in made else storage_sharing.refuse_sharing(users, document, compared)
         for key, document, compared in sending.comparisons(client, wanted, made)
     }
     for key, planned in zip(wanted, plan.volumes, strict=True):
@@ -313,10 +315,10 @@ def _volumes(
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
         if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
             item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
-        yield _as_owned(item, str(marks.owners.get(key, "")), requester, adopts=planned.adopt)
+        yield _check_owner(item, str(marks.owners.get(key, "")), requester, adopts=planned.adopt)
 
 
-def _as_owned(
+def _check_owner(
     item: PlannedChange, owner: str, requester: registration_ownership.Requester, *, adopts: bool
 ) -> PlannedChange:
     """Return *item* with its *owner*, if that is another stack and it would change, or may not."""

@@ -49,7 +49,7 @@ def text(found: report.VerificationReport | None, *, seconds: float, last_answer
             none did.
 
     """
-    families = (*_of_run(found, seconds, last_answer_s), *(_of_report(found) if found is not None else ()))
+    families = (*_run_metrics(found, seconds, last_answer_s), *(_report_metrics(found) if found is not None else ()))
     return "".join(line for family in families if family.samples for line in _lines(family))
 
 
@@ -71,7 +71,7 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
 
 
-def _of_run(found: report.VerificationReport | None, seconds: float, last_answer_s: float) -> Iterator[Family]:
+def _run_metrics(found: report.VerificationReport | None, seconds: float, last_answer_s: float) -> Iterator[Family]:
     yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", found is not None)
     yield _one(LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", last_answer_s)
     yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", seconds)
@@ -83,9 +83,9 @@ def _one(name: str, description: str, value: float) -> Family:
     return Family(name=name, help=description, samples=[({}, value)])
 
 
-def _of_report(found: report.VerificationReport) -> Iterator[Family]:
-    yield from _of_plugins(found.plugins)
-    yield from _of_volumes(found.volumes)
+def _report_metrics(found: report.VerificationReport) -> Iterator[Family]:
+    yield from _plugin_metrics(found.plugins)
+    yield from _volume_metrics(found.volumes)
     yield Family(
         name="nomad_csi_findings",
         help="Findings of the last round, by severity and code.",
@@ -98,7 +98,7 @@ def _of_report(found: report.VerificationReport) -> Iterator[Family]:
     )
 
 
-def _of_plugins(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
+def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
     is_ok = Family(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
     status = Family(name="nomad_csi_plugin_status", help="The status of a plugin: 1 for the one that holds.")
     healthy = Family(
@@ -129,7 +129,7 @@ def _of_plugins(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
     yield from (is_ok, status, healthy, expected, by_status, sockets)
 
 
-def _of_volumes(found: Iterable[volumes.VolumeStatus]) -> Iterator[Family]:
+def _volume_metrics(found: Iterable[volumes.VolumeStatus]) -> Iterator[Family]:
     is_ok = Family(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
     alarm = Family(
         name="nomad_csi_volume_claimed_without_controller",

@@ -83,16 +83,18 @@ def _volumes(before: report.VerificationReport, after: report.VerificationReport
     for item in after.volumes:
         then = old.get(item.key)
         if then is not None and then.status != item.status:
-            yield StatusChange(subject=f"volume {item.key}", before=then.status, after=item.status, detail=_found(item))
+            yield StatusChange(
+                subject=f"volume {item.key}", before=then.status, after=item.status, detail=_finding_key(item)
+            )
 
 
-def _found(item: volumes.VolumeStatus) -> str:
+def _finding_key(item: volumes.VolumeStatus) -> str:
     return "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(item.findings))
 
 
 def _findings(before: report.VerificationReport, after: report.VerificationReport) -> Iterator[StatusChange]:
     """Yield findings that appeared and disappeared, except those that a status reflects."""
-    old, new = _by_code(before), _by_code(after)
+    old, new = _count_by_code(before), _count_by_code(after)
     for key in (key for key in old if key not in new):
         yield StatusChange(subject=key[1], before=key[0], after=NOTHING)
     for key, finding in new.items():
@@ -100,7 +102,7 @@ def _findings(before: report.VerificationReport, after: report.VerificationRepor
             yield StatusChange(subject=key[1], before=NOTHING, after=key[0], detail=finding.found)
 
 
-def _by_code(found: report.VerificationReport) -> Mapping[_Key, findings.Finding]:
+def _count_by_code(found: report.VerificationReport) -> Mapping[_Key, findings.Finding]:
     return {(item.code, item.subject): item for item in found.findings if item.code not in states.OF_CODE}
 
 
@@ -147,7 +149,7 @@ class VerificationRound:
         return 0 if self.found.ok else errors.EXIT_CHANGES
 
     @property
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """The result in a line: ``not as planned: 2 errors, 1 warning``; the same while nothing changes."""
         if self.found is None:
             last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
@@ -158,7 +160,7 @@ class VerificationRound:
         return f"{'as planned' if self.found.ok else 'not as planned'}{f': {sums}' if sums else ''}"
 
     @property
-    def mood(self) -> str:
+    def result(self) -> str:
         """``ok``, or ``error`` if the state is not as planned or unknown."""
         return "ok" if self.found is not None and self.found.ok else "error"
 

@@ -15,7 +15,7 @@ from nomad_csi.plan import guests, model, registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.registration import secret_safety
-from nomad_csi.verification import looking, report
+from nomad_csi.verification import observation, report
 from nomad_csi.verification import volumes as volume_status
 
 _NONE: Mapping[str, str] = {}
@@ -47,14 +47,14 @@ class Verifier:
         on_nodes: probe_job_plugins.OnNodes | None = None,
     ) -> None:
         wanted = [
-            looking.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
+            observation.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
             for item in plan.plugins
         ]
         self._client = client
         self._plan = plan
         self._external_ids = external_ids
-        self._looker = looking.Looker(client, wanted, probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
-        self._before: tuple[looking.Look, ...] = ()
+        self._observer = observation.Observer(client, wanted, probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
+        self._before: tuple[observation.Observation, ...] = ()
 
     def verify(self, *, watch_s: float = 0.0) -> report.VerificationReport:
         """
@@ -69,10 +69,10 @@ class Verifier:
         """
         before = self._before
         if watch_s:
-            before = self._looker.look(is_first=True)
+            before = self._observer.observe(is_first=True)
             time.sleep(watch_s)
         there = self._there()
-        checks = self._looker.look(before, needs=self._needs(there))
+        checks = self._observer.observe(before, needs=self._needs(there))
         statuses = tuple(_explained(self._client, seen) for seen in checks)
         deep = [item for seen in checks for item in seen.deep]
         records = {seen.status.plugin_id: seen.seen.plugin for seen in checks}
@@ -139,7 +139,9 @@ class Verifier:
             if held is not None and held.plugin_id in records:
                 record = records[held.plugin_id]
                 healthy = _healthy_controllers(record, served_by.get(held.plugin_id))
-                other_findings[f"volume {held.key}"] += claim_status.without_controller(held, record, healthy=healthy)
+                other_findings[f"volume {held.key}"] += claim_status.find_missing_controller(
+                    held, record, healthy=healthy
+                )
         return tuple(
             volume_status.judge_volume(
                 document,
@@ -155,7 +157,7 @@ class Verifier:
         self,
         there: Iterable[volumes.Volume | None],
         records: Mapping[str, plugin_records.Plugin | None],
-        checks: Sequence[looking.Look],
+        checks: Sequence[observation.Observation],
     ) -> Iterator[findings.Finding]:
         """Yield findings on drains and claims on the plan's volumes; lists the clients if no plugin was checked."""
         claimed = [volume for volume in there if volume is not None and volume.claims]
@@ -168,7 +170,7 @@ class Verifier:
     ) -> dict[str, plugin_records.Plugin | None]:
         """Return Nomad's records of plugins of claimed volumes that are not in the plan: one call for each."""
         ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
-        records = gather.in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
+        records = gather.run_in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
         return dict(zip(ids, records, strict=True))
 
 
@@ -179,7 +181,7 @@ def _healthy_controllers(record: plugin_records.Plugin | None, status: plugins.P
     return sum(item.healthy for item in record.controllers) if record else 0
 
 
-def _explained(client: nomad.Nomad, seen: looking.Look) -> plugins.PluginStatus:
+def _explained(client: nomad.Nomad, seen: observation.Observation) -> plugins.PluginStatus:
     """Return the status, with its causes if it is not healthy."""
     if seen.status.status == plugins.HEALTHY:
         return seen.status

@@ -21,7 +21,7 @@ _CLEAR = "\r\x1b[K"
 
 def _fitted(text: str) -> str:
     """Return *text* with the sandbox's commands where there is no `pulumi`."""
-    with contextlib.nullcontext() if shutil.which("pulumi") else printing.without_pulumi():
+    with contextlib.nullcontext() if shutil.which("pulumi") else printing.advise_sandbox():
         return printing.fitted(text)
 
 

@@ -52,7 +52,7 @@ def show(session: Session, *, whole: bool = True) -> int:
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
         report = verification.Verifier(client, session.plan(), session.external_ids()).verify()
-    with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.without_pulumi():
+    with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.advise_sandbox():
         table = report.as_table()
     sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))
     session.say("\n\n".join(section.rstrip("\n") for section in sections))

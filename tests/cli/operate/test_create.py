@@ -129,7 +129,7 @@ def test_volume_is_made_once(run, client, spec):
     assert "plugin hostpath0 makes default/a" in first[2]
     assert second == (0, "1 volume: 1 unchanged\n", "")
     assert held.capacity_min_bytes == 100 * MIB + 1
-    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, monkeypatch):
@@ -208,7 +208,7 @@ def test_dry_run_changes_nothing(create, client, spec):
     assert (code, grown[0], grown[1]["default/a"]["status"]) == (1, 0, "changes")
     assert volumes.get(client, "default", "a").capacity_bytes == 100 * MIB
     assert volumes.get(client, "default", "b") is None
-    assert ("default", "b") not in registration_ownership.of(client).labels([("default", "b")])
+    assert ("default", "b") not in registration_ownership.owner_records_of(client).labels([("default", "b")])
 
 
 def test_dry_run_names_a_plugin_that_is_not_there(create, client, spec, tmp_path):
@@ -271,7 +271,7 @@ def test_what_nomad_changes_in_place_is_changed_for_its_owner(create, client, sp
 
     code, outcomes = create(spec(flags))
 
-    record = registration_ownership.of(client).look([("default", "a")]).owners["default", "a"]
+    record = registration_ownership.owner_records_of(client).read([("default", "a")]).owners["default", "a"]
     assert (code, outcomes["default/a"]["status"]) == (0, "updated")
     assert [item.access_mode for item in volumes.get(client, "default", "a").capabilities] == [
         "single-node-reader-only"
@@ -295,7 +295,7 @@ def test_volume_of_another_stack_is_left_alone(create, client, spec):
     )
     assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
     assert adopted[1]["default/a"]["reason"] == "was of owner shop/prod"
-    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
 
 
@@ -312,7 +312,7 @@ def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, cli
         "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
     )
     assert (refused[0], equal[0], equal[1]["default/a"]["status"]) == (1, 0, "unchanged")
-    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def declared(client, stack, **more):
@@ -332,7 +332,7 @@ def test_stack_of_that_name_takes_the_volume_over(create, client, spec):
 
     identity, outputs = declared(client, STACK)
 
-    record = registration_ownership.of(client).look([("default", "a")]).owners["default", "a"]
+    record = registration_ownership.owner_records_of(client).read([("default", "a")]).owners["default", "a"]
     assert (identity, outputs["externalId"]) == ("default/a", before.external_id)
     assert "madeStorage" not in outputs
     assert volumes.get(client, "default", "a") == before
@@ -348,7 +348,7 @@ def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spe
         declared(client, other)
     declared(client, other, adopt=True)
 
-    assert registration_ownership.of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
 
 
 def test_register_says_what_is_yet_to_be_created(run, create, spec):

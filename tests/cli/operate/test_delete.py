@@ -79,7 +79,10 @@ def test_word_is_handed_on_as_it_was_given(asked, capsys):
     code = cli.main(["delete", "default/a", "default/b", "--yes-delete-data", "default/a", "--aws-region", "us-east-1"])
 
     assert code == 0
-    assert [(order.key, order.word) for order in asked.orders] == [("default/a", "default/a"), ("default/b", "")]
+    assert [(order.key, order.confirmation) for order in asked.orders] == [
+        ("default/a", "default/a"),
+        ("default/b", ""),
+    ]
     assert (asked.options.aws_region, asked.options.with_snapshot) == ("us-east-1", True)
     assert capsys.readouterr().out == (
         "volume     outcome  storage  last snapshot  remarks\n"
@@ -116,7 +119,7 @@ def test_word_is_typed_at_a_terminal(asked, monkeypatch):
 
     cli.main(["delete", "default/a"])
 
-    assert [order.word for order in asked.orders] == ["default/typo"]
+    assert [order.confirmation for order in asked.orders] == ["default/typo"]
     [(question, prompt)] = prompts
     assert question.startswith("delete deregisters default/a and then deletes its storage with all data on it.")
     assert prompt == "type default/a to delete its data"

@@ -30,8 +30,8 @@ def asked(monkeypatch):
         return MADE
 
     monkeypatch.setattr(volume_snapshots, "create", create)
-    monkeypatch.setattr(volume_snapshots, "of_volume", lambda _client, *key: calls.append(key) or (MADE,))
-    monkeypatch.setattr(volume_snapshots, "of_plugin", lambda _client, plugin: calls.append(plugin) or (MADE,))
+    monkeypatch.setattr(volume_snapshots, "list_of_volume", lambda _client, *key: calls.append(key) or (MADE,))
+    monkeypatch.setattr(volume_snapshots, "list_of_plugin", lambda _client, plugin: calls.append(plugin) or (MADE,))
     monkeypatch.setattr(snapshots, "delete", lambda _client, *ids: calls.append(ids))
     return calls
 

@@ -155,7 +155,7 @@ def create(stack):
 
         def make(wanted):
             [planned] = stack.plan(wanted).volumes
-            given = volume_document.to_inputs(planned.registration)
+            given = volume_document.write_inputs(planned.registration)
             return _kept(created_volume.CreatedVolumeResource(), given, stack, after)
 
         yield make
@@ -167,7 +167,7 @@ def register(stack):
     with contextlib.ExitStack() as after:
 
         def make(wanted):
-            given = volume_document.to_inputs(stack.plan(wanted).volumes[0].registration)
+            given = volume_document.write_inputs(stack.plan(wanted).volumes[0].registration)
             return _kept(volume_registration.VolumeRegistrationResource(), given, stack, after)
 
         yield make

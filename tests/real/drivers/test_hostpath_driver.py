@@ -243,6 +243,6 @@ def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
     assert is_kept == (True, True)
     assert stack.volume("passing") is None
     assert not (folder / storage).exists()
-    saved = volume_snapshots.of_plugin(stack.agent.client, "hostpath0")
+    saved = volume_snapshots.list_of_plugin(stack.agent.client, "hostpath0")
     assert [item.external_id for item in saved] == [storage]
-    volume_snapshots.delete(stack.agent.client, "hostpath0", saved[0].snapshot_id, word=saved[0].snapshot_id)
+    volume_snapshots.delete(stack.agent.client, "hostpath0", saved[0].snapshot_id, confirmation=saved[0].snapshot_id)

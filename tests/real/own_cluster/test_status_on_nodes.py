@@ -10,7 +10,7 @@ import pytest
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probe_job_plugins
-from nomad_csi.verification import looking
+from nomad_csi.verification import observation
 from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
@@ -55,10 +55,10 @@ def test_hung_is_found_before_nomad_sees_it(cluster):
     hostpath.until("healthy", **two_clients.HOSTPATH)
     efs.until("healthy", "healthy", "healthy")
     wanted = [hostpath.wanted(**two_clients.HOSTPATH), efs.wanted()]
-    looker = looking.Looker(cluster.client, wanted, on_nodes=HOW)
+    looker = observation.Observer(cluster.client, wanted, on_nodes=HOW)
     hostpath.signal("c2", signal.SIGSTOP)
     try:
-        monolith, nodes = looker.look()
+        monolith, nodes = looker.observe()
     finally:
         hostpath.signal("c2", signal.SIGCONT)
 
@@ -97,7 +97,7 @@ def test_a_client_without_room_is_named_with_nomads_reason(cluster):
         two_clients.until(lambda: _runs(cluster, "filler"))
         how = dataclasses.replace(HOW, timeout_s=30.0)
 
-        [seen] = looking.Looker(cluster.client, [efs.wanted()], on_nodes=how).look()
+        [seen] = observation.Observer(cluster.client, [efs.wanted()], on_nodes=how).observe()
     finally:
         jobs.stop(cluster.client, "default", "filler", purge=True)
 

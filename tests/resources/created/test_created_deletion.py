@@ -138,9 +138,9 @@ def test_deletion_gets_what_is_recorded():
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, options = created_deletion.order(recorded), created_deletion.options(context, recorded)
+    order, options = created_deletion.deletion_request(recorded), created_deletion.options(context, recorded)
 
-    assert (order.key, order.word, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
+    assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
     assert (options.made, options.secrets) == (
         {IDENTITY: MadeStorage(external_id="h-1", cluster="")},
         {IDENTITY: {"key": "canary"}},
@@ -152,7 +152,7 @@ def test_deletion_gets_what_is_recorded():
 
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
-    assert created_deletion.order(KEEPING | ANSWERED | MADE).word == ""
+    assert created_deletion.deletion_request(KEEPING | ANSWERED | MADE).confirmation == ""
 
 
 @pytest.mark.parametrize(

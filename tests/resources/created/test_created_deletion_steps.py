@@ -85,7 +85,7 @@ class World:
         """Register storage under an id, as another stack does it."""
         kind = volume_registration.VolumeRegistrationResource()
         given = {"volumeId": volume_id, "externalId": external_id, "pluginId": "hostpath", "capabilities": CAPABILITIES}
-        volumes.register(self.client, [volume_document.from_inputs(kind.check(given)[0])])
+        volumes.register(self.client, [volume_document.parse_inputs(kind.check(given)[0])])
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_storage_goes_with_its_volume(world, recorded):
     assert world.held() is None
     assert world.storage() == set()
     assert world.changes == [DELETED]
-    assert registration_ownership.of(world.client).labels([KEY]) == {}
+    assert registration_ownership.owner_records_of(world.client).labels([KEY]) == {}
     assert world.said == [f"volume {IDENTITY} and its storage {outputs['externalId']} are deleted"]
     VOLUME.delete(world.context, IDENTITY, outputs)
     assert world.said[1] == f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is gone"
@@ -281,7 +281,7 @@ def test_what_is_left_of_a_deletion_is_registered_again(world, recorded, monkeyp
     assert again == outputs
     assert world.held().external_id == outputs["externalId"]
     assert world.storage() == {outputs["externalId"]}
-    assert registration_ownership.of(world.client).labels([KEY]) == {KEY: OWNER}
+    assert registration_ownership.owner_records_of(world.client).labels([KEY]) == {KEY: OWNER}
 
 
 def test_refresh_forgets_what_is_gone(world, recorded):
@@ -358,8 +358,8 @@ def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
 def test_volume_that_another_stack_has_taken_is_not_deleted(world, recorded, is_registered):
     """Not while it is registered, and not while that stack would register it again."""
     _, outputs = recorded
-    registration_ownership.of(world.client).take(
-        registration_ownership.without_nonces([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
+    registration_ownership.owner_records_of(world.client).acquire(
+        registration_ownership.objects_without_nonce([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
     )
     if not is_registered:
         volumes.deregister(world.client, *KEY)
@@ -376,8 +376,8 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
     other = VOLUME.create(world.context, inputs_of(world) | {"volumeId": "other", "name": "other"})[1]["externalId"]
     volumes.deregister(world.client, *KEY)
     volumes.deregister(world.client, "default", "other")
-    registration_ownership.of(world.client).give_up(
-        registration_ownership.without_nonces([KEY]), registration_ownership.Requester(owner=OWNER)
+    registration_ownership.owner_records_of(world.client).give_up(
+        registration_ownership.objects_without_nonce([KEY]), registration_ownership.Requester(owner=OWNER)
     )
     world.register("scratch", other)
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]

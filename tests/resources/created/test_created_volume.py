@@ -716,7 +716,7 @@ def test_secrets_are_secret():
 
 def test_document_and_inputs_are_one_to_one():
     """What is sent for inputs reads back as the same inputs."""
-    document = volume_document.from_inputs(NEWS)
+    document = volume_document.parse_inputs(NEWS)
 
     assert document.preferred_topologies == (ZONE_B["segments"],)
     assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)

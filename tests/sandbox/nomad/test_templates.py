@@ -65,7 +65,7 @@ def test_what_the_product_renders_is_played():
     config = {"driver": "zfs-generic-nfs", "httpConnection": {"apiKey": {"from_secret": "token"}}}
 
     text = task_secrets.config_file(source, config, "j")
-    lines = task_secrets.from_items(source, {"TOKEN": "token"}, "j")
+    lines = task_secrets.template_data(source, {"TOKEN": "token"}, "j")
 
     assert '  apiKey: "a\\"b\\u003cc"' in render(text).splitlines()
     assert template_text.environment_of(render(lines)) == {"TOKEN": ITEMS["token"]}

@@ -42,7 +42,7 @@ def run(arguments: command.Arguments) -> int:
     for name in commands:
         if remark := acl_policy.COMMANDS[name].remark:
             print(f"# {name}: {remark}")
-    print(acl_policy.of(commands, jobs=jobs, volumes=volumes).as_hcl())
+    print(acl_policy.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
     return 0
 
 

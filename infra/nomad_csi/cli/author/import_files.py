@@ -132,7 +132,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]
         lines += ["", "next: correct or add these in the spec, then `nomad-csi validate SPEC`"]
     for line in lines:
-        output.tell(line)
+        output.print_progress(line)
 
 
 def _grouped(remarks: Iterable[model.Remark]) -> list[str]:

@@ -35,7 +35,7 @@ def run(arguments: command.Arguments) -> int:
     checked = len(read)
     for path in specs:
         try:
-            found += _of_spec(path)
+            found += _lint_spec(path)
             checked += 1
         except errors.SpecError as error:
             broken += [f"{error.source}: {line}" for line in error.lines]
@@ -53,7 +53,7 @@ def run(arguments: command.Arguments) -> int:
     return options.exit_code(arguments, errors.EXIT_CHANGES if errors_of(found) else 0, found)
 
 
-def _of_spec(path: Path) -> tuple[Finding, ...]:
+def _lint_spec(path: Path) -> tuple[Finding, ...]:
     """Return the findings on the spec, or stack config, in *path*. Raises `errors.SpecError` if it is neither."""
     document = inputs.read_document(path)
     if not isinstance(document, dict) or not {"plugins", "volumes"} & document.keys():
@@ -81,7 +81,7 @@ def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[fi
             try:
                 read.append(files.load(file))
             except errors.SpecError as error:
-                broken += [_of_yaml(file)] if file.suffix in inputs.YAML else _lines(error)
+                broken += [_lint_yaml(file)] if file.suffix in inputs.YAML else _lines(error)
             except OSError as error:
                 broken.append(usage.describe_file_error(error, {"FILE": paths}))
     return read, broken
@@ -94,7 +94,7 @@ def _is_policy(path: Path) -> bool:
         return False  # the file is not named explicitly: it may be other JSON
 
 
-def _of_yaml(path: Path) -> str:
+def _lint_yaml(path: Path) -> str:
     return (
         f"{path}: expected a job file, a volume file or an IAM policy, got YAML; "
         f"if it is a spec, `nomad-csi validate {path}` checks it"

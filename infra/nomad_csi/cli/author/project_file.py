@@ -58,7 +58,7 @@ def named(document: Mapping[str, Any], name: str) -> NamedProvider | None:
     return NamedProvider(section="packages", path=str(source)) if source else None
 
 
-def by_hand(name: str, folder: str) -> str:
+def manual_lines(name: str, folder: str) -> str:
     """Return the lines to add by hand for the plugin *name* in *folder*."""
     return "\n".join([f"{_SECTION}:", f"  {_LIST}:", f"    - name: {name}", f"      path: {folder}"])
 
@@ -81,7 +81,7 @@ def add(path: Path, name: str, folder: str) -> bool:
         )
     after = _extended(before, name, folder)
     if after is None or _load(after) != _expected(document, name, folder):
-        hand = "\n".join(f"  {line}" for line in by_hand(name, folder).splitlines())
+        hand = "\n".join(f"  {line}" for line in manual_lines(name, folder).splitlines())
         raise errors.RefusedError(
             f"{path.name} is written in a way that this command does not change; add by hand:\n{hand}"
         )
@@ -123,7 +123,7 @@ def _extended(text: str, name: str, folder: str) -> str | None:
         return None
     section = _value(root, _SECTION)
     if section is None:
-        return _inserted(text, len(text.splitlines()), by_hand(name, folder).splitlines())
+        return _inserted(text, len(text.splitlines()), manual_lines(name, folder).splitlines())
     if not _is_block(section, yaml.MappingNode):
         return None
     providers = _value(section, _LIST)

@@ -12,6 +12,6 @@ def run(arguments: command.Arguments) -> int:
     if arguments.docs:
         print(reference.page().rstrip("\n"))
     else:
-        found = schema.of_stack_config() if arguments.stack_config else schema.document()
+        found = schema.stack_config_schema() if arguments.stack_config else schema.document()
         output.print_json(found)
     return 0

@@ -24,6 +24,8 @@ def run(arguments: command.Arguments) -> int:
     """Print the blocks."""
     plan = inputs.read_plan(arguments.spec)
     volumes = inputs.chosen_volumes(plan.volumes, [arguments.volume])
-    found = snippet.of(volumes, arguments.volume[1], reads=arguments.read_only, destination=arguments.destination)
+    found = snippet.make_snippet(
+        volumes, arguments.volume[1], reads=arguments.read_only, destination=arguments.destination
+    )
     print(documents.snippet(found), end="")
     return 0

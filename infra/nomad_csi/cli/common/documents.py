@@ -48,7 +48,7 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
             if path.suffix in inputs.YAML:
                 plan = inputs.read_plan(path)
                 wanted.plugins += plan.plugins
-                wanted.documents += _of_plan(plan, external_ids)
+                wanted.documents += _registrations_of_plan(plan, external_ids)
                 wanted.made_by_plugin += [item.key for item in plan.volumes if item.made_by_plugin]
             else:
                 for item in volume_file.read(path, namespace=namespace):
@@ -68,7 +68,9 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
     return wanted
 
 
-def _of_plan(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> tuple[registration.VolumeRegistration, ...]:
+def _registrations_of_plan(
+    plan: model.StoragePlan, external_ids: Mapping[str, str]
+) -> tuple[registration.VolumeRegistration, ...]:
     """
     Return the registrations of the volumes of *plan* whose storage no plugin creates.
 

@@ -171,7 +171,7 @@ def warn_of_erasing(client: nomad.Nomad) -> None:
     from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
-        output.tell(f"warning: {why}; `nomad-csi doctor --explain nomad-erases-secrets` says more")
+        output.print_progress(f"warning: {why}; `nomad-csi doctor --explain nomad-erases-secrets` says more")
 
 
 def connection(
@@ -258,7 +258,7 @@ def _stack_config(path: Path) -> stack_config.StackConfig | None:
     given = text(path)  # parsed only if it may be one: a large spec takes seconds
     if not ("config" in given and "storage" in given):
         return None
-    return stack_config.held(draft.read_yaml(given, str(path)), path)
+    return stack_config.find_config(draft.read_yaml(given, str(path)), path)
 
 
 def address_of_stack(spec: Path) -> str:
@@ -294,7 +294,7 @@ def _fitted(path: Path) -> str:
 def read_document(path: Path) -> Any:
     """Return the unparsed spec in *path*; of a stack config, that part. Raises `errors.SpecError`."""
     document = draft.read_yaml(text(path), str(path))
-    config = stack_config.held(document, path)
+    config = stack_config.find_config(document, path)
     if config is None:
         return document
     key = config.key("storage")
@@ -319,7 +319,7 @@ def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
     """Return a context manager in which advice fits *spec*: without Pulumi unless that is a stack's config."""
     from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
 
-    return contextlib.nullcontext() if _stack_config(spec) else printing.for_files()
+    return contextlib.nullcontext() if _stack_config(spec) else printing.advise_files()
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:

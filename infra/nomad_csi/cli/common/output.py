@@ -193,7 +193,7 @@ def show(arguments: SimpleNamespace, data: Any, text: str) -> None:
     print(as_json(data) if arguments.json else text.rstrip("\n"))
 
 
-def tell(line: str) -> None:
+def print_progress(line: str) -> None:
     """Print *line* on standard error: progress, and what the command waits for."""
     print(line, file=sys.stderr)
 

@@ -103,7 +103,7 @@ def _problem(error: click.UsageError) -> errors.Problem | None:
     if isinstance(error, click.NoSuchCommand) and error.ctx and isinstance(command, click.Group):
         known = command.list_commands(error.ctx)
         allowed = f"a command that `{error.ctx.command_path} --help` lists"
-        fix = _with_value(error.ctx, command, error.command_name) or nearest(error.command_name, known)
+        fix = _find_command(error.ctx, command, error.command_name) or nearest(error.command_name, known)
         return errors.Problem(path="COMMAND", got=repr(error.command_name), allowed=allowed, fix=fix)
     if isinstance(error, click.MissingParameter) and error.param:
         is_option = isinstance(error.param, click.Option)
@@ -116,7 +116,7 @@ def _problem(error: click.UsageError) -> errors.Problem | None:
     return None
 
 
-def _with_value(ctx: click.Context, group: click.Group, word: str) -> str:
+def _find_command(ctx: click.Context, group: click.Group, word: str) -> str:
     """Return the command of *group* that takes *word* as a value, as a question; empty if there is none."""
     takers = [
         name

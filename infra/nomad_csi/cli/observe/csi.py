@@ -47,14 +47,14 @@ secrets_options = argument_secrets.options(
 
 def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
     """Return the secrets of the environment, and of the file, which takes precedence. Raises `errors.SpecError`."""
-    found = _of_variable(os.environ.get(SECRETS, ""))
+    found = _parse_variable(os.environ.get(SECRETS, ""))
     if arguments.secrets is not None:
         source = str(arguments.secrets)
         found |= _checked(draft.read_yaml(inputs.text(arguments.secrets), source), source)
     return found
 
 
-def _of_variable(text: str) -> dict[str, str]:
+def _parse_variable(text: str) -> dict[str, str]:
     if not text.strip():
         return {}
     if text.lstrip().startswith("{"):

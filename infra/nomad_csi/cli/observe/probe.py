@@ -76,7 +76,7 @@ def _compared(arguments: command.Arguments, found: report.ProbeReport, local: st
     from nomad_csi.probing import probe_deep  # noqa: PLC0415
 
     with inputs.reading(arguments) as nomad:
-        return probe_deep.of_endpoint(
+        return probe_deep.probe_endpoint(
             nomad,
             arguments.plugin,
             found,

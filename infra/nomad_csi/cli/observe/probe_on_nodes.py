@@ -53,8 +53,10 @@ def run(arguments: command.Arguments) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        how = probe_job_plugins.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.tell)
-        found = probe_deep.on_nodes(nomad, arguments.on_nodes, how)
+        how = probe_job_plugins.OnNodes(
+            job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.print_progress
+        )
+        found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
     output.show(arguments, found.as_json(), found.as_table())
     return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
 

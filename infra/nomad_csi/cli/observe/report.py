@@ -48,7 +48,7 @@ def run(arguments: command.Arguments) -> int:
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
-        found = cluster_report.look(nomad, question)
+        found = cluster_report.build_report(nomad, question)
     _write(_text(found, as_data=arguments.json), arguments.out, found.status[0])
     code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
     return options.exit_code(arguments, code, found.findings)
@@ -57,7 +57,7 @@ def run(arguments: command.Arguments) -> int:
 def _text(found: model.ClusterReport, *, as_data: bool) -> str:
     if as_data:
         return output.as_json(found.as_json()) + "\n"
-    return html.html(page.of(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
+    return html.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
 
 
 def _write(text: str, path: Path | None, status: str) -> None:

@@ -50,7 +50,7 @@ def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes |
     return probe_job_plugins.OnNodes(
         job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
-        tell=_silent if arguments.watch else output.tell,
+        tell=_silent if arguments.watch else output.print_progress,
     )
 
 

@@ -74,7 +74,7 @@ class Screen:
         self._write(_CLOSE)
         if self._last is not None:
             found = self._last.found.as_table(only_wrong=True) if self._last.found else ""
-            self._write(_fit(f"{found}\n{rounds.when(self._last.at_s)}  {self._last.in_words}\n".lstrip("\n")))
+            self._write(_fit(f"{found}\n{rounds.when(self._last.at_s)}  {self._last.summary}\n".lstrip("\n")))
 
     def _terminal_size(self) -> os.terminal_size:
         return os.get_terminal_size(self._out.fileno())
@@ -94,7 +94,7 @@ class Screen:
         if self._last is None:
             return
         at = rounds.when(self._last.at_s)
-        yield f"{table.painted(self._last.mood, colour=self._colour)}  {self._last.in_words}, at {at}"
+        yield f"{table.painted(self._last.result, colour=self._colour)}  {self._last.summary}, at {at}"
         if self._changes:
             yield "\nwhat changed, the last at the bottom"
             yield from self._changes
@@ -146,7 +146,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     shown = _shown(arguments)
     code = errors.EXIT_ERROR
     try:
-        with verifier.events(output.tell) as events:
+        with verifier.events(output.print_progress) as events:
             while True:
                 began = time.monotonic()
                 events.clear()
@@ -223,7 +223,7 @@ class _Lines(_Stream):
         at = rounds.when(done.at_s)
         for change in done.changed:
             print(f"{at}  {change}", file=self._out)
-        if done.in_words != self._summary:
-            self._summary = done.in_words
-            print(f"{at}  {done.in_words}", file=self._out)
+        if done.summary != self._summary:
+            self._summary = done.summary
+            print(f"{at}  {done.summary}", file=self._out)
         self._out.flush()

@@ -57,7 +57,7 @@ def run(arguments: command.Arguments) -> int:
             grows=arguments.grow,
             is_dry_run=arguments.dry_run,
             step_timeout_s=arguments.step_timeout_s or 0,
-            tell=output.tell,
+            tell=output.print_progress,
         )
         outcomes = creation.create(nomad, zip(wanted, filled, strict=True), options)
     shown = {"volumes": [item.as_json() for item in outcomes], "dry_run": arguments.dry_run}

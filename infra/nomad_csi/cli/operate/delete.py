@@ -75,7 +75,7 @@ def run(arguments: command.Arguments) -> int:
             deletion.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
-                word=_word(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
+                confirmation=_confirmation(f"{namespace}/{volume_id}", map("/".join, arguments.yes_delete_data)),
                 external_id=arguments.external_id,
                 plugin_id=arguments.plugin,
             )
@@ -118,7 +118,7 @@ def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
         made=made,
         accepts_unguarded=arguments.accept_unguarded,
         accepts_unregistered=arguments.accept_unregistered,
-        tell=output.tell,
+        tell=output.print_progress,
     )
 
 
@@ -127,6 +127,6 @@ def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
 
 
-def _word(key: str, given: Iterable[str]) -> str:
+def _confirmation(key: str, given: Iterable[str]) -> str:
     """Return the user's confirmation of *key*: given as an option, or typed."""
     return key if key in given else options.typed(QUESTION.format(key=key), f"type {key} to delete its data")

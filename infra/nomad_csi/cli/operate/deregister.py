@@ -44,7 +44,7 @@ def run(arguments: command.Arguments) -> int:
         requester=owners.requester(arguments),
     )
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
-        done = deregistration.deregister(client, arguments.volumes, options, tell=output.tell)
+        done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
         outcomes = [_explained(client, item) for item in done]
     could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""

@@ -29,7 +29,7 @@ stack forgets is brought back with `pulumi stack import` of the backup.
 def run(arguments: command.Arguments) -> int:
     """Show the changes, confirm, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
-    found = eject.look(stack, arguments.stack or "the selected stack")
+    found = eject.plan_ejection(stack, arguments.stack or "the selected stack")
     output.show(arguments, found.as_json(), "\n".join(_shown(found, arguments.out)))
     if arguments.dry_run or not found.forgotten:
         return 0
@@ -41,7 +41,7 @@ def run(arguments: command.Arguments) -> int:
     if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
-    eject.run(stack, found, folder=arguments.out, backup=backup, tell=output.tell)
+    eject.run(stack, found, folder=arguments.out, backup=backup, tell=output.print_progress)
     print(_afterwards(found, arguments.out), file=sys.stderr)
     return 0
 

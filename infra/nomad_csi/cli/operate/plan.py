@@ -18,7 +18,7 @@ def run(arguments: command.Arguments) -> int:
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.reading(arguments, [arguments.spec]) as nomad:
-        drawn = planned_changes.draw(
+        drawn = planned_changes.plan_changes(
             nomad, plan, external_ids, folder=arguments.out, templates=arguments.templates, owner=arguments.owner
         )
     output.show(arguments, drawn.as_json(), drawn.as_table())

@@ -52,7 +52,7 @@ def run(arguments: command.Arguments) -> int:
             requester=owners.requester(arguments),
             deadline_s=arguments.timeout_s,
             is_dry_run=arguments.dry_run,
-            tell=output.tell,
+            tell=output.print_progress,
         )
     shown = {
         "volumes": [item.as_json() for item in outcomes],

@@ -34,15 +34,15 @@ def run(arguments: command.Arguments) -> int:
             timeout_s=arguments.step_timeout_s,
             aws_region=arguments.aws_region,
             sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
-            tell=output.tell,
+            tell=output.print_progress,
         )
-    output.show(arguments, outcome.as_json(), _as_text(outcome))
+    output.show(arguments, outcome.as_json(), _print_outcome(outcome))
     if outcome.status == "failed" or outcome.left_behind:
         return errors.EXIT_CHANGES
     return 0 if outcome.status == "verified" else errors.EXIT_ERROR
 
 
-def _as_text(outcome: smoke_round.SmokeOutcome) -> str:
+def _print_outcome(outcome: smoke_round.SmokeOutcome) -> str:
     rows = [("job", "client", "attach", "mount", "detach", "remarks")]
     for done in outcome.rounds:
         times = done.times

@@ -36,7 +36,7 @@ def create(arguments: command.Arguments) -> int:
         secrets=documents.secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
-        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.tell)
+        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.print_progress)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else errors.EXIT_CHANGES
 
@@ -50,9 +50,9 @@ def show(arguments: command.Arguments) -> int:
     """List the snapshots."""
     with inputs.connect(arguments) as nomad:
         if arguments.volume:
-            found = volume_snapshots.of_volume(nomad, *arguments.volume)
+            found = volume_snapshots.list_of_volume(nomad, *arguments.volume)
         else:
-            found = volume_snapshots.of_plugin(nomad, arguments.plugin)
+            found = volume_snapshots.list_of_plugin(nomad, arguments.plugin)
     _print(found, as_json=arguments.json)
     return 0
 
@@ -69,12 +69,12 @@ def show(arguments: command.Arguments) -> int:
 @inputs.nomad_connection
 def delete(arguments: command.Arguments) -> int:
     """Confirm each snapshot, and then delete all."""
-    words = {item: _word(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
-    for item, word in words.items():
-        deletion.refuse_without_word(item, word)
+    words = {item: _confirmation(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
+    for item, confirmation in words.items():
+        deletion.refuse_unconfirmed(item, confirmation)
     with inputs.connect(arguments) as nomad:
-        for item, word in words.items():
-            volume_snapshots.delete(nomad, arguments.plugin, item, word=word)
+        for item, confirmation in words.items():
+            volume_snapshots.delete(nomad, arguments.plugin, item, confirmation=confirmation)
             if not arguments.json:
                 print(f"{item}  deleted")
     if arguments.json:
@@ -82,7 +82,7 @@ def delete(arguments: command.Arguments) -> int:
     return 0
 
 
-def _word(snapshot_id: str, given: Iterable[str]) -> str:
+def _confirmation(snapshot_id: str, given: Iterable[str]) -> str:
     question = (
         f"delete removes snapshot {snapshot_id} with the data that only it holds; no volume can be made from it then."
     )

@@ -145,7 +145,7 @@ def answered(call: Call, status: int, text: str) -> Classification:
         return Classification(
             kind="refused", advice="redirects are not followed: check NOMAD_ADDR, and whether it is https"
         )
-    return _for(call, *(_STATUSES.get(status) or _by_sentence(text)))
+    return _classified(call, *(_STATUSES.get(status) or _match_sentence(text)))
 
 
 def status_of(status: int, text: str) -> int:
@@ -155,7 +155,7 @@ def status_of(status: int, text: str) -> int:
 
 def unanswered(call: Call) -> Classification:
     """Return the classification of *call* if it was sent and there was no reply."""
-    return _for(call, "ambiguous", "")
+    return _classified(call, "ambiguous", "")
 
 
 def changes_nothing(call: Call) -> bool:
@@ -163,7 +163,7 @@ def changes_nothing(call: Call) -> bool:
     return _READS.fullmatch(f"{call.method} {call.path}") is not None
 
 
-def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
+def _match_sentence(text: str) -> tuple[errors.ReplyKind, str]:
     for sentence, kind, advice in SENTENCES:
         if sentence in text:
             is_unstored = kind == "ambiguous" and _BEFORE_STORING in text
@@ -171,7 +171,7 @@ def _by_sentence(text: str) -> tuple[errors.ReplyKind, str]:
     return "refused", ""
 
 
-def _for(call: Call, kind: errors.ReplyKind, advice: str) -> Classification:
+def _classified(call: Call, kind: errors.ReplyKind, advice: str) -> Classification:
     """Return the classification; a lost read is never ambiguous."""
     if kind == "ambiguous" and changes_nothing(call):
         return Classification(kind="retry", advice=advice)

@@ -58,7 +58,7 @@ def _fits(entry: str, host: str, port: int | None) -> bool:
     if entry in {"", "*"}:
         return entry == "*"
     if "/" in entry:
-        return _in_network(entry, host)
+        return _matches_network(entry, host)
     name, _, its_port = entry.rpartition(":") if entry.count(":") == 1 else (entry, "", "")
     if its_port and its_port != str(port):
         return False
@@ -68,7 +68,7 @@ def _fits(entry: str, host: str, port: int | None) -> bool:
     return host.endswith(below) if below.startswith(".") else host == below or host.endswith(f".{below}")
 
 
-def _in_network(entry: str, host: str) -> bool:
+def _matches_network(entry: str, host: str) -> bool:
     try:
         return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
     except ValueError:
@@ -213,7 +213,7 @@ class Connection:
         Raises `errors.SpecError`, also if credentials of *environment*, or *secrets*, would go to an address that
         only *file* names: anyone who can change the file could collect them.
         """
-        known = _of_environment(environment)
+        known = _environment_settings(environment)
         of_file, typed = dict(file or {}), {name: value for name, value in overrides.items() if value is not None}
         given = known | of_file | typed
         if "address" in of_file and "address" not in typed:
@@ -237,7 +237,7 @@ def _normal(address: str) -> tuple[str, str, int | None] | str:
     return parts.scheme, parts.hostname or "", port
 
 
-def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+def _environment_settings(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
     }

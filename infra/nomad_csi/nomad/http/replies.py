@@ -103,7 +103,7 @@ def number(node: ReplyObject, key: str) -> int:
     return value
 
 
-def flag(node: ReplyObject, key: str) -> bool:
+def boolean(node: ReplyObject, key: str) -> bool:
     """Return the boolean at *key*."""
     value = node.get(key)
     if not isinstance(value, bool | None):
@@ -181,7 +181,7 @@ def _key(name: str) -> str:
 _READERS: Mapping[Any, Callable[[ReplyObject, str], Any]] = {
     str: text,
     int: number,
-    bool: flag,
+    bool: boolean,
     Mapping[str, str]: texts,
     tuple[str, ...]: strings,
 }

@@ -209,7 +209,7 @@ def read_many(calls: Iterable[Callable[[], _Read]]) -> Iterator[_Read]:
 
     After the first error no call begins. Few results are buffered: those of 10,000 volumes would be large.
     """
-    return side_by_side.in_order(calls, workers=READERS, ahead=4 * READERS)
+    return side_by_side.run_in_order(calls, workers=READERS, ahead=4 * READERS)
 
 
 def path_of(*segments: str) -> str:

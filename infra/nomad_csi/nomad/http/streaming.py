@@ -94,7 +94,7 @@ class Stream:
             self._response = response
         if response.status != http.HTTPStatus.OK:
             reply = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
-            raise NoStreamError(f"status {response.status}: {reply}; {permissions.to_watch()}")
+            raise NoStreamError(f"status {response.status}: {reply}; {permissions.watch_permissions()}")
         rest = _first(response)
         while True:
             *lines, rest = rest.split(b"\n")
@@ -118,4 +118,4 @@ def _first(response: urllib3.BaseHTTPResponse) -> bytes:
     with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
         if part := _part(response, FIRST_S):
             return part
-    raise NoStreamError(f"nothing came, as for a token that lacks a capability; {permissions.to_watch()}")
+    raise NoStreamError(f"nothing came, as for a token that lacks a capability; {permissions.watch_permissions()}")

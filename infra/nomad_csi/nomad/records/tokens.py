@@ -51,7 +51,7 @@ class AclToken:
         rules = (each for rules in self.policies.values() for each in rules.namespaces.items())
         return _granted(rules, namespace)
 
-    def of_variables(self, namespace: str, path: str) -> frozenset[str]:
+    def variable_capabilities(self, namespace: str, path: str) -> frozenset[str]:
         """Return the capabilities on the variable at *path*."""
         rules = (each for rules in self.policies.values() for each in rules.variables.items())
         return _granted(((_path(*key), granted) for key, granted in rules), _path(namespace, path))

@@ -59,8 +59,8 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
 def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str, *, any_flag: bool
 ) -> Iterator[Problem]:
-    flag = arguments.flag(argument)
-    if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.in_argument(argument):
+    flag = arguments.flag_name(argument)
+    if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.argument_has_secret(argument):
         allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
         got = f"--{flag} and a value that is not shown" if argument.startswith("-") else "[not shown]"
         yield Problem(path=path, got=got, allowed=allowed, fix="use credentials")

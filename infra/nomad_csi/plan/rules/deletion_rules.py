@@ -29,10 +29,10 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str,
         fix = f"{warning}; make sure that it does not happen, and accept it"
         yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
     if how.endpoint and known and not how.skip_final_snapshot:
-        yield from _without_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")
+        yield from _check_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")
 
 
-def _without_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
+def _check_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Yield a problem if the final snapshot would be deleted with its volume, which shows only after deregistration."""
     backend = str(config.get("driver", ""))
     for pattern, key in known.snapshot_config.items():

@@ -33,7 +33,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     yield from _provider(plugin, driver, path)
     yield from _texts(plugin, path)
     yield from _timing(plugin, driver, path)
-    yield from _on_nodes(plugin.verify, f"{path}.verify")
+    yield from _check_on_nodes(plugin.verify, f"{path}.verify")
 
 
 def check_plugins(
@@ -165,7 +165,7 @@ def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) 
 
 
 def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    if jobs.in_containers(plugin, driver) and not (plugin.image or driver.image):
+    if jobs.runs_image(plugin, driver) and not (plugin.image or driver.image):
         allowed = "an image, which the driver does not name"
         yield Problem(path=f"{path}.image", got="nothing", allowed=allowed, fix="add it")
     if plugin.image and plugin.image_digest and "@" in plugin.image:
@@ -199,7 +199,7 @@ def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool
     return monolith is not None and jobs.job_type(plugin, "monolith", monolith) == "service"
 
 
-def _on_nodes(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
+def _check_on_nodes(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
     asked = verify.on_nodes
     if asked is None:
         return

@@ -35,7 +35,7 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
             yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
     for key, reasons in file.not_in_containers.items():
         value = plugin.config.get(key)
-        if isinstance(value, str) and value in reasons and jobs.in_containers(plugin, driver):
+        if isinstance(value, str) and value in reasons and jobs.runs_image(plugin, driver):
             allowed = f"a value that works in a container; not this one: {reasons[value]}"
             yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
     yield from _values(plugin.config, path, "")
@@ -147,7 +147,7 @@ def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
             allowed = "no secret: this value is written into the volume file, and Nomad shows it"
             yield Problem(path=f"{path}.{name}.{key}", got=_HIDDEN, allowed=allowed, fix="hand it over in `secrets`")
     for index, flag in enumerate(volume.mount_options.mount_flags):
-        if looks.in_flag(flag):
+        if looks.flag_has_secret(flag):
             allowed = "no secret in clear: this value is written into the volume file"
             fix = "encrypt it in the stack's config, or hand it over in `secrets`"
             yield Problem(path=f"{path}.mount_options.mount_flags[{index}]", got=_HIDDEN, allowed=allowed, fix=fix)

@@ -46,10 +46,10 @@ def make(
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
     try:
-        created = volume_creation.create(context.client, volume_document.from_inputs(wanted), timeout_s=timeout_s)
+        created = volume_creation.create(context.client, volume_document.parse_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
         if error.kind != "ambiguous":
-            owner_record_upkeep.take_back(context.client, taken, {key: error}, who, context.warn)
+            owner_record_upkeep.remove_unused(context.client, taken, {key: error}, who, context.warn)
             raise
         made = _arrived(context.client, wanted, error)
     else:
@@ -57,7 +57,7 @@ def make(
         made = created.volume
     if others := _registered_besides(context, made):
         volumes.deregister(context.client, *key)
-        owner_record_upkeep.take_back(context.client, taken, {key: others}, who, context.warn)
+        owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
     sharing_refusal.count(context, made)
     for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
@@ -77,7 +77,7 @@ def _name_to_make(
     if recorded:
         # Storage that an older release created has no nonce in its name.
         return recorded.get(created_properties.CREATED_NAME, news["name"]), ""
-    record = registration_ownership.of(client).look([key]).owners.get(key)
+    record = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
     begun = record.origin if record is not None and who.is_same_stack(record) else ""
     origin = begun or owner_records.new_nonce()
     return registration.made_name(news["name"], origin), origin
@@ -127,7 +127,7 @@ def take_over(
 def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, Any]) -> None:
     """Change *found* in place, and grow it to the desired size. Raises `errors.RefusedError` for one too large."""
     _refuse_shrinking(found, news)
-    wanted = volume_document.as_stored(volume_document.from_inputs(news), found)
+    wanted = volume_document.keep_stored_fields(volume_document.parse_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
         context.status(f"plugin {news['pluginId']} grows {found.key} to {listing.size(wanted.capacity_min_bytes)}")
     try:

@@ -39,7 +39,7 @@ def objection(identity: str, recorded: Mapping[str, Any]) -> str:
     )
 
 
-def told_of_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+def describe_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
     """Yield the consequence where *news* have another ``onDestroy`` than *recorded*."""
     storage = recorded.get("externalId", "its storage")
     if is_wanted(news) and not is_wanted(recorded):
@@ -58,18 +58,18 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
-def order(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
+def deletion_request(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
     """Return the request to delete the volume *recorded*; the recorded ``onDestroy`` is its confirmation."""
     namespace, volume_id = recorded["namespace"], recorded["volumeId"]
-    word = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
+    confirmation = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
     return deletion.DeletionRequest(
-        namespace=namespace, volume_id=volume_id, word=word, plugin_id=str(recorded.get("pluginId", ""))
+        namespace=namespace, volume_id=volume_id, confirmation=confirmation, plugin_id=str(recorded.get("pluginId", ""))
     )
 
 
 def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.DeletionOptions:
     """Return the options of the deletion. The custom timeout of the step is the timeout of a last snapshot."""
-    how, key = recorded.get("deletion", {}), order(recorded).key
+    how, key = recorded.get("deletion", {}), deletion_request(recorded).key
     cluster = str(recorded.get("cluster", ""))
     return deletion.DeletionOptions(
         wait_s=volume_steps.ENDING_WAIT_S,
@@ -100,8 +100,8 @@ def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]
     volume_ownership.refuse_others(context.client, recorded, recorded)
     volume = volumes.get(context.client, recorded["namespace"], recorded["volumeId"])
     if volume is not None:
-        volume_steps.let_go(context, volume, recorded)
-    [outcome] = deletion.delete(context.client, [order(recorded)], options(context, recorded))
+        volume_steps.wait_until_free(context, volume, recorded)
+    [outcome] = deletion.delete(context.client, [deletion_request(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
@@ -120,7 +120,7 @@ def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any
         return False
     storage = recorded["externalId"]
     try:
-        found = deletion.observe(context.client, order(recorded), options(context, recorded))
+        found = deletion.observe(context.client, deletion_request(recorded), options(context, recorded))
         is_deleted = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
     except errors.NomadCsiError as error:
         context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")
@@ -139,7 +139,7 @@ def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any
 def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether the owner record of the volume was removed."""
     key = (recorded["namespace"], recorded["volumeId"])
-    return bool(recorded.get("marked")) and key not in registration_ownership.of(client).labels([key])
+    return bool(recorded.get("marked")) and key not in registration_ownership.owner_records_of(client).labels([key])
 
 
 def sentence(outcome: deletion.DeletionOutcome) -> str:

@@ -142,6 +142,6 @@ def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure
             yield properties.Failure(path="deletion.endpoint", reason=error.message)
 
 
-def as_meant(values: Mapping[str, Any]) -> dict[str, Any]:
+def normalize(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return *values* in a normal form: ``onDestroy: keep`` is the default, and left out."""
     return {name: value for name, value in values.items() if (name, value) != ("onDestroy", KEEP)}

@@ -58,7 +58,7 @@ class CreatedVolumeResource(resource.Resource):
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
         values, failures = volume_properties.check(self.declared.inputs, news)
-        meant = created_properties.as_meant(volume_document.in_order(values))
+        meant = created_properties.normalize(volume_document.sort_places(values))
         return meant, (*failures, *created_properties.wrong_together(values))
 
     def diff(
@@ -71,14 +71,14 @@ class CreatedVolumeResource(resource.Resource):
         """
         hidden = {"foreignMountFlags": "mountOptions.mountFlags", created_properties.DEREGISTERED: "deregistered"}
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
-        also = (*also, *stack_identity.brought_forward(old_outputs))
+        also = (*also, *stack_identity.missing_outputs(old_outputs))
         found = self._difference(old_inputs, old_outputs, news, also)
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
             return replace(found, notice="; ".join(replacement_sentence(identity, old_outputs, news)))
         notices = (
             *size_sentence(old_outputs, news),
-            *created_deletion.told_of_change(identity, old_outputs, news),
+            *created_deletion.describe_change(identity, old_outputs, news),
         )
         return replace(found, notice="; ".join(notices))
 
@@ -90,7 +90,7 @@ class CreatedVolumeResource(resource.Resource):
         also: tuple[str, ...] = (),
     ) -> resource.ResourceDiff:
         """Return the diff, without places whose topology key alone changed in the catalogue."""
-        wanted = volume_document.with_recorded_places(old_inputs, news)
+        wanted = volume_document.keep_recorded_places(old_inputs, news)
         changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
         return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
 
@@ -118,7 +118,7 @@ class CreatedVolumeResource(resource.Resource):
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Create the volume, or take over an equal one. Raises `errors.RefusedError` where it differs."""
-        return self.bring(context, news, volume_ownership.hold(news, {}))
+        return self.bring(context, news, volume_ownership.next_hold(news, {}))
 
     def bring(
         self, context: resource.Context, news: Mapping[str, Any], held: volume_ownership.Hold, *, is_ours: bool = False
@@ -128,7 +128,7 @@ class CreatedVolumeResource(resource.Resource):
 
         *is_ours*: change a volume that differs as if it were adopted, unless another owner has it by then.
         """
-        found = volume_steps.found(context, news)
+        found = volume_steps.read_new(context, news)
         if found is None:
             answered = created_changes.make(context, news, held, {})
         else:
@@ -171,7 +171,7 @@ class CreatedVolumeResource(resource.Resource):
         volume_ownership.refuse_others(context.client, news, old_outputs)
         secret_safety.refuse(context.client, identity, news)
         found = volumes.get(context.client, news["namespace"], news["volumeId"])
-        held = volume_ownership.hold(news, old_outputs)
+        held = volume_ownership.next_hold(news, old_outputs)
         done = stack_identity.recorded(context, held.nonce)
         if found is None and old_outputs.get(created_properties.DEREGISTERED):
             made = created_changes.make(context, news, held, old_outputs)
@@ -194,7 +194,7 @@ class CreatedVolumeResource(resource.Resource):
 
         Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
         """
-        if volume_steps.is_held_elsewhere(context, self.declared.token, identity, outputs):
+        if volume_steps.is_taken_over(context, self.declared.token, identity, outputs):
             return
         wanted = context.operation.declared(self.declared.token, context.urn)
         if wanted is not None:
@@ -235,11 +235,11 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
     made = (created_properties.MADE, created_properties.CREATED_NAME)
-    return {name: recorded[name] for name in made if name in recorded} | volume_ownership.of_step(recorded)
+    return {name: recorded[name] for name in made if name in recorded} | volume_ownership.step_outputs(recorded)
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
-    shown = volume_document.of_created(volume)
-    live, foreign = volume_document.as_recorded(volume, shown, recorded, made_by_plugin=True)
+    shown = volume_document.inputs_of_created(volume)
+    live, foreign = volume_document.merge_recorded(volume, shown, recorded, made_by_plugin=True)
     return live, created_properties.DECLARED.recorded(live) | volume_document.outputs_of(volume) | foreign

@@ -68,7 +68,7 @@ class CreationOutcome(outcome.VolumeOutcome):
         remarks = "; ".join(part for part in (self.reason, *self.changes, hidden) if part)
         return (f"{self.external_id}{size}", remarks)
 
-    def as_done(self) -> "CreationOutcome":
+    def carried_out(self) -> "CreationOutcome":
         """Return the outcome once this one is carried out."""
         is_sent = self.status == "unchanged" and bool(self.not_comparable)
         return dataclasses.replace(self, status="updated" if is_sent else _DONE[self.status])
@@ -167,14 +167,14 @@ def _one(
     except resource.InitFailedError as error:
         return _outcome(key, "unknown", str(error))
     size = made["capacityBytes"]
-    return dataclasses.replace(judged.as_done(), external_id=made["externalId"], capacity_bytes=size)
+    return dataclasses.replace(judged.carried_out(), external_id=made["externalId"], capacity_bytes=size)
 
 
 def _checked(
     planned: model.VolumePlan, document: registration.VolumeRegistration, who: registration_ownership.Requester
 ) -> resource.Properties:
     """Return the checked inputs of the resource. Raises `errors.SpecError`."""
-    news, failures = _RESOURCE.check(volume_document.of_plan(planned, document, who.owner))
+    news, failures = _RESOURCE.check(volume_document.inputs_of_plan(planned, document, who.owner))
     if failures:
         problems = tuple(errors.Problem(path=item.path, got="", allowed=item.reason) for item in failures)
         raise errors.SpecError(problems, source=f"volume {planned.key}")
@@ -191,7 +191,7 @@ def _judged(
     """
     secret_safety.refuse(client, "/".join(key), news)
     who = volume_ownership.requester(news, {})
-    record = registration_ownership.of(client).look([key], options.tell).owners.get(key)
+    record = registration_ownership.owner_records_of(client).read([key], options.tell).owners.get(key)
     if record is not None and not who.may_have(record):
         refused = _outcome(key, "refused", f"belongs to owner {record}; nothing was changed: --adopt takes it over")
         return dataclasses.replace(refused, owner=str(record)), False

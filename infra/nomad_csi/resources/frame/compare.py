@@ -24,7 +24,7 @@ def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
             yield from changes(old.get(name, _ABSENT), new.get(name, _ABSENT), properties.join_path(path, name))
     elif isinstance(old, list) and isinstance(new, list):
         for position in range(max(len(old), len(new))):
-            yield from changes(_at(old, position), _at(new, position), properties.join_path(path, position))
+            yield from changes(_item_at(old, position), _item_at(new, position), properties.join_path(path, position))
     elif old is _ABSENT:
         yield PropertyChange(path=path, kind="added")
     elif new is _ABSENT:
@@ -62,5 +62,5 @@ def difference(
     )
 
 
-def _at(items: list[Any], position: int) -> Any:
+def _item_at(items: list[Any], position: int) -> Any:
     return items[position] if position < len(items) else _ABSENT

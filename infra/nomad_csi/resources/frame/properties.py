@@ -159,7 +159,7 @@ record = functools.partial(Property, "record")
 
 
 @functools.cache
-def in_python(name: str) -> str:
+def python_name(name: str) -> str:
     """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
     return re.sub(r"(?=[A-Z])", "_", name).lower()
 
@@ -169,7 +169,7 @@ def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
     return frozenset(name for name, item in declared.items() if item.secret)
 
 
-def with_unknown_parts(declared: Property, value: Any) -> Any:
+def spread_unknown(declared: Property, value: Any) -> Any:
     """
     Return a *value* of the kind that is *declared*, with `UNKNOWN` only in place of a string.
 
@@ -179,12 +179,12 @@ def with_unknown_parts(declared: Property, value: Any) -> Any:
     match declared.kind:
         case "list":
             item = declared.item or Property(kind="text")
-            return [with_unknown_parts(item, each) for each in ([UNKNOWN] if value == UNKNOWN else value)]
+            return [spread_unknown(item, each) for each in ([UNKNOWN] if value == UNKNOWN else value)]
         case "map":
             return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value
         case "record":
             given = dict.fromkeys(declared.fields, UNKNOWN) if value == UNKNOWN else value
-            return {name: with_unknown_parts(declared.fields[name], each) for name, each in given.items()}
+            return {name: spread_unknown(declared.fields[name], each) for name, each in given.items()}
         case "number":
             return -1 if value == UNKNOWN else value
         case _:

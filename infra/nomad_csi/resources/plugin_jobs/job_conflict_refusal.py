@@ -28,7 +28,7 @@ def refuse(
     for task in tasks:
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():
-        beside = job_conflicts.look(context.client, wanted, own)
+        beside = job_conflicts.find_conflicts(context.client, wanted, own)
         mine = frozenset(key for key, owner in beside.owners.items() if who.is_same_stack(owner))
         judged = (
             *beside.only(mine, inside=True).check(wanted),

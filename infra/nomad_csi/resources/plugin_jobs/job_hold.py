@@ -10,7 +10,7 @@ from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 
 
-def take(context: resource.Context, inputs: Mapping[str, Any], held: owner_records.Hold, label: str) -> None:
+def acquire(context: resource.Context, inputs: Mapping[str, Any], held: owner_records.Hold, label: str) -> None:
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
@@ -20,7 +20,7 @@ def take(context: resource.Context, inputs: Mapping[str, Any], held: owner_recor
     )
     origin = job_ownership.digest(label) if label else ""
     held = owner_records.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
-    job_ownership.records(context.client).take({key: held}, who, context.warn)
+    job_ownership.records(context.client).acquire({key: held}, who, context.warn)
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
@@ -43,10 +43,10 @@ def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     return job_ownership.records(client).is_moved(key, volume_ownership.requester(recorded, recorded), nonce)
 
 
-def is_held_by_another(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
+def is_another_resources(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack than that of the *recorded* outputs holds the job, by the cache."""
-    return volume_ownership.is_held_by_another(
-        job_ownership.records(client).seen((found.namespace, found.job_id)), recorded
+    return volume_ownership.is_another_resources(
+        job_ownership.records(client).cached((found.namespace, found.job_id)), recorded
     )
 
 
@@ -78,7 +78,7 @@ def cluster_recorded_as(
     before, owner = recorded.get("cluster"), str(inputs.get("owner", ""))
     if recorded and not before and not (owner and str(job_ownership.owner_of(client, found)) == owner):
         return {}
-    now = cluster_identity.of(client) or before
+    now = cluster_identity.cluster_id(client) or before
     return {"cluster": now} if now else {}
 
 

@@ -42,13 +42,13 @@ class PluginJobResource(resource.Resource):
             self.declared,
             old_inputs,
             news,
-            also_updates=(*drifted, *stack_identity.brought_forward(old_outputs)),
+            also_updates=(*drifted, *stack_identity.missing_outputs(old_outputs)),
             notice=_notice(identity, news),
         )
         if found.replaces or not news.get("replaceForType") or not job_type.is_changed(old_inputs, news):
             return found
         updates = tuple(path for path in found.updates if path != "hcl")
-        notice = _notice(identity, news, job_type.of_hcl(news["hcl"]))
+        notice = _notice(identity, news, job_type.read_job_type(news["hcl"]))
         return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
@@ -85,7 +85,7 @@ class PluginJobResource(resource.Resource):
         found = jobs.get(context.client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
         _refuse_foreign(context.client, found, document, news)
-        cluster_identity.of(context.client, make="owner" in news)
+        cluster_identity.cluster_id(context.client, make="owner" in news)
         return _identity(news), _run(context, document, found, news, {})
 
     def read(
@@ -123,7 +123,7 @@ class PluginJobResource(resource.Resource):
         cluster_identity.refuse_other(context.client, f"job {identity}", old_outputs, is_there=found is not None)
         if not news.get("adopt"):
             job_hold.refuse_other(context.client, found, news, old_outputs)
-        cluster_identity.of(context.client, make="owner" in news)
+        cluster_identity.cluster_id(context.client, make="owner" in news)
         return _run(context, document, found, news, old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
@@ -215,7 +215,7 @@ def _refuse_foreign(
 ) -> None:
     """Raise `errors.RefusedError` where the job runs, is not this stack's, and is neither equal nor to be adopted."""
     if found and not found.stopped and not news.get("adopt") and not _is_ours(client, found, document, news):
-        planned = jobs.plan(client, job_ownership.as_marked(document, found))
+        planned = jobs.plan(client, job_ownership.copy_owner_mark(document, found))
         job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
 
 
@@ -252,12 +252,12 @@ def _run(
     their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another stack is
     registered: releases without owner records identify the owner by the label.
     """
-    held, who = volume_ownership.hold(news, recorded), volume_ownership.requester(news, recorded)
+    held, who = volume_ownership.next_hold(news, recorded), volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
     if found and not found.stopped and is_free and _drift_of(context.client, found, document) == EQUAL:
-        job_hold.take(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+        job_hold.acquire(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
     else:
-        job_hold.take(context, news, held, _owner(news))
+        job_hold.acquire(context, news, held, _owner(news))
         document = job_ownership.marked(document, _owner(news))
         _register(context, document, jobs.plan(context.client, document), news)
     return _observed(context.client, news, stack_identity.recorded(context, held.nonce), recorded)
@@ -325,8 +325,8 @@ def _live(
     """Return the *inputs*, for an import those submitted with the job, and outputs with the drift from them."""
     known = dict(inputs) or _imported(client, found)
     outputs = _outputs(known, found, _drift(client, found, known))
-    step = volume_ownership.of_step(recorded)
-    if job_hold.is_held_by_another(client, found, recorded):
+    step = volume_ownership.step_outputs(recorded)
+    if job_hold.is_another_resources(client, found, recorded):
         step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
     return known, outputs | job_hold.cluster_recorded_as(client, found, known, recorded) | step
 
@@ -339,7 +339,7 @@ def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> s
 
 def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> str:
     """Return the drift of the job *found* from *document* by Nomad's plan, ignoring the owner's label."""
-    return jobs.plan(client, job_ownership.as_marked(document, found)).diff_type
+    return jobs.plan(client, job_ownership.copy_owner_mark(document, found)).diff_type
 
 
 def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:

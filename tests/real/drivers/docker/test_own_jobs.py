@@ -47,7 +47,7 @@ def test_probe_in_a_container_reaches_the_sockets(stack, own):
     job = probe_job.ProbeJob(image=own, state_dir=f"{stack.agent.folder}/client")
 
     how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
-    found = probe_deep.on_nodes(stack.agent.client, "hostpath0", how)
+    found = probe_deep.probe_on_nodes(stack.agent.client, "hostpath0", how)
 
     assert [(row.role, row.status) for row in found.rows] == [("controller", "ready"), ("node", "ready")], found
     assert {row.report.name for row in found.rows} == {DRIVER.provider}
@@ -60,7 +60,7 @@ def test_state_dir_that_is_not_the_clients_is_told(stack, own, tmp_path):
     job = probe_job.ProbeJob(image=own, state_dir=str(elsewhere))
 
     how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
-    found = probe_deep.on_nodes(stack.agent.client, "hostpath0", how)
+    found = probe_deep.probe_on_nodes(stack.agent.client, "hostpath0", how)
 
     assert {row.status for row in found.rows} == {"no-answer"}
     assert f"bind source path does not exist: {elsewhere}/csi/plugins" in found.rows[0].detail

@@ -22,7 +22,7 @@ class WatchedPlugin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class Observation:
     """Observed state and status of a plugin at one moment."""
 
     wanted: WatchedPlugin
@@ -35,7 +35,7 @@ class Look:
     """Findings from comparing probe results with its volumes and Nomad's cached values; if a job probed it."""
 
 
-class Looker:
+class Observer:
     """Checks the same plugins repeatedly. Attributes of clients are cached until these change."""
 
     def __init__(
@@ -54,9 +54,13 @@ class Looker:
         self._on_nodes = on_nodes
         self._clients = clients.ClientCache(client)
 
-    def look(
-        self, before: Sequence[Look] = (), *, is_first: bool = False, needs: probe_job_plugins.ProbedVolumes = NONE
-    ) -> tuple[Look, ...]:
+    def observe(
+        self,
+        before: Sequence[Observation] = (),
+        *,
+        is_first: bool = False,
+        needs: probe_job_plugins.ProbedVolumes = NONE,
+    ) -> tuple[Observation, ...]:
         """
         Check each plugin once; with earlier checks *before*, restarts since then are findings.
 
@@ -76,10 +80,10 @@ class Looker:
             expectations = [item.expectation for item in self._wanted]
             seen = probe_job_plugins.merged(list(zip(expectations, seen, strict=True)), results)
         with_zones = any(_needs_zones(item.expectation, now) for item, now in zip(self._wanted, seen, strict=True))
-        all_nodes = self._clients.look((item.expectation for item in self._wanted), with_zones=with_zones)
+        all_nodes = self._clients.read_clients((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(
-            Look(
+            Observation(
                 wanted=item,
                 seen=now,
                 status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
