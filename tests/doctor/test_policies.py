@@ -47,12 +47,21 @@ DENY = {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
         ([allow(**ELSEWHERE), allow(**WITH_TAG)], False, None),
         ([allow(**ELSEWHERE), allow()], False, True),
         ([allow(**condition("StringLike", "ec2:ResourceTag/team", "shop-*"))], True, None),
-        ([allow(**GRANT)], False, True),
+        ([allow(**GRANT)], False, None),
+        ([allow(**condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", ["true"]))], True, True),
     ],
 )
 def test_statements(statements, is_tagged, status):
     """Statements as this package writes them are compared; another condition leaves the answer undetermined."""
     assert permissions.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, is_tagged=is_tagged) is status
+
+
+@pytest.mark.parametrize("value", ["true", True])
+def test_grant_for_a_service_is_allowed(value):
+    """The condition of our policy for keys holds where EBS uses the grant."""
+    statement = allow("kms:CreateGrant", **condition("Bool", "kms:GrantIsForAWSResource", value))
+
+    assert permissions.allows([{"Statement": [statement]}], "kms:CreateGrant", "arn:aws:kms:key") is True
 
 
 def test_single_statement_may_stand_without_a_list():

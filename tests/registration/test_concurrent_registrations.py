@@ -134,6 +134,14 @@ def test_callers_of_one_moment_share_a_request(together, scripted):
 
 
 @pytest.mark.usefixtures("node_only")
+def test_volume_that_two_callers_register_has_an_answer_for_each(together, scripted):
+    """Two resources of a program with one volume id: Nomad accepts both, and neither waits for the other."""
+    scripted.reply("PUT", "/v1/volumes", 200, {"Volumes": []})
+
+    assert together(volume(1), volume(1)) == [None, None]
+
+
+@pytest.mark.usefixtures("node_only")
 def test_refusal_of_one_is_the_error_of_one(together, scripted):
     """The sentence names it, so the others go together, and only its caller hears of it."""
     scripted.reply("PUT", "/v1/volumes", 500, "volume identity cannot be updated: v3")

@@ -199,6 +199,11 @@ def test_volume_template_that_drops_a_required_part_is_refused(changed, old, new
         ("{{ ('x' * 10 ** 9) | text }}", 1, "** is for two numbers only"),
         ("{{ ('x' * 1000000000) | text }}", 1, "* is for two numbers only"),
         ("{{ ''.__class__ | text }}", 1, "access to attribute '__class__' of 'str' object is unsafe."),
+        (
+            "{{ job.restart.parse_raw('x', content_type='x/pickle', allow_pickle=true) | text }}",
+            1,
+            "access to attribute 'parse_raw' of 'RestartSpec' object is unsafe.",
+        ),
         ("{{ (1 / 0) | number }}", 1, "ZeroDivisionError: division by zero"),
         ("{{ 5 | texts }}", 1, "TypeError: 'int' object is not iterable"),
     ],

@@ -52,6 +52,9 @@ class DeclaredResource(pulumi.CustomResource):
         given = {names.get(argument, argument): value for argument, value in arguments.items()}
         if unknown := given.keys() - declared.inputs.keys():
             raise TypeError(f"{type(self).__name__}() got an unexpected argument {min(unknown)!r}")
+        required = {name for name, item in declared.inputs.items() if item.required}
+        if missing := required - given.keys():
+            raise TypeError(f"{type(self).__name__}() missing argument {properties.python_name(min(missing))!r}")
         inputs = {name: _input(item, given.get(name)) for name, item in declared.inputs.items()}
         super().__init__(declared.token, resource_name, dict.fromkeys(declared.outputs) | inputs, opts)
         vars(self).update({attribute: vars(self)[name] for attribute, name in names.items()})

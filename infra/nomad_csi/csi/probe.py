@@ -90,12 +90,14 @@ def probe_until(
     """
     Probe until the common deadline *until* on the monotonic clock, and for at least half of *timeout_s*.
 
-    Repeats the probe if the plugin seemed silent only because this process lacked CPU time.
+    Repeats the probe if the plugin seemed silent only because it was asked late, or because this process lacked CPU
+    time.
     """
     left_s = max(until - time.monotonic(), timeout_s / 2)
     for _ in range(1 + AGAIN):
         found = probe(endpoint, timeout_s=left_s, expect_name=expect_name, role=role, cancelled=cancelled)
-        if found.status != "silent" or found.latency_ms <= (left_s + LATE * timeout_s) * 1000:
+        is_late = left_s < (1 - LATE) * timeout_s or found.latency_ms > (left_s + LATE * timeout_s) * 1000
+        if found.status != "silent" or not is_late:
             break
         left_s = timeout_s
     return found

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import pydantic
@@ -77,6 +77,8 @@ _FORM = pydantic.TypeAdapter(ProbeReport)
 
 def parse_report(document: Mapping[str, Any]) -> ProbeReport:
     """Return the report that `ProbeReport.as_json` wrote. Raises `ValueError` for anything else."""
+    if missing := [item.name for item in fields(ProbeReport) if item.name not in document]:
+        raise ValueError(f"a report with a wrong or missing {', '.join(missing)}")
     try:
         return _FORM.validate_json(json.dumps(document), strict=True)
     except pydantic.ValidationError as error:

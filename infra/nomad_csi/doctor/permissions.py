@@ -27,7 +27,9 @@ def allows(
     Undetermined is a statement with another condition than `plan.iam` writes, and one that names what it does not
     cover. *is_tagged*: whether the volume has `iam.CLUSTER_TAG`.
     """
-    known = {_as_text(iam.TAGGED): is_tagged, _as_text(iam.FOR_AWS): True, _as_text({}): True}
+    known = {_as_text({}): True, _as_text(iam.TAGGED): is_tagged}
+    if action in ON_KEYS:
+        known[_as_text(iam.FOR_AWS)] = True
     applies: dict[str, set[bool | None]] = {"Allow": set(), "Deny": set()}
     for statement in (item for document in documents for item in _list(document.get("Statement"))):
         if "NotAction" in statement or "NotResource" in statement:
@@ -40,7 +42,9 @@ def allows(
 
 
 def _as_text(condition: Mapping[str, Any]) -> str:
-    return json.dumps(condition, sort_keys=True).lower()
+    """Return *condition* in one spelling: a value and the list that holds it alone are the same."""
+    values = {operator: {key: _list(value) for key, value in keys.items()} for operator, keys in condition.items()}
+    return json.dumps(values, sort_keys=True).lower().replace('"true"', "true")
 
 
 def _fits(patterns: Any, text: str) -> bool:

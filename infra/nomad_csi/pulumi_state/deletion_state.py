@@ -37,3 +37,24 @@ def made(text: str, source: str) -> dict[str, MadeStorage]:
             key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"
             found[key] = MadeStorage(external_id=external_id, cluster=cluster if isinstance(cluster, str) else "")
     return found
+
+
+def merge(known: Mapping[str, MadeStorage], found: Mapping[str, MadeStorage], source: str) -> dict[str, MadeStorage]:
+    """
+    Return *known* with what a further state, of the file *source*, has *found*.
+
+    An older state has no clusters: it takes none away. Raises `errors.SpecError` for a volume of which two states name
+    other storage, or another cluster.
+    """
+    merged, problems = dict(known), []
+    for key, item in found.items():
+        before = known.get(key, item)
+        clusters = {before.cluster, item.cluster} - {""}
+        if before.external_id != item.external_id or len(clusters) > 1:
+            got = f"{item.external_id} {item.cluster}".strip()
+            allowed = f"{before.external_id} {before.cluster}".strip() + ", as in a state given before"
+            problems.append(errors.Problem(path=key, got=got, allowed=allowed, fix="give only the state that has it"))
+        merged[key] = MadeStorage(external_id=item.external_id, cluster=next(iter(clusters), ""))
+    if problems:
+        raise errors.SpecError(tuple(problems), source)
+    return merged

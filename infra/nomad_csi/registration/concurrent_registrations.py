@@ -119,15 +119,17 @@ class Coalescer:
                 if (key := volumes.key_of(item.document)) in taken.refused:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
-            done: dict[volumes.Key, registration.VolumeRegistration] = {}
+            done: list[registration.VolumeRegistration] = []  # one volume may be in the group twice
             for document, error in sending.send(client, ours, timeouts):
                 if error is None:
-                    done[volumes.key_of(document)] = document
+                    done.append(document)
                     continue
                 owner_record_upkeep.remove_unused(client, taken, {volumes.key_of(document): error}, requester, tell)
                 answers[id(document)].set_result(error)
-            lost_to = owner_record_upkeep.confirm(client, {key: holds[key] for key in done}, requester, tell)
-            for key, document in done.items():
+            kept = {key: holds[key] for key in map(volumes.key_of, done)}
+            lost_to = owner_record_upkeep.confirm(client, kept, requester, tell)
+            for document in done:
+                key = volumes.key_of(document)
                 answers[id(document)].set_result(
                     owner_record_upkeep.lost(key, lost_to[key]) if key in lost_to else None
                 )

@@ -49,6 +49,11 @@ class _Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**"})
 
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Allow methods of Python's and Jinja2's own types only: pydantic's models can load and execute anything."""
+        is_plain = type(obj).__module__.partition(".")[0] in {"builtins", "jinja2"}
+        return super().is_safe_attribute(obj, attr, value) and (is_plain or not callable(value))
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         if operator == "**" or not all(isinstance(side, int | float) for side in (left, right)):
             raise exceptions.SecurityError(f"{operator} is for two numbers only, and ** for none")

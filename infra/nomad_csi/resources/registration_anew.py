@@ -80,9 +80,10 @@ def register(
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.
-    uninterrupted = dataclasses.replace(context, cancelled=threading.Event())
+    client = context.client
+    uninterrupted = dataclasses.replace(context, cancelled=threading.Event(), connect=lambda: client)
     if free is not None:
-        deregistration.deregister_free(context.client, free)
+        deregistration.deregister_free(client, free)
     try:
         volume_changes.register(uninterrupted, news, held, is_new=True, recorded=recorded)
     except errors.NomadCsiError as error:

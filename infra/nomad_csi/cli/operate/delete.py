@@ -106,7 +106,7 @@ def _check(arguments: command.Arguments) -> None:
 def _options(arguments: command.Arguments) -> deletion.DeletionOptions:
     made: dict[str, deletion.MadeStorage] = {}
     for path in arguments.state:
-        made |= deletion_state.made(inputs.text(path), str(path))
+        made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
     return deletion.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,

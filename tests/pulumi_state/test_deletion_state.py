@@ -1,0 +1,42 @@
+"""What several states of a stack say of the storage that plugins created."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.pulumi_state import deletion_state
+
+KEY = "default/data"
+IN_A_CLUSTER = MadeStorage(external_id="vol-1", cluster="c1/global")
+OLDER = MadeStorage(external_id="vol-1", cluster="")
+
+
+@pytest.mark.parametrize(("first", "second"), [(IN_A_CLUSTER, OLDER), (OLDER, IN_A_CLUSTER)])
+def test_older_state_takes_no_cluster_away(first, second):
+    """In whichever order they are given: the cluster is what keeps a deletion from another one."""
+    assert deletion_state.merge({KEY: first}, {KEY: second}, "b.json") == {KEY: IN_A_CLUSTER}
+
+
+def test_volumes_of_all_states_count():
+    """Each has its own."""
+    assert deletion_state.merge({KEY: OLDER}, {"default/b": IN_A_CLUSTER}, "b.json") == {
+        KEY: OLDER,
+        "default/b": IN_A_CLUSTER,
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "got"),
+    [
+        (MadeStorage(external_id="vol-2", cluster="c1/global"), "vol-2 c1/global"),
+        (MadeStorage(external_id="vol-1", cluster="c2/global"), "vol-1 c2/global"),
+    ],
+)
+def test_states_that_contradict_each_other_are_refused(other, got):
+    """Nothing says which of them is right."""
+    with pytest.raises(errors.SpecError) as caught:
+        deletion_state.merge({KEY: IN_A_CLUSTER}, {KEY: other}, "b.json")
+
+    [problem] = caught.value.problems
+    assert (caught.value.source, problem.path, problem.got) == ("b.json", KEY, got)
+    assert problem.allowed.startswith("vol-1 c1/global, as in a state")
