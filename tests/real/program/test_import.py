@@ -31,7 +31,7 @@ def own(stack, world, tmp_path):
 @pytest.fixture
 def by_hand(world):
     """What runs without Pulumi: the jobs of a plugin, by id; all is removed in the end."""
-    plugin = {"id": "legacy", "driver": "aws-ebs", "aws_region": "us-east-1", "task_driver": world.task_driver}
+    plugin = {"id": "imported", "driver": "aws-ebs", "aws_region": "us-east-1", "task_driver": world.task_driver}
     plan = storage.plan_document({"plugins": [plugin], "volumes": []})
     files = {job.job_id: documents.job_file(job) for job in plan.plugins[0].jobs}
     with world.nomad() as client:
@@ -50,8 +50,8 @@ def legacy_volume(by_hand, world):
     ec2 = boto3.client("ec2", "us-east-1", endpoint_url=world.environment["AWS_ENDPOINT_URL"], **account())
     external_id = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
     deadline = time.monotonic() + HEALTHY_S
-    while not ready(plugins.get(client, "legacy")):
-        assert time.monotonic() < deadline, plugins.get(client, "legacy")
+    while not ready(plugins.get(client, "imported")):
+        assert time.monotonic() < deadline, plugins.get(client, "imported")
         time.sleep(0.2)
     made = []
 
@@ -60,7 +60,7 @@ def legacy_volume(by_hand, world):
             volume_id=volume_id,
             name=volume_id,
             external_id=external_id,
-            plugin_id="legacy",
+            plugin_id="imported",
             capabilities=(registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
             required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
             **more,
@@ -102,7 +102,7 @@ def test_import_of_a_registration(own, legacy_volume):
         "namespace": "default",
         "name": "mysql",
         "externalId": external_id,
-        "pluginId": "legacy",
+        "pluginId": "imported",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
     }
@@ -135,7 +135,7 @@ def test_import_never_takes_what_is_redacted_for_a_value(own, legacy_volume):
 def test_import_of_a_job(own, by_hand):
     """The HCL is the one that was submitted; the code that is printed changes nothing."""
     _, files = by_hand
-    job_id = "plugin-legacy-nodes"
+    job_id = "plugin-imported-nodes"
 
     text = own.run("import", JOB, "legacy-nodes", f"default/{job_id}", "--yes")
     (own.folder / "__main__.py").write_text(code_of(text))
