@@ -166,7 +166,7 @@ def reading(
         yield client
 
 
-def warn_of_erasing(client: nomad.Nomad) -> None:
+def warn_of_erasing(client: Any) -> None:
     """Warn on standard error that reading volumes can erase their secrets, if a server is old enough for that."""
     from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
