@@ -8,7 +8,6 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.deletion import deletion
-from nomad_csi.plan import registration
 
 ID = "vol-0123456789abcdef0"
 
@@ -149,16 +148,25 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
         deletion.refuse_unless_free(client, ID, confirmation=ID)
 
 
+SYSTEM = "fs-0123456789abcdef0"
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "is_same"),
+    ("deleted", "registered", "is_refused"),
     [
+        (f"{SYSTEM}::fsap-00000002", f"{SYSTEM}:/data:fsap-00000002", True),
+        (f"{SYSTEM}::fsap-00000002", f"{SYSTEM}::fsap-00000003", False),
+        (f"{SYSTEM}::fsap-00000002", SYSTEM, False),
+        (SYSTEM, f"efs:{SYSTEM}:/up", True),
         ("a", "a", True),
         ("a", "b", False),
-        ("fs-1::fsap-2", "fs-1:/data:fsap-2", True),
-        ("fs-1::fsap-2", "fs-1::fsap-3", False),
-        ("fs-1", "fs-1::fsap-2", False),
     ],
 )
-def test_same_storage_by_another_spelling(one, other, is_same):
-    """An access point is one, whatever stands around it."""
-    assert registration.is_same_storage(one, other) is is_same
+def test_storage_is_not_deleted_under_a_registration_of_it_or_of_a_part(
+    client, listed, deleted, registered, is_refused
+):
+    """However the external id is written."""
+    listed(registered)
+
+    with pytest.raises(errors.RefusedError, match="is registered as") if is_refused else contextlib.nullcontext():
+        deletion.refuse_registered(client, deleted)

@@ -208,6 +208,36 @@ def test_two_ids_for_one_file_system_are_said_to_be_meant(document, first, secon
     assert problems(document) == ([f"{place}, got {other_id!r}; {fix}"] if fix else [])
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("fs-01234567", "fs-01234567:/"),
+        ("fs-01234567:/up", "fs-01234567:/x/../up/"),
+        ("fs-01234567:", "efs:fs-01234567"),
+    ],
+)
+def test_rejects_one_folder_of_a_file_system_in_two_spellings(document, one, other):
+    """The driver mounts the same data for both."""
+    modes = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]}
+    document["volumes"] += [existing("a", one, "aws-efs0") | modes, existing("b", other, "aws-efs0") | modes]
+
+    assert [problem.partition(", got ")[0] for problem in problems(document)] == [
+        "volumes[3].existing.external_id: expected an external id of its own: volumes[2] has it already"
+    ]
+
+
+@pytest.mark.parametrize(("folder", "count"), [("/export", 1), ("/other", 0)])
+def test_rejects_one_nfs_share_under_two_external_ids(document, folder, count):
+    """The context decides what csi-driver-nfs mounts, whatever the id."""
+    document["plugins"].append({"id": "nfs0", "driver": "csi-driver-nfs"})
+    modes = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]}
+    for name, share in (("a", "/export"), ("b", folder)):
+        volume = existing(name, f"{name}#any", "nfs0") | modes
+        document["volumes"].append(volume | {"context": {"server": "nas", "share": share}})
+
+    assert len(problems(document)) == count
+
+
 def test_rejects_an_ebs_volume_under_two_ids(document):
     """Two ids for one EBS volume hide that two jobs use it."""
     ebs = "vol-0123456789abcdef0"

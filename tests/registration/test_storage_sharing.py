@@ -198,7 +198,7 @@ OWNED = inputs(SYSTEM, MULTI) | {"storage": {"owned": True}}
 FOLDER = "fs-0123456789abcdef0:/uploads"
 
 
-PART = {"externalId": f"{FOLDER}::fsap-0123456789abcdef1", "storage": {"owned": True, "part": True}}
+PART = {"externalId": f"{FOLDER}:fsap-0123456789abcdef1", "storage": {"owned": True, "part": True}}
 
 
 @pytest.mark.parametrize("other", [{"externalId": FOLDER}, {"externalId": "fs-0123456789abcdef0"}, PART])
@@ -348,3 +348,39 @@ def test_volume_of_this_run_leaves_its_storage_when_it_gets_another(context, scr
         "vol-0fedcba9876543210 is registered as prod/first already: "
     )
     assert scripted.sent("PUT") == []
+
+
+@pytest.fixture
+def shares(scripted):
+    """A Nomad that holds ``bank/first``, an NFS volume with the context of this table's value; or refuses to show it."""
+    row = {"ID": "first", "Namespace": "bank", "ExternalID": "any", "PluginID": "nfs0"}
+    modes = [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]
+    for plugin_id in ("csi0", "nfs0"):
+        found = {"ID": plugin_id, "Provider": "nfs.csi.k8s.io", "Controllers": {}, "Nodes": {}}
+        scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
+    scripted.reply("GET", "/v1/agent/members", 200, SERVERS)
+    scripted.reply("GET", "/v1/volumes", 200, [row])
+
+    def hold(shown):
+        held = row | {"RequestedCapabilities": modes, "Context": shown} if shown else "Permission denied"
+        scripted.reply("GET", OTHER, 200 if shown else 403, held)
+
+    return hold
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_refused", "unlisted"),
+    [
+        ({"server": "NAS", "share": "/export/"}, True, ""),
+        ({"server": "nas", "share": "/other"}, False, ""),
+        (None, False, storage_sharing.UNREAD.format("bank/first")),
+    ],
+)
+def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context, shares, shown, is_refused, unlisted):
+    """No list shows contexts, so the volumes of the driver are read; what may not be read is said to be unknown."""
+    shares(shown)
+    users = storage_sharing.Users(context.connect())
+    wanted = dataclasses.replace(document("mine", SINGLE), context={"server": "nas", "share": "/export"})
+
+    assert bool(users.refusal(wanted)) is is_refused
+    assert users.unlisted == unlisted

@@ -851,3 +851,30 @@ def test_job_that_is_declared_again_is_taken_back(clusters, side):
     assert (differs.updates, differs.replaces) == (("nonce",), ())
     assert taken_back["jobModifyIndex"] == outputs["jobModifyIndex"]
     assert ours.wrote() == []
+
+
+SYSTEM = "fs-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("guest", "is_refused"),
+    [
+        ({"owner": OTHER, "externalId": f"{SYSTEM}:/up"}, True),
+        ({"owner": OTHER, "externalId": f"efs:{SYSTEM}:/"}, True),
+        ({"owner": "", "externalId": f"{SYSTEM}::fsap-00000001"}, True),
+        ({"owner": OTHER, "externalId": "fs-0fedcba9876543210"}, False),
+        ({"owner": OWNED, "externalId": f"{SYSTEM}:/up"}, False),
+    ],
+    ids=["folder of another stack", "all of it", "without an owner", "other file system", "of this stack"],
+)
+def test_file_system_with_a_volume_of_another_stack_is_not_deleted(ours, guest, is_refused):
+    """Its registration stays, and so the engine keeps the file system; volumes of this stack are destroyed with it."""
+    _, made = RESOURCE.create(ours.context, NEWS | {"externalId": SYSTEM, "storage": {"shared": True, "owned": True}})
+    RESOURCE.create(ours.context, NEWS | {"volumeId": "guest", "name": "guest"} | guest)
+
+    with (
+        pytest.raises(errors.RefusedError, match="default/guest would lose") if is_refused else contextlib.nullcontext()
+    ):
+        RESOURCE.delete(ours.context, IDENTITY, made)
+
+    assert (volumes.get(ours.client, "default", "mysql") is not None) is is_refused

@@ -9,7 +9,6 @@ in order. Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API re
 ``elasticfilesystem:DeleteAccessPoint``, besides what `ebs_volumes.read_attachments` needs.
 """
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -125,7 +124,6 @@ def _progress(snapshot_id: str, aws_region: str) -> str:
 
 Kind = Literal["ebs", "access-point", ""]
 
-_ACCESS_POINT = re.compile(r"(?P<system>fs-[0-9a-f]+):(?P<path>[^:]*):(?P<point>fsap-[0-9a-f]+)")
 _GONE = frozenset({"InvalidVolume.NotFound", "AccessPointNotFound"})
 _ID = "nomad-csi-last-look"
 
@@ -146,7 +144,7 @@ def kind_of(external_id: str) -> Kind:
     """Return the kind of storage that *external_id* names; empty if it is none that is deleted here."""
     if aws_records.is_ebs(external_id):
         return "ebs"
-    return "access-point" if _ACCESS_POINT.fullmatch(external_id) else ""
+    return "access-point" if _point(external_id) else ""
 
 
 def read_storage(external_id: str, aws_region: str) -> ObservedStorage | None:
@@ -212,7 +210,7 @@ def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
         if error.response["Error"]["Code"] in _GONE:
             return None
         raise
-    if not external_id.startswith(f"{point['FileSystemId']}:"):
+    if aws_records.parts(external_id) != (point["FileSystemId"], point["AccessPointId"]):
         raise errors.AwsError(f"{external_id}: the access point is one of {point['FileSystemId']}")
     state = _state(point)
     return (
@@ -236,5 +234,5 @@ def _state(point: Mapping[str, Any]) -> str:
 
 
 def _point(external_id: str) -> str:
-    found = _ACCESS_POINT.fullmatch(external_id)
-    return found["point"] if found else ""
+    """Return the access point in *external_id*; empty where it names none of EFS."""
+    return (aws_records.parts(external_id) or ("", ""))[1]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nomad_csi.drivers import storage_identity
 from nomad_csi.plan.rules import ebs_rules
 
 # Attachments, as EC2 reports them.
@@ -21,9 +22,6 @@ LEAVING = frozenset({"deleting", "deleted"})
 def tags_of(described: Mapping[str, Any]) -> dict[str, str]:
     """Return the tags of what AWS described; empty if it has none."""
     return {tag["Key"]: tag["Value"] for tag in described.get("Tags") or ()}
-
-
-_EBS_ID = re.compile(r"vol-[0-9a-f]{8,17}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +77,7 @@ class ObservedAttachments:
 
 def is_ebs(external_id: str) -> bool:
     """Return whether *external_id* is the id of an EBS volume."""
-    return _EBS_ID.fullmatch(external_id) is not None
+    return storage_identity.identify(external_id).is_ebs
 
 
 # EBS volumes as EC2 describes them.
@@ -107,9 +105,6 @@ class EbsVolumeRecord(ebs_rules.Present):
 # reference, ``FileSystemDescription`` and ``AccessPointDescription``, 2026-08.
 
 
-_EXTERNAL_ID = re.compile(r"(?:efs:)?(fs-[0-9a-f]{8,40})(?::[^:]*(?::(fsap-[0-9a-f]{8,40})?)?)?")
-
-
 @dataclass(frozen=True, kw_only=True)
 class FileSystem:
     """A file system."""
@@ -133,8 +128,8 @@ class ObservedFileSystems:
 
 def parts(external_id: str) -> tuple[str, str] | None:
     """Return file system and access point of an EFS external id; the second may be empty. ``None``: not of EFS."""
-    found = _EXTERNAL_ID.fullmatch(external_id)
-    return (found[1], found[2] or "") if found else None
+    found = storage_identity.identify(external_id)
+    return (found.container, found.access_point) if found.is_efs else None
 
 
 # KMS keys.

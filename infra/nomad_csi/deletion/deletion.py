@@ -29,6 +29,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.compare import outcome
 from nomad_csi.csi import presence
 from nomad_csi.deletion import deleters, last_snapshot
+from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
@@ -514,15 +515,16 @@ def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tupl
 
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
     """
-    Return namespace and id of every volume that is registered with this storage, whatever its plugin.
+    Return namespace and id of every volume that is registered with this storage or a part of it, whatever its plugin.
 
     In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
     """
+    identity = storage_identity.identify(external_id)
     listed = volumes.list_volumes(client, "*")
     return tuple(
         (item.namespace, item.volume_id)
         for item in listed
-        if registration.is_same_storage(item.external_id, external_id)
+        if identity.contains(storage_identity.identify(item.external_id))
     )
 
 

@@ -103,12 +103,25 @@ def _release(text: str) -> tuple[int, ...] | None:
     return tuple(map(int, found.groups())) if found else None
 
 
-def deletion(provider: str) -> model.DriverDeletion | None:
-    """Return the deletion facts of the driver that reports the name *provider*; ``None``: unknown."""
+def find_by_provider(provider: str) -> model.Driver | None:
+    """Return the driver that reports the name *provider*; ``None``: unknown."""
     for driver in DRIVERS.values():
         if re.fullmatch(re.escape(driver.provider).replace(r"\{plugin_id\}", ".+"), provider):
-            return driver.deletion
+            return driver
     return None
+
+
+@functools.cache
+def locating_keys() -> frozenset[str]:
+    """Return the context keys, in lower case, from which some driver reads where the data is."""
+    places = (place for driver in DRIVERS.values() for place in driver.external_id.located_by)
+    return frozenset(key.lower() for place in places for key in place.container)
+
+
+def deletion(provider: str) -> model.DriverDeletion | None:
+    """Return the deletion facts of the driver that reports the name *provider*; ``None``: unknown."""
+    found = find_by_provider(provider)
+    return found.deletion if found else None
 
 
 def unknown(name: str, path: str) -> errors.Problem:

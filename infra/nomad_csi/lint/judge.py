@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
@@ -68,12 +69,11 @@ def check_volumes(
 
 def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
     """Yield each pair with the same volume id or external id, in the order of *volumes*."""
-    groups: dict[tuple[str, ...], list[int]] = collections.defaultdict(list)
+    groups: dict[tuple[object, ...], list[int]] = collections.defaultdict(list)
     for index, volume in enumerate(volumes):
         groups[volume.namespace, volume.id].append(index)
         if external_id := jobs.text(volume.content, "external_id"):
-            for identity in set(registration.storage_identities(external_id)):
-                groups[(identity,)].append(index)
+            groups[(storage_identity.identify(external_id),)].append(index)
     pairs = {pair for group in groups.values() for pair in itertools.combinations(group, 2)}
     return ((volumes[first], volumes[second]) for first, second in sorted(pairs))
 
@@ -84,7 +84,8 @@ def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
     same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
     modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
     is_shared = bool(modes) and registration.is_shareable(modes)
-    return bool(ids[0]) and registration.is_same_storage(*ids) and same_plugin and not is_shared
+    one, other = map(storage_identity.identify, ids)
+    return bool(ids[0]) and one == other and same_plugin and not is_shared
 
 
 # All rules, all files.

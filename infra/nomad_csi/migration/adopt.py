@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import catalogue, storage_identity
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
@@ -200,13 +200,14 @@ def _fill_region(
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
     """Set ``shares_storage`` on volumes that share the storage of an earlier one, where they may."""
-    seen: set[str] = set()
+    seen: set[storage_identity.StorageIdentity] = set()
     for volume in adopted:
-        identities = registration.storage_identities(str(volume.get("existing", {}).get("external_id", "")))
+        external_id = str(volume.get("existing", {}).get("external_id", ""))
+        identity = storage_identity.identify(external_id)
         modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
-        if identities[0] and not seen.isdisjoint(identities) and modes and registration.is_shareable(modes):
+        if external_id and identity in seen and modes and registration.is_shareable(modes):
             volume["shares_storage"] = True
-        seen.update(identities)
+        seen.add(identity)
 
 
 def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:

@@ -5,15 +5,13 @@ Guests: volumes registered for a part of the disk or file system that another vo
 volume would delete the guest's data. The id created is known only from the state, a stack's output or Nomad. Pure.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from nomad_csi.drivers import storage_identity
 from nomad_csi.errors import Problem
 from nomad_csi.plan import model
 from nomad_csi.spec import model as spec
-
-_CONTAINER = re.compile(r"(?:efs:)?((?:fs|vol)-[0-9a-f]{8,40})(?::.*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +25,9 @@ class Guest:
 
 
 def container(external_id: str) -> str:
-    """Return the EBS volume or file system of *external_id*: ``fs-1`` of ``fs-1:/a::fsap-2``; empty for other ids."""
-    found = _CONTAINER.fullmatch(external_id)
-    return found[1] if found else ""
+    """Return the EBS volume or file system of *external_id*: ``fs-1`` of ``fs-1:/a:fsap-2``; empty for other ids."""
+    found = storage_identity.identify(external_id)
+    return found.container if found.is_ebs or found.is_efs else ""
 
 
 def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterator[Guest]:

@@ -157,8 +157,6 @@ def _readable(name: str) -> str:
 # Nomad counts claims by volume id. With two ids, two jobs can mount the same storage without any conflict check.
 
 
-_ACCESS_POINT = re.compile(r"fsap-[0-9a-f]+")
-
 SINGLE = "single-node"
 """Prefix of the access modes for a single client."""
 
@@ -175,16 +173,6 @@ class StorageUser:
 
     shares: bool = False
     """Whether the spec allows other volumes to refer to it."""
-
-
-def storage_identities(external_id: str) -> tuple[str, ...]:
-    """Return the identities of the storage in *external_id*: the whole id, and an EFS access point in it."""
-    return external_id, *_ACCESS_POINT.findall(external_id)
-
-
-def is_same_storage(one: str, other: str) -> bool:
-    """Return whether two external ids name the same storage: equal, or with the same EFS access point."""
-    return not set(storage_identities(one)).isdisjoint(storage_identities(other))
 
 
 def sharing_refusal(wanted: StorageUser, other: StorageUser) -> str:

@@ -6,11 +6,12 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
+from nomad_csi.drivers import catalogue, model, storage_identity
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
@@ -20,6 +21,7 @@ _Key = volumes.Key
 UNLISTED = (
     "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
 )
+UNREAD = "whether {0} has the same storage was not checked: its context could not be read"
 
 
 class Users:
@@ -32,10 +34,13 @@ class Users:
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._keys: dict[str, set[_Key]] | None = None
+        self._listed: tuple[volumes.ListedVolume, ...] | None = None
+        self._keys: dict[storage_identity.StorageIdentity, set[_Key]] = {}
         self._wanted: dict[_Key, registration.VolumeRegistration] = {}
+        self._drivers: dict[str, tuple[str | None, model.Driver | None]] = {}
+        self._located: set[str] = set()
         self.unlisted = ""
-        """Why nothing could be listed; empty where it was."""
+        """Why the other volumes could not be compared; empty where they could."""
 
     def refusal(self, document: registration.VolumeRegistration) -> str:
         """
@@ -45,86 +50,145 @@ class Users:
         """
         key = volumes.key_of(document)
         with self._lock:
-            if self._keys is None:
-                self._keys = self._listed(document.namespace)
-            names = registration.storage_identities(document.external_id)
-            others = sorted({other for name in names for other in self._keys.get(name, ())} - {key})
-            refused = next(filter(None, self._refusals(document, others)), "")
+            self._list(document.namespace)
+            wanted = self._identities(document.external_id, document.plugin_id, document.context)
+            if len(wanted) > 1:
+                self._read_contexts(document.plugin_id)
+            others = sorted({other for identity in wanted for other in self._keys.get(identity, ())} - {key})
+            refused = next(filter(None, self._refusals(document, wanted, others)), "")
             if not refused:
                 self._wanted[key] = document
-                self._add(self._keys, document.external_id, key)
+                self._add(wanted, key)
             return refused
 
     def made(self, document: registration.VolumeRegistration) -> None:
         """Add the volume of *document*, which a plugin has just created: the list may be older."""
         with self._lock:
-            if self._keys is not None:
-                self._add(self._keys, document.external_id, volumes.key_of(document))
+            if self._listed is not None:
+                self._add((storage_identity.identify(document.external_id),), volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* has its storage already, by the list."""
         with self._lock:
-            if self._keys is None:
-                self._keys = self._listed(document.namespace)
-            return volumes.key_of(document) in self._keys.get(document.external_id, ())
+            self._list(document.namespace)
+            identity = storage_identity.identify(document.external_id)
+            return volumes.key_of(document) in self._keys.get(identity, ())
 
-    @staticmethod
-    def _add(keys: dict[str, set[_Key]], external_id: str, key: _Key) -> None:
-        for name in registration.storage_identities(external_id):
-            keys.setdefault(name, set()).add(key)
+    def _add(self, identities: Iterable[storage_identity.StorageIdentity], key: _Key) -> None:
+        for identity in identities:
+            self._keys.setdefault(identity, set()).add(key)
 
-    def _listed(self, namespace: str) -> dict[str, set[_Key]]:
-        found: dict[str, set[_Key]] = {}
+    def _list(self, namespace: str) -> None:
+        """List the volumes of all namespaces, once."""
+        if self._listed is not None:
+            return
         try:
-            listed = volumes.list_volumes(self._client, "*")
+            self._listed = volumes.list_volumes(self._client, "*")
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
+            self._listed = ()
             self.unlisted = UNLISTED.format(namespace)
-            return found
-        for item in listed:
-            self._add(found, item.external_id, (item.namespace, item.volume_id))
-        return found
+        for item in self._listed:
+            self._add((storage_identity.identify(item.external_id),), (item.namespace, item.volume_id))
 
-    def _refusals(self, document: registration.VolumeRegistration, others: Iterable[_Key]) -> Iterator[str]:
-        wanted = _user(document)
+    def _read_contexts(self, plugin_id: str) -> None:
+        """Read the contexts of all volumes of the driver of *plugin_id*, once: no list shows them."""
+        provider = self._driver(plugin_id)[0] or ""
+        if provider in self._located:
+            return
+        self._located.add(provider)
+        for item in self._listed or ():
+            key = (item.namespace, item.volume_id)
+            if self._driver(item.plugin_id)[0] != provider:
+                continue
+            found = self._read(key)
+            if found is None:
+                self.unlisted = UNREAD.format("/".join(key))
+            else:
+                self._add(self._identities(item.external_id, item.plugin_id, found.context), key)
+
+    def _identities(
+        self, external_id: str, plugin_id: str, context: Mapping[str, str]
+    ) -> frozenset[storage_identity.StorageIdentity]:
+        is_located = not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
+        driver = self._driver(plugin_id)[1] if is_located else None
+        return storage_identity.identities(external_id, context, driver)
+
+    def _driver(self, plugin_id: str) -> tuple[str | None, model.Driver | None]:
+        """Return the provider of the plugin and its driver in the catalogue; ``None``: unknown."""
+        if plugin_id not in self._drivers:
+            found = plugins.get(self._client, plugin_id)
+            provider = found.provider if found else None
+            self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider) if provider else None
+        return self._drivers[plugin_id]
+
+    def _refusals(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        others: Iterable[_Key],
+    ) -> Iterator[str]:
+        user = _user(document)
         for key in others:
-            other = self._other(document, key)
+            other = self._other(document, wanted, key)
             if other is None:
                 continue
-            if why := registration.sharing_refusal(wanted, other):
+            if why := registration.sharing_refusal(user, other):
                 yield (
                     f"{document.external_id} is registered as {other.name} already: {why}; if it is to take the place "
                     "of that one, deregister that one first"
                 )
 
-    def _other(self, document: registration.VolumeRegistration, key: _Key) -> registration.StorageUser | None:
+    def _other(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        key: _Key,
+    ) -> registration.StorageUser | None:
         """Return the volume *key* as it is now; ``None`` where its storage is another one."""
         if key in self._wanted:
             mine = self._wanted[key]
-            return _user(mine) if self._is_same(document, mine.external_id, mine.plugin_id) else None
+            theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
+            return _user(mine) if self._is_same(document, wanted, mine.plugin_id, theirs) else None
         listed = secret_safety.listed(self._client, *key)
-        if listed is None or not self._is_same(document, listed.external_id, listed.plugin_id):
+        if listed is None:
             return None
-        modes: tuple[str, ...] = ()
-        if secret_safety.is_excluded(self._client):
-            try:
-                found = volumes.get(self._client, *key)
-            except errors.NomadApiError as error:
-                if error.status != HTTPStatus.FORBIDDEN:
-                    raise
-            else:
-                modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
+        theirs = frozenset((storage_identity.identify(listed.external_id),))
+        if len(wanted) == 1 and wanted.isdisjoint(theirs):
+            return None
+        found = self._read(key)
+        theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
+        if not self._is_same(document, wanted, listed.plugin_id, theirs):
+            return None
+        modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
         return registration.StorageUser(name="/".join(key), access_modes=modes)
 
-    def _is_same(self, document: registration.VolumeRegistration, external_id: str, plugin_id: str) -> bool:
-        """Return whether the other storage is the same: by its id, and for another plugin also by the driver."""
-        if not registration.is_same_storage(document.external_id, external_id):
+    def _read(self, key: _Key) -> volumes.Volume | None:
+        """Return the volume; ``None`` where it is gone, or may not be read."""
+        if not secret_safety.is_excluded(self._client):
+            return None
+        try:
+            return volumes.get(self._client, *key)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            return None
+
+    def _is_same(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        plugin_id: str,
+        theirs: frozenset[storage_identity.StorageIdentity],
+    ) -> bool:
+        """Return whether the other storage is the same: by its identities, and of another plugin also by the driver."""
+        if wanted.isdisjoint(theirs):
             return False
         if plugin_id == document.plugin_id:
             return True
-        ours, theirs = (plugins.get(self._client, item) for item in (document.plugin_id, plugin_id))
-        return ours is None or theirs is None or ours.provider == theirs.provider
+        ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
+        return ours is None or other is None or ours == other
 
 
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:

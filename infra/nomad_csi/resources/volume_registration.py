@@ -133,7 +133,7 @@ class VolumeRegistrationResource(resource.Resource):
             successor.refuse(context, wanted, outputs)
         else:
             declared = context.operation.all_declared(self.declared.token)
-            sharing_refusal.refuse_with_guests(identity, outputs, declared)
+            sharing_refusal.refuse_with_guests(context, identity, outputs, declared)
         volume_steps.deregister(context, identity, outputs)
 
 

@@ -194,6 +194,16 @@ class ExternalIdFormSpec(base.Model):
     """Whether such a volume is bound to a zone, if the driver's volumes are."""
 
 
+class LocationSpec(base.Model):
+    """Context keys from which the driver reads where the data of a volume is; the external id then decides nothing."""
+
+    container: tuple[base.Word, ...] = pydantic.Field(min_length=1)
+    """Keys that together name what holds the data, such as ``server``; compared without regard to case."""
+
+    path: tuple[base.Word, ...] = ()
+    """Keys whose values, joined, are the folder in it, such as ``share`` and ``subDir``; the first is required."""
+
+
 class ExternalIdSpec(base.Model):
     """What external ids of this driver's storage provider look like."""
 
@@ -205,6 +215,9 @@ class ExternalIdSpec(base.Model):
 
     forms: tuple[ExternalIdFormSpec, ...] = ()
     """Forms of the id for which other rules apply."""
+
+    located_by: tuple[LocationSpec, ...] = ()
+    """Context keys that decide which data a volume is, instead of the id; the first entry whose keys are given."""
 
     def fits(self, external_id: str) -> bool:
         """Return whether *external_id* matches the pattern."""

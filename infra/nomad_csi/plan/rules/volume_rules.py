@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterator, Mapping
 
-from nomad_csi.drivers import arguments
+from nomad_csi.drivers import arguments, storage_identity
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
@@ -62,7 +62,7 @@ class UsedIds:
     def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
         self._drivers = drivers
         self._ids: dict[str, dict[str, str]] = {}
-        self._storage: dict[str, dict[str, registration.StorageUser]] = {}
+        self._storage: dict[str, dict[storage_identity.StorageIdentity, registration.StorageUser]] = {}
         self._moved: dict[str, spec.VolumeSpec] = {}
 
     def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
@@ -74,19 +74,19 @@ class UsedIds:
         if volume.moved_from is not None:
             self._moved[path] = volume
         driver = self._drivers.get(volume.plugin_id)
-        where, identities = _identities(volume)
-        if not identities or driver is None:
+        if driver is None:
             return
+        where, given, identities = _identities(volume, driver)
         users = self._storage.setdefault(driver.provider, {})
         wanted = registration.StorageUser(
             name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage
         )
-        others = {users.setdefault(name, wanted) for name in identities}
-        for other in others - {wanted}:
-            if fix := registration.sharing_refusal(wanted, other):
+        others = dict.fromkeys(users.setdefault(identity, wanted) for identity in identities)
+        for other in others:
+            if other is not wanted and (fix := registration.sharing_refusal(wanted, other)):
                 kind = "an external id" if volume.existing else "a folder"
                 allowed = f"{kind} of its own: {other.name} has it already"
-                yield Problem(path=f"{path}.{where}", got=repr(identities[0]), allowed=allowed, fix=fix)
+                yield Problem(path=f"{path}.{where}", got=repr(given), allowed=allowed, fix=fix)
 
     def check_moved(self) -> Iterator[Problem]:
         """Yield the problems of former ids: one is in use by a volume, or named by two volumes."""
@@ -102,14 +102,19 @@ class UsedIds:
             named.setdefault(key, path)
 
 
-def _identities(volume: spec.VolumeSpec) -> tuple[str, tuple[str, ...]]:
-    """Return the key of *volume* that identifies its storage, and the identities; empty where it is created for it."""
+def _identities(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec
+) -> tuple[str, str, frozenset[storage_identity.StorageIdentity]]:
+    """Return the key of *volume* that names its storage, its value, and the identities; none where it is created."""
     if volume.existing:
-        return "existing.external_id", registration.storage_identities(volume.existing.external_id)
+        external_id = volume.existing.external_id
+        return "existing.external_id", external_id, storage_identity.identities(external_id, volume.context, driver)
     if volume.efs and volume.efs.access_point and not volume.efs.makes_file_system:
         system = volume.efs.file_system_id or f"file_systems.{volume.efs.file_system}"
-        return "efs.access_point.path", (volume_plans.efs_location(system, volume.efs.access_point.path),)
-    return "", ()
+        path = volume.efs.access_point.path
+        found = storage_identity.StorageIdentity(container=system, path=storage_identity.folders(path))
+        return "efs.access_point.path", volume_plans.efs_location(system, path), frozenset((found,))
+    return "", "", frozenset()
 
 
 def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
