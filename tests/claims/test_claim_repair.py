@@ -552,6 +552,23 @@ def test_resumed_repair_registers_what_the_note_has(repair, cluster, monkeypatch
     assert (sent["RequestedTopologies"]["Required"], sent["Context"]) == ([place], {"made": "by plugin"})
 
 
+@pytest.mark.parametrize("other", [{}, {"ExternalID": "vol-11111111"}], ids=["the same", "another"])
+def test_resumed_repair_leaves_alone_what_was_registered_during_the_question(repair, left, monkeypatch, other):
+    """Somebody registered the volume while the question waited for its answer: nothing is sent over that."""
+    confirm = claim_repair._Ladder._confirm
+
+    def answered(self, question):
+        confirm(self, question)
+        left.replies["GET", PATH] = [(200, FREE | other)]
+
+    monkeypatch.setattr(claim_repair._Ladder, "_confirm", answered)
+
+    done = repair(**ALL)
+
+    assert repair.said["asked"][-1].startswith("step 4, continued: ")
+    assert (done.status, done.steps, written(left)) == ("refused", (), [])
+
+
 def test_registration_whose_answer_was_lost_is_looked_for_in_the_list(repair, cluster):
     """A read could erase the secrets that were just sent."""
     cluster.reply("GET", PATH, 200, VANISHED)

@@ -43,6 +43,20 @@ def test_every_key_has_a_meaning():
     assert [line for line in PAGE.read_text().splitlines() if line.endswith("|  |")] == []
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| `id` | text | required | Allowed: at most 63 letters",
+        "| `size_gib` | whole number | required |",
+        "| `protect` | true or false | `true` |",
+        "| `kms_key_arn` | text | absent |",
+    ],
+)
+def test_table_says_what_is_required_and_what_a_default_is(row):
+    """In words that stand here, not made by what makes the page."""
+    assert [line for line in PAGE.read_text().splitlines() if line.startswith(row)] != []
+
+
 def test_every_link_has_a_table():
     """Types that are tables are on the page."""
     text = PAGE.read_text()

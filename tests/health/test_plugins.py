@@ -154,6 +154,7 @@ def test_missing_node_without_allocation(expected, node, instance, seen, ran):
         ),
         ({"provider": "other.csi"}, {}, "provider-differs", "wrong-identity", "it reports other.csi"),
         ({"provider_version": "v1.63.0"}, {}, "version-differs", "wrong-identity", "version v1.63.0"),
+        ({"provider_version": ""}, {}, "version-differs", "wrong-identity", "version not given"),
         (
             {},
             {"client_status": "pending"},

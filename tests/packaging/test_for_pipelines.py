@@ -14,6 +14,8 @@ import yaml
 
 from tests import shipped
 
+A_WARNING = 'colour = "blue"\n'
+"""A name at the top of a volume file that Nomad does not know, and drops."""
 EXAMPLE = shipped.ROOT / "examples/committed-hcl"
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((shipped.ROOT / ".pre-commit-hooks.yaml").read_text())}
 PAGE = (shipped.ROOT / "docs/committed-hcl.md").read_text()
@@ -81,6 +83,8 @@ def test_action_uses_each_of_its_inputs_and_no_other():
         (None, {"strict": "true", "stack-output": "outputs.json"}, [0, 0]),
         ("# edited\n", {}, [0, 1]),
         ("id = {", {}, [2, 1]),
+        (A_WARNING, {}, [0, 1]),
+        (A_WARNING, {"strict": "true"}, [1, 1]),
     ],
 )
 def test_action_lints_and_compares(checkout, tmp_path, change, inputs, codes):

@@ -341,6 +341,38 @@ def test_deadline_ends_retries(run, scripted, monkeypatch):
 
 
 @pytest.mark.usefixtures("absent")
+def test_nothing_is_sent_after_the_deadline(context, scripted):
+    """A request that is cut short has an answer that nobody hears: what is not sent by then is told as not sent."""
+    timeouts = sending.BatchTimeouts(deadline=time.monotonic() - 1)
+    scripted.reply("PUT", path(0), 200, {})
+
+    [(_, error)] = sending.send(context.connect(), [volume(0)], timeouts)
+
+    assert str(error) == "PUT /v1/volumes: not sent: the deadline has passed; run it again"
+    assert sent(scripted) == []
+
+
+@pytest.mark.usefixtures("absent")
+def test_batch_of_which_one_volume_is_there_has_not_arrived(run, scripted, holds):
+    """Another process registered that one meanwhile: the other is sent again, or is not called registered."""
+    documents = [volume(0), volume(1)]
+    original = scripted._take
+
+    def meanwhile(method, target):
+        if method == "PUT":
+            holds(documents[0])
+        return original(method, target)
+
+    scripted._take = meanwhile
+    scripted.replies["PUT", PLURAL] = [(0, ""), (200, {})]
+
+    outcomes, _ = run(*documents)
+
+    assert [item.status for item in outcomes] == ["registered", "registered"]
+    assert sent(scripted) == [["v0", "v1"], ["v0", "v1"]]
+
+
+@pytest.mark.usefixtures("absent")
 def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds):
     """It is read back: the server went on without its caller."""
     document = volume(0, secrets={"password": CANARY})

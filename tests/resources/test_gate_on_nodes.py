@@ -98,6 +98,27 @@ def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugi
     assert any(line.startswith("0/1 nodes, asked over CSI: a: ") for line in heard["status"])
 
 
+def test_restart_while_the_job_ran_closes_it_again(context, plugin_cluster, asked, wanted):
+    """The plugin is stable before the job and answers in it: a restart in between begins its window anew."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(READY))
+    allocations = f"/v1/job/{plugin_cluster.job_ids[0]}/allocations"
+    before = asked.replies["GET", allocations]
+    asked.replies["GET", allocations] = []
+    plugin_cluster.allocation(restarts=1)
+    after, asked.replies["GET", allocations] = asked.replies["GET", allocations], before
+
+    def said():
+        asked.replies["GET", allocations] = after
+        return answer(READY)
+
+    asked.replies["GET", LOG] = [(200, said)]
+
+    assert wait(context, dataclasses.replace(wanted, stable_s=0.2), plugin_cluster).evidence == "csi"
+
+    assert jobs_of(asked) == (2, 2)
+
+
 def test_fails_with_who_was_asked_and_what_they_said(context, plugin_cluster, asked, wanted):
     """The finding says what to do; what each said stands below."""
     ended(asked)

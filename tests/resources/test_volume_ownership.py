@@ -250,6 +250,24 @@ def test_renamed_stack_renames_its_mark(ours, held):
     assert (outputs["owner"], outputs["marked"], ours.owner()) == ("shop/live", True, "shop/live")
 
 
+def test_copy_of_the_state_under_the_old_name_does_not_hold_the_volume(ours):
+    """The stack got another name and id; whoever still has its old state may neither change nor deregister it."""
+    old = NEWS | {"ownerId": "0123456789abcdef"}
+    _, copied = RESOURCE.create(ours.context, old)
+    now = NEWS | {"owner": "shop/live", "ownerId": "fedcba9876543210"}
+    outputs = RESOURCE.update(ours.context, IDENTITY, copied, now)
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack shop/live"):
+        RESOURCE.update(side_again(ours).context, IDENTITY, copied, old | {"context": {"tier": "slow"}})
+    with contextlib.suppress(errors.RefusedError):
+        RESOURCE.delete(side_again(ours).context, IDENTITY, copied)
+
+    assert ours.wrote() == []
+    assert volumes.get(ours.client, "default", "mysql") is not None
+    assert (ours.owner(), outputs["nonce"] != copied["nonce"]) == ("shop/live", True)
+
+
 def test_owner_changes_in_place():
     """A new name of the stack replaces nothing."""
     found = RESOURCE.diff(IDENTITY, NEWS, NEWS | {"nonce": "5e884898da28"}, NEWS | {"owner": "shop/live"})

@@ -4,9 +4,11 @@ import dataclasses
 
 import pytest
 
+from nomad_csi.compare import difference
+from nomad_csi.nomad import volumes
 from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
+from nomad_csi.render import documents, files
 from nomad_csi.verification import planned_changes
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
@@ -188,6 +190,43 @@ def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
 
     assert draw()[1][-1] == ("volume", "new", (planned_changes.NEW_STORAGE,))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
+    """Pulumi makes it, and its outputs were not given: everything else is compared, and the plan says what is not."""
+    document = {"id": "disk", "plugin_id": "hostpath", "ebs": {"availability_zone": "us-east-1a", "size_gib": 2}}
+    planned = storage.plan_document({"plugins": [PLUGIN], "volumes": [document]})
+    sent = volumes.payload(planned.volumes[0].registration)
+    of_nomad = {"Topologies": sent["RequestedTopologies"]["Required"], "ExternalID": "vol-0123456789abcdef0"}
+    held = sent | of_nomad | {"Secrets": None}
+    scripted.reply("GET", "/v1/volume/csi/disk", 200, held)
+
+    item = draw(plan=planned)[1][-1]
+    ask(scripted, ("GET", "/v1/volume/csi/disk"), (200, held | {"PluginID": "other"}))
+
+    assert item == ("volume", "equal", (difference.ID_NOT_COMPARED,))
+    assert draw(plan=planned)[1][-1][1] != "equal"
+
+
+@pytest.mark.usefixtures("cluster")
+def test_files_are_compared_with_what_would_be_rendered(draw, plan, tmp_path):
+    """Also those that an earlier spec left over; and what nomad-csi did not write is none of them."""
+    rendered = dict(files.render_plan(plan, {}))
+    first, second, *others = sorted(rendered)
+    earlier = storage.plan_document({"plugins": [PLUGIN | {"id": "earlier"}]})
+    left = dict(files.render_plan(earlier, {}))
+    files.write_all(tmp_path, rendered | left)
+    (tmp_path / first).unlink()
+    (tmp_path / second).write_text(rendered[second] + "# edited")
+    (tmp_path / "jobs" / "own.nomad.hcl").write_text('job "own" {}')
+
+    drawn, _ = draw(folder=tmp_path)
+
+    found = {item.name: item.state for item in drawn.items if item.kind == "file"}
+    states = {first: "missing", second: "edited by hand"} | dict.fromkeys(others, "equal")
+    assert found == states | dict.fromkeys(left, "left over")
+    assert len(drawn.changes) == 2 + len(left)
 
 
 @pytest.mark.usefixtures("cluster")

@@ -1,9 +1,11 @@
 """Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import owner_records
+from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
@@ -162,6 +164,25 @@ def test_create_refuses_a_job_of_another_stack_by_its_name(context, cluster, pla
     with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
         JOB.create(context, NEWS)
     assert registered(cluster) == []
+
+
+@pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
+def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(context, cluster, label):
+    """Who registered the job last is in the job; a record counts while its job has the label that it was written for."""
+    record = owner_records.OwnerRecord(label="infra/prod", origin=job_ownership.digest("infra/old"))
+    items = owner_records.written({"aws-ebs0-node": record})
+    path = OWNER_RECORDS.removeprefix("/v1/var/")
+    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": items, "ModifyIndex": 9})
+    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": label}}, planned=plan("Edited"))
+
+    with (
+        pytest.raises(errors.RefusedError, match="belongs to stack infra/dev")
+        if label == "infra/dev"
+        else nullcontext()
+    ):
+        JOB.create(context, NEWS)
+
+    assert len(registered(cluster)) == (label == "infra/old")
 
 
 def test_preview_refuses_a_job_of_another_stack(context, cluster, heard):

@@ -122,3 +122,14 @@ def test_failed_deletion_keeps_what_it_needs(yard):
     assert result.messages() == ["in use"]
     assert yard.names() == ["one", "two"]
     assert yard.things() == ["thing-one-1", "thing-two-1"]
+
+
+def test_destroy_deletes_children_before_their_parent(yard):
+    """Nothing else stands between the two: what a parent holds may need it to the end."""
+    yard.program('one = toy.Thing("one"); toy.Thing("two", opts=pulumi.ResourceOptions(parent=one))')
+    yard.up()
+    yard.forget_calls()
+
+    yard.run("destroy", "--skip-preview")
+
+    assert [call["name"] for call in yard.calls("Delete")] == ["two", "one"]
