@@ -10,7 +10,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.nomad.http import transport
+from nomad_csi.nomad.http import limits, transport
 
 DEADLINE_S = 0.5
 DRIP_S = 0.1
@@ -217,7 +217,7 @@ def test_length_that_is_none_is_refused(odd_server, length):
 @pytest.mark.parametrize("many", [False, True])
 def test_endless_answer_of_negative_length_fills_no_memory(odd_server, head, many, monkeypatch):
     """Whatever way is read: no more than the limit is taken."""
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.Limits(size=2**20, values=10))
     sent = []
 
     def behave(connection, over):

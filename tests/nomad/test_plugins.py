@@ -195,7 +195,7 @@ def test_rejects_an_answer_of_another_shape(agent, client, shape):
     """Something that is no plugin is an error, not an absent plugin."""
     agent.answer("GET", "/v1/plugin/csi/p", shape)
 
-    with pytest.raises(errors.NomadApiError, match="expected an object as answer"):
+    with pytest.raises(errors.NomadApiError, match=r"expected an object as answer|the answer is empty"):
         plugins.get(client, "p")
 
 

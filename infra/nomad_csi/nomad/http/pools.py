@@ -40,6 +40,12 @@ class Response(http.client.HTTPResponse):
         return size
 
 
+def foreign_coding(response: urllib3.BaseHTTPResponse) -> str:
+    """Return the start of a ``Content-Encoding``, which no request asks for; empty: none."""
+    coding = response.headers.get("Content-Encoding", "")
+    return "" if coding.strip().lower() == "identity" else coding[:20]
+
+
 class _Http(connections.HTTPConnection):
     response_class = Response
 

@@ -1,7 +1,7 @@
 """The one request function: every call to Nomad goes through `Nomad.request`, which raises every refusal."""
 
-import contextlib
 import json
+import logging
 import re
 import time
 import types
@@ -13,7 +13,10 @@ from typing import Any, Self, TypeVar
 from urllib import parse
 
 from nomad_csi import errors, json_text, side_by_side
-from nomad_csi.nomad.http import classify, connection, streaming, transport
+from nomad_csi.nomad.http import classify, connection, limits, streaming, transport
+
+LOG = logging.getLogger("nomad_csi.nomad")
+"""Logs warnings on the clock; without a configured handler, Python prints them on stderr."""
 
 TIMEOUT_S = 30.0
 """Default deadline of a call."""
@@ -28,6 +31,12 @@ Concurrent reads of many objects. More are no faster with a nearby agent; with a
 """
 
 _Read = TypeVar("_Read")
+
+CLOCK_TOLD_S = 60.0
+"""Difference between the clocks of Nomad and of this machine from which it is reported."""
+
+CLOCK_IGNORED_S = 3600.0
+"""Difference from which a ``Date`` is not Nomad's clock, but that of something in front of it, or invented."""
 
 _NS_IN_S = 1_000_000_000
 _INDEX_DIGITS = 20
@@ -86,6 +95,7 @@ class Nomad:
         self._observe = observe
         self._transport = transport.Transport(connection)
         self._told: tuple[int, float] | None = None
+        self._is_clock_reported = False
 
     def __enter__(self) -> Self:
         return self
@@ -105,10 +115,10 @@ class Nomad:
     @property
     def now_ns(self) -> int:
         """
-        The time by the clock of the agent, in nanoseconds since 1970; this machine's if the agent never sent one.
+        The time by the clock of the agent, in nanoseconds since 1970.
 
-        It advances from the last reply by a monotonic clock, so that ages of Nomad's objects do not depend
-        on the date of this machine.
+        It advances from the last reply by a monotonic clock, so that ages of Nomad's objects do not depend on the
+        date of this machine; that is the time if the agent sent none that is less than `CLOCK_IGNORED_S` away.
         """
         if self._told is None:
             return time.time_ns()
@@ -146,11 +156,14 @@ class Nomad:
         if self._observe is not None:
             self._observe(method, path)
         content = None if body is None else json.dumps(body).encode()
-        answer = self._transport.exchange(
-            call, f"{path}?{parse.urlencode(wanted)}", content, self._timeout_s if timeout_s is None else timeout_s
-        )
+        timeout_s = self._timeout_s if timeout_s is None else timeout_s
+        until = time.monotonic() + timeout_s
+        answer = self._transport.exchange(call, f"{path}?{parse.urlencode(wanted)}", content, timeout_s)
         own = (self.connection.token, self.connection.http_auth)
-        return self._reply(call, answer, (*own, *secrets), plain=plain)
+        reply = self._reply(call, answer, (*own, *secrets), plain=plain)
+        if time.monotonic() > until:
+            raise self._transport.lost(call, f"no decoded answer within {timeout_s:g} s")
+        return reply
 
     def stream(self, path: str, query: Iterable[tuple[str, str]]) -> streaming.Stream:
         """
@@ -170,9 +183,23 @@ class Nomad:
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
     def _note_time(self, answer: transport.Answer) -> None:
-        with contextlib.suppress(ValueError):  # absent, or not from Nomad
+        try:
             date = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
-            self._told = int(date.timestamp()) * _NS_IN_S, time.monotonic()
+            told_s = int(date.timestamp())
+        except (ValueError, OverflowError):  # absent, or not from Nomad
+            return
+        ahead_s = told_s - time.time()
+        is_ignored = abs(ahead_s) >= CLOCK_IGNORED_S
+        if abs(ahead_s) >= CLOCK_TOLD_S and not self._is_clock_reported:
+            self._is_clock_reported = True
+            LOG.warning(
+                "Nomad's clock is %.0f min %s this machine's%s; correct one",
+                abs(ahead_s) / 60,
+                "ahead of" if ahead_s > 0 else "behind",
+                ", and is ignored" if is_ignored else "",
+            )
+        if not is_ignored:
+            self._told = told_s * _NS_IN_S, time.monotonic()
 
     def _reply(
         self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
@@ -182,17 +209,33 @@ class Nomad:
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             classified = classify.answered(call, answer.status, text)
             raise _error(call, classify.status_of(answer.status, text), _sentence(text), classified, secrets)
-        try:
-            data = json_text.decode(text) if text.strip() and not plain else None
-        except ValueError as error:
-            classified = classify.Classification(
-                kind="refused" if classify.changes_nothing(call) else "ambiguous",
-                advice=f"check whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
-            )
-            raise _error(call, answer.status, "the answer is not JSON", classified) from error
+        if call.method == "GET" and answer.status != HTTPStatus.OK:
+            raise self._invalid(call, answer.status, f"expected status {HTTPStatus.OK} of a read")
+        data = None if plain else self._decoded(call, answer.status, text)
         index = answer.headers.get("X-Nomad-Index", "")
         is_index = index.isdecimal() and len(index) <= _INDEX_DIGITS
         return Reply(call=call, status=answer.status, index=int(index) if is_index else 0, data=data, text=text)
+
+    def _decoded(self, call: classify.Call, status: int, text: str) -> Any:
+        """Return the JSON *text*; ``None`` for the empty answer to a write."""
+        most = limits.limits_of(call.path).values
+        if not text.strip() and call.method == "GET":
+            raise self._invalid(call, status, "the answer is empty")
+        if not text.strip():
+            return None
+        try:
+            return json_text.decode(text, max_values=most)
+        except json_text.TooManyValuesError as error:
+            raise self._invalid(call, status, f"the answer has more than {most:,} values") from error
+        except ValueError as error:
+            raise self._invalid(call, status, "the answer is not JSON") from error
+
+    def _invalid(self, call: classify.Call, status: int, message: str) -> errors.NomadApiError:
+        classified = classify.Classification(
+            kind="refused" if classify.changes_nothing(call) else "ambiguous",
+            advice=f"check whether NOMAD_ADDR ({self.connection.address}) is Nomad's HTTP address",
+        )
+        return _error(call, status, message, classified)
 
 
 def _error(

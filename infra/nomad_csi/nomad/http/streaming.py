@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import urllib3
 
 from nomad_csi.nomad import permissions
-from nomad_csi.nomad.http import deadline
+from nomad_csi.nomad.http import deadline, pools
 
 OPEN_S = 10.0
 """Timeout for connection, status and headers."""
@@ -85,6 +85,7 @@ class Stream:
                 redirect=False,
                 assert_same_host=False,
                 preload_content=False,
+                decode_content=False,
             )
 
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
@@ -95,6 +96,8 @@ class Stream:
         if response.status != http.HTTPStatus.OK:
             reply = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
             raise NoStreamError(f"status {response.status}: {reply}; {permissions.watch_permissions()}")
+        if coding := pools.foreign_coding(response):
+            raise NoStreamError(f"the stream is encoded as {coding!r}, which was not asked for")
         rest = _first(response)
         while True:
             *lines, rest = rest.split(b"\n")

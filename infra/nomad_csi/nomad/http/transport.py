@@ -6,6 +6,7 @@ urllib3's exceptions do not leave this module.
 
 import base64
 import contextlib
+import http
 import ssl
 import threading
 import time
@@ -17,7 +18,7 @@ from urllib import parse
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import classify, connection, deadline, pools, streaming
+from nomad_csi.nomad.http import classify, connection, deadline, limits, pools, streaming
 
 # Certificates: read once when a client is made, so that an error names the invalid file.
 
@@ -80,10 +81,9 @@ def _problem(name: str, got: str, allowed: str) -> errors.Problem:
 # Requests and their limits.
 
 
-MAX_REPLY_BYTES = 64 * 2**20
-"""Maximum size of a reply. Nomad's reply to 20,000 registrations at once has 18 MB."""
-
 _PART_BYTES = 2**16
+
+_BETWEEN = "check what stands between this machine and Nomad, which sends it to no client that does not ask for it"
 
 AT_ONCE = 48
 """
@@ -153,23 +153,30 @@ class Transport:
             redirect=False,
             assert_same_host=False,  # the target is set here, and redirects are not followed
             preload_content=False,
+            decode_content=False,
         )
         with contextlib.closing(response):
             try:
                 received = self._read(call, response)
             except urllib3.exceptions.ReadTimeoutError as error:
-                raise self._lost(call, f"the answer was not complete after {timeout_s:g} s") from error
-            response.release_conn()
+                raise self.lost(call, f"the answer was not complete after {timeout_s:g} s") from error
         return Answer(status=response.status, headers=response.headers, content=received)
 
     def _read(self, call: classify.Call, response: urllib3.BaseHTTPResponse) -> bytes:
-        parts = []
-        left = MAX_REPLY_BYTES
+        """Return the body; of an error the first `limits.ERROR_BYTES`, and then the connection is not used again."""
+        if coding := pools.foreign_coding(response):
+            raise self.lost(call, f"the answer is encoded as {coding!r}, which was not asked for", _BETWEEN)
+        is_error = response.status >= http.HTTPStatus.MULTIPLE_CHOICES
+        limit = limits.ERROR_BYTES if is_error else limits.limits_of(call.path).size
+        parts, size = [], 0
         while part := response.read1(_PART_BYTES):
             parts.append(part)
-            left -= len(part)
-            if left < 0:
-                raise self._lost(call, f"the answer is longer than {MAX_REPLY_BYTES} bytes", "ask for less at a time")
+            size += len(part)
+            if size > limit and is_error:
+                return b"".join(parts)[:limit]
+            if size > limit:
+                raise self.lost(call, f"the answer is longer than {limit} bytes", "ask for less at a time")
+        response.release_conn()
         return b"".join(parts)
 
     def _error(
@@ -191,20 +198,21 @@ class Transport:
                 return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
             case urllib3.exceptions.SSLError():
                 # The error of a server that requires a client certificate depends on timing.
-                return self._lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
+                return self.lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
             case urllib3.exceptions.LocationParseError():
                 return self._unsent(call, "the host name cannot be looked up", advice)
             case _ if isinstance(_innermost(error), TimeoutError | urllib3.exceptions.ReadTimeoutError):
-                return self._lost(call, f"no answer within {timeout_s:g} s")
+                return self.lost(call, f"no answer within {timeout_s:g} s")
             case _:
-                return self._lost(call, "the connection broke: " + _cause(error))
+                return self.lost(call, "the connection broke: " + _cause(error))
 
     def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
         return errors.NomadApiError(
             call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice, is_connected=False
         )
 
-    def _lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
+    def lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
+        """Return the error of a *call* that was sent, and has no usable reply."""
         classified = classify.unanswered(call)
         return errors.NomadApiError(
             call.method,
@@ -221,7 +229,12 @@ class Transport:
 
 
 def _headers(settings: connection.Connection) -> dict[str, str]:
-    headers = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "nomad-csi"}
+    headers = {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+        "User-Agent": "nomad-csi",
+    }
     if settings.token:
         headers["X-Nomad-Token"] = settings.token
     if settings.http_auth:
