@@ -112,6 +112,14 @@ def test_storage_that_refuses_needs_no_acceptance(way, monkeypatch):
     assert [name for name, found in known.items() if found and found.refuses_in_use] == ["aws-ebs"]
 
 
+def test_storage_of_a_driver_that_nobody_knows_needs_acceptance(way, monkeypatch):
+    """The catalogue does not have it, so nothing says that its storage refuses."""
+    monkeypatch.setattr(catalogue, "deletion", lambda _provider: None)
+
+    with pytest.raises(errors.RefusedError, match="--accept-unguarded"):
+        way().check(with_snapshot=False)
+
+
 def test_rejects_another_plugin(way, socket):
     """The wrong socket."""
     with pytest.raises(errors.RefusedError, match=f"^{socket} is plugin {NAME}, and the volume is one of other$"):

@@ -5,8 +5,7 @@ A subject (`table.yaml`) is a few modules and their own tests, and the functions
 that is not all. mutmut makes small changes of each function and runs the tests that reach it; changes that no test notices are survivors. Each must stand in `survivors.yaml` with a
 reason; one that is not there fails the run, and so does an entry that a test notices by now.
 
-Changes that mutmut does not make (constants, steps left out) are written by hand in `by_hand.yaml`: each of them once
-went unnoticed. The subject ``by-hand`` makes them one by one.
+Changes that mutmut does not make (constants, steps left out) are written by hand: see `tests.mutants.by_hand`.
 """
 
 import dataclasses
@@ -20,14 +19,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import yaml
+from tests.mutants import by_hand
+from tests.mutants.by_hand import entries, say
 
 ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
 WORK = ROOT / ".mutants"
 """A copy of the sources for each subject; mutmut finds them below ``src`` only."""
 
-BY_HAND = "by-hand"
 SHARE = 90
 """Percent of the mutants of a subject that tests have to notice, whatever is listed."""
 
@@ -45,17 +43,6 @@ class Mutant:
     function: str
     was: str
     becomes: str
-
-
-def say(line: str) -> None:
-    """Write *line* at once."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def entries(name: str) -> list:
-    """Return what the data file *name* lists."""
-    return yaml.safe_load((HERE / name).read_text()) or []
 
 
 def prepare(subject: str, modules: list, tests: list) -> Path:
@@ -150,31 +137,10 @@ def run(subject: str) -> bool:
     return is_listed and percent >= SHARE and len(decided) == len(codes)
 
 
-def run_by_hand() -> bool:
-    """Make each change of `by_hand.yaml` in a copy; return whether tests notice all of them."""
-    folder = prepare(BY_HAND, [], [])
-    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
-    is_well = True
-    for item in entries("by_hand.yaml"):
-        file = folder / "src" / "nomad_csi" / item["file"]
-        text = file.read_text()
-        if text.count(item["was"]) != 1:
-            raise SystemExit(f"{item['file']}: expected once, found {text.count(item['was'])} times: {item['was']}")
-        file.write_text(text.replace(item["was"], item["becomes"]))
-        words = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{test}" for test in item["tests"])]
-        done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, check=False)
-        file.write_text(text)
-        if done.returncode != 1:  # of pytest: tests failed
-            say(f"  nothing notices, in {item['file']}: {item['what']}")
-            is_well = False
-    say(f"{BY_HAND}: {'all' if is_well else 'not all'} of {len(entries('by_hand.yaml'))} are noticed")
-    return is_well
-
-
 def main() -> int:
     """Run the subjects that are named, or all."""
-    chosen = sys.argv[1:] or [BY_HAND, *(item["subject"] for item in entries("table.yaml"))]
-    results = [run_by_hand() if subject == BY_HAND else run(subject) for subject in chosen]
+    chosen = sys.argv[1:] or [*by_hand.SUBJECTS, *(item["subject"] for item in entries("table.yaml"))]
+    results = [by_hand.run(subject) if subject in by_hand.SUBJECTS else run(subject) for subject in chosen]
     return 0 if all(results) else 1
 
 

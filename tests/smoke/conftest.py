@@ -1,3 +1,3 @@
 """Fixtures that several folders share."""
 
-from tests.scripted import cluster  # noqa: F401
+from tests.scripted import cluster, scripted  # noqa: F401

@@ -1,0 +1,95 @@
+"""What a volume's registration waits for: the proof that its plugin is healthy, and its storage with all that mounts it."""
+
+import json
+
+import pulumi
+import pytest
+import yaml
+from pulumi.runtime import mocks
+
+from nomad_csi import CsiPlugin, EbsVolume
+from nomad_csi.components import stack
+
+SPEC = """
+plugins:
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nomad-client}}
+  - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
+volumes:
+  - {id: disk, plugin_id: aws-ebs0, ebs: {availability_zone: us-east-1a, size_gib: 40}}
+  - {id: made, plugin_id: aws-ebs0, create: {capacity_min_gib: 10, availability_zone: us-east-1a}}
+  - id: there
+    plugin_id: aws-ebs0
+    existing: {external_id: vol-0123456789abcdef0, availability_zone: us-east-1a}
+  - id: shared
+    plugin_id: aws-efs0
+    efs:
+      mount_targets: [{availability_zone: us-east-1a}]
+      clients: {cidr_blocks: [10.0.0.0/8]}
+      access_point: {path: /shared, uid: 1000, gid: 1000}
+"""
+EBS = {"availability_zone": "us-east-1a", "size_gib": 40}
+
+
+@pytest.fixture
+def awaited(new_cloud, monkeypatch):
+    """Return a function that runs a program, and gives what each registered volume directly waits for, by its name."""
+    requests = []
+    register = mocks.MockMonitor.RegisterResource
+
+    def record(self, request):
+        requests.append(request)
+        return register(self, request)
+
+    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
+
+    def run(program):
+        cloud = new_cloud()
+        cloud.settle(lambda: program() and None)
+        return {
+            each.name: {"::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in each.dependencies}
+            for each in requests
+            if each.type in {"nomad-csi:index:VolumeRegistration", "nomad-csi:index:CreatedVolume"}
+        }
+
+    return run
+
+
+def test_volume_of_the_ready_stack_waits_for_its_plugin_and_its_storage(awaited, monkeypatch):
+    """Whatever kind it is of; a plugin without the proof that it is healthy gets no volume."""
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
+    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(SPEC))}, [])
+    try:
+        found = awaited(lambda: stack.declare(pulumi.Config()))
+    finally:
+        pulumi.runtime.set_all_config({}, [])
+
+    ebs, efs = "nomad-csi:index:PluginHealth::aws-ebs0", "nomad-csi:index:PluginHealth::aws-efs0"
+    of_shared = {
+        "aws:efs/fileSystem:FileSystem::shared",
+        "aws:efs/accessPoint:AccessPoint::shared",
+        "aws:efs/mountTarget:MountTarget::shared-us-east-1a",
+    }
+    assert {name: ebs in urns for name, urns in found.items()} == {
+        "disk": True,
+        "made": True,
+        "there": True,
+        "shared": False,
+    }
+    assert "aws:ebs/volume:Volume::disk" in found["disk"]
+    assert of_shared | {efs} <= found["shared"]
+
+
+def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):
+    """In a program of one's own; the id alone, as text, makes no order."""
+
+    def program():
+        plugin = CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1"})
+        EbsVolume("after", {"plugin_id": plugin.plugin_id} | EBS)
+        EbsVolume("beside", {"plugin_id": "aws-ebs0"} | EBS)
+
+    found = awaited(program)
+
+    assert {name: "nomad-csi:index:PluginHealth::aws-ebs0" in urns for name, urns in found.items()} == {
+        "after": True,
+        "beside": False,
+    }

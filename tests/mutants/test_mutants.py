@@ -1,0 +1,112 @@
+"""The changes that are made on purpose can be made, and what no test notices fails the run."""
+
+import dataclasses
+
+import pytest
+
+from tests.mutants import __main__ as mutants
+from tests.mutants import by_hand
+
+CHANGE = by_hand.Change(
+    what="adds", file="infra/sums.py", was="one + other", becomes="one - other", tests=("tests/test_sums.py",)
+)
+SAME = dataclasses.replace(CHANGE, what="adds the other way", becomes="other + one")
+
+
+@pytest.mark.parametrize("subject", by_hand.SUBJECTS)
+def test_change_can_be_made_and_its_tests_are_there(subject):
+    """Code that changed takes its entry along: the text stands once in its file, and another takes its place."""
+    wrong = []
+    for change in by_hand.changes(subject):
+        try:
+            is_another = change.made_in(by_hand.ROOT) != (by_hand.ROOT / change.file).read_text()
+        except ValueError as error:
+            wrong.append(str(error))
+        else:
+            wrong += [] if is_another else [f"{change.file}: nothing changes: {change.was}"]
+        wrong += [f"{change.file}: no test {test}" for test in change.tests_missing_in(by_hand.ROOT)]
+
+    assert wrong == []
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of one module and its test."""
+    (tmp_path / "infra").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "infra/sums.py").write_text("def add(one, other):\n    return one + other\n")
+    (tmp_path / "tests/test_sums.py").write_text("import sums\n\ndef test_add():\n    assert sums.add(1, 2) == 3\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def test_change_that_nothing_notices_fails_the_run(project, monkeypatch, capsys):
+    """Each change is made alone, and undone."""
+    before = (project / CHANGE.file).read_text()
+    monkeypatch.setattr(by_hand, "copied", lambda _: project)
+
+    monkeypatch.setattr(by_hand, "changes", lambda _: [SAME, CHANGE])
+    assert not by_hand.run("by-hand")
+
+    *_, told, total = capsys.readouterr().out.splitlines()
+    assert told.startswith("  nothing notices, in infra/sums.py: adds the other way (exit code 0 ")
+    assert total == "by-hand: 1 of 2 are noticed"
+    assert (project / CHANGE.file).read_text() == before
+
+    monkeypatch.setattr(by_hand, "changes", lambda _: [CHANGE])
+    assert by_hand.run("by-hand")
+
+
+def test_tests_that_fail_by_themselves_notice_nothing(project, monkeypatch):
+    """They would fail with every change."""
+    (project / "tests/test_sums.py").write_text("def test_add():\n    assert False\n")
+    monkeypatch.setattr(by_hand, "copied", lambda _: project)
+    monkeypatch.setattr(by_hand, "changes", lambda _: [CHANGE])
+
+    assert not by_hand.run("by-hand")
+
+
+def test_change_that_cannot_be_made_is_an_error(project):
+    """The code has changed since."""
+    with pytest.raises(ValueError, match=r"infra/sums.py: expected once, found 0 times: one \* other"):
+        by_hand.make(project, [dataclasses.replace(CHANGE, was="one * other")])
+
+
+LISTED = {"subject": "s", "function": "f", "was": "a", "becomes": "b", "reason": "none can"}
+
+
+@pytest.mark.parametrize(
+    ("codes", "survivors", "listed", "is_well"),
+    [
+        ({"1": 1, "2": 1}, [], [], True),
+        ({str(number): int(number > 0) for number in range(20)}, ["0"], [], False),
+        ({str(number): int(number > 0) for number in range(20)}, ["0"], [LISTED], True),
+        ({"1": 1, "2": 1}, [], [LISTED], False),
+        ({"1": 0, "2": 1}, ["1"], [LISTED], False),
+        ({"1": 1, "2": None}, [], [], False),
+    ],
+    ids=["all noticed", "a new survivor", "a listed one", "listed and noticed", "too many", "one was not run"],
+)
+def test_subject_fails_where_a_change_goes_unnoticed(monkeypatch, codes, survivors, listed, is_well):
+    """Unless it is listed; and nine in ten are noticed whatever is listed."""
+    monkeypatch.setattr(mutants, "prepare", lambda *_: None)
+    monkeypatch.setattr(mutants, "mutmut", lambda *_: "")
+    monkeypatch.setattr(mutants, "outcomes", lambda *_: codes.items())
+    monkeypatch.setattr(mutants, "described", lambda _, names: [mutants.Mutant("f", "a", "b") for _ in names])
+    data = {"table.yaml": [{"subject": "s", "modules": [], "tests": []}], "survivors.yaml": listed}
+    monkeypatch.setattr(mutants, "entries", data.get)
+
+    assert [name for name, code in codes.items() if code == 0] == survivors
+    assert mutants.run("s") is is_well
+
+
+@pytest.mark.parametrize(("results", "code"), [([True, True], 0), ([True, False], 1)])
+def test_command_fails_where_one_subject_does(monkeypatch, results, code):
+    """Each is run, also after one that failed."""
+    left = list(results)
+    monkeypatch.setattr(mutants.sys, "argv", ["mutants", "by-hand", "compare"])
+    monkeypatch.setattr(by_hand, "run", lambda _: left.pop())
+    monkeypatch.setattr(mutants, "run", lambda _: left.pop())
+
+    assert mutants.main() == code
+    assert left == []
