@@ -49,7 +49,7 @@ def test_list_has_a_row_for_each_driver():
     assert [row[0] for row in rows] == [driver.name for driver in (*DRIVERS, *UNUSABLE)]
     assert rows[-1] == ("aws-s3", "Mountpoint for Amazon S3", "-", "-", "cannot run on Nomad", "2026-08-23")
     assert ("aws-ebs", "AWS EBS", "v1.64.0", "controller, node", "run", "2026-11-21") in rows
-    assert ("aws-efs", "AWS EFS", "v3.4.1", "node", "parsed", "2026-11-21") in rows
+    assert ("aws-efs", "AWS EFS", "v3.4.1", "node", "run", "2026-11-25") in rows
 
 
 def test_roles_that_are_verified_differently_are_told_apart():

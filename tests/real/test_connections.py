@@ -1,7 +1,5 @@
 """Real agents over mutual TLS, in two regions, and from inside a task by its own socket."""
 
-import datetime as dt
-import ipaddress
 import json
 import os
 import shutil
@@ -10,12 +8,10 @@ import subprocess
 from contextlib import ExitStack, suppress
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
+from tests.real import certificates
 
 START_S = 60
 STOP_S = 60
@@ -38,39 +34,11 @@ CALLER = """job "caller" {
 """
 
 
-def _certificate(folder, name, signer=None):
-    """Write key and certificate of *name*, signed by *signer* (key and certificate) or, an authority, by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    by_key, by_certificate = signer or (key, None)
-    day = dt.timedelta(days=1)
-    names = [x509.DNSName(name), x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(by_certificate.subject if by_certificate else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(dt.datetime.now(dt.UTC) - day)
-        .not_valid_after(dt.datetime.now(dt.UTC) + day)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=signer is None, path_length=None), critical=True)
-        .sign(by_key, hashes.SHA256())
-    )
-    (folder / f"{name}.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / f"{name}-key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return key, made
-
-
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory):
     """A folder with an authority and the certificates of two regions' servers and of a caller."""
     folder = tmp_path_factory.mktemp("tls")
-    signer = _certificate(folder, "ca")
-    for name in ("server.global.nomad", "server.eu.nomad", "cli.global.nomad"):
-        _certificate(folder, name, signer)
+    certificates.write_all(folder, "server.global.nomad", "server.eu.nomad", "cli.global.nomad")
     return folder
 
 

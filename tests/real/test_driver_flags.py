@@ -18,13 +18,21 @@ from nomad_csi.migration import adopt
 from nomad_csi.plan import storage
 
 COMMAND = shutil.which("aws-ebs-csi-driver")
-LOCAL = {"csi-driver-nfs": "nfsplugin", "csi-hostpath": "hostpathplugin", "democratic-csi": "democratic-csi"}
+LOCAL = {
+    "aws-efs": "aws-efs-csi-driver",
+    "csi-driver-nfs": "nfsplugin",
+    "csi-hostpath": "hostpathplugin",
+    "democratic-csi": "democratic-csi",
+}
 """The programs of drivers that have the same flags in every role."""
+
+SPLIT = {"digitalocean": "do-csi-plugin", "gce-pd": "gcp-compute-persistent-disk-csi-driver"}
+"""Those of drivers whose roles know the flags of each other, and leave out what they have no use for."""
 
 CASES = Path(__file__).parents[1] / "cases"
 OLDER = [
     (name, path.name.removeprefix(f"{program}-"), path)
-    for name, program in {"aws-ebs": "aws-ebs-csi-driver", "aws-efs": "aws-efs-csi-driver", **LOCAL}.items()
+    for name, program in {"aws-ebs": "aws-ebs-csi-driver", **LOCAL}.items()
     for folder in os.get_exec_path()
     for path in sorted(Path(folder).glob(f"{program}-v*.*.*"))
 ]
@@ -46,15 +54,27 @@ def test_catalogue_has_every_flag_of_the_driver(name):
     assert not role.flags & set(role.unfit_flags)
 
 
-@pytest.mark.parametrize(("name", "program"), LOCAL.items())
-def test_catalogue_has_every_flag_of_a_driver_with_one_set_of_them(name, program):
-    """So it is for drivers of Go's flag package, with one dash in their help, and for democratic-csi."""
+def flags_of(program):
+    """Return the flags in the help of a program: of Go's flag package, with one dash, or of Node's yargs."""
     if not shutil.which(program):
         pytest.skip(f"no `{program}` on PATH to ask for its flags")
-
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False, timeout=30)
+    return set(re.findall(r"^  --?([a-z0-9_-]+)", done.stderr + done.stdout, re.MULTILINE))
 
-    told = set(re.findall(r"^  --?([a-z0-9_-]+)", done.stderr + done.stdout, re.MULTILINE))
+
+@pytest.mark.parametrize(("name", "program"), SPLIT.items())
+def test_roles_have_every_flag_of_the_driver_between_them(name, program):
+    """Each is allowed in one of them, or kept out with a reason; no other is."""
+    roles = catalogue.DRIVERS[name].roles.values()
+
+    assert flags_of(program) == set().union(*(role.flags | set(role.unfit_flags) for role in roles))
+
+
+@pytest.mark.parametrize(("name", "program"), LOCAL.items())
+def test_catalogue_has_every_flag_of_a_driver_with_one_set_of_them(name, program):
+    """So it is for drivers of Go's flag package, and for democratic-csi."""
+    told = flags_of(program)
+
     for role in catalogue.DRIVERS[name].roles.values():
         assert told == role.flags | set(role.unfit_flags)
 
