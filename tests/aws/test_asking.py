@@ -1,10 +1,15 @@
 """How AWS is asked: in few sessions, with the credentials of now."""
 
 import concurrent.futures
+import http.server
+import socketserver
+import threading
 from urllib import parse
 
 import boto3
-import botocore.parsers
+import botocore
+import botocore.config
+import botocore.exceptions
 import pytest
 
 from nomad_csi import errors
@@ -73,10 +78,83 @@ def test_files_are_read_again_after_a_minute(monkeypatch, tmp_path):
     assert access_key(asking.client("ec2", REGION)) == "new"
 
 
-def test_an_end_point_that_is_not_awss_is_an_error_of_one_sentence():
-    """Such as a proxy, or an emulator that fails: its reply cannot be read, and botocore has no base class for that."""
-    with (
-        pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Unable"),
-        asking.aws_errors(REGION),
-    ):
-        raise botocore.parsers.ResponseParserError("Unable to parse response (no element found)")
+CUT_REPLY = (
+    "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>"
+    "<SecretAccessKey>CANARYsecret</SecretAccessKey><SessionToken>CANARYtoken"
+)
+
+
+@pytest.fixture
+def cut_replies():
+    """An endpoint whose replies end in the middle; return its address."""
+
+    class Cut(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(CUT_REPLY.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Cut) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_reply_of_sts_that_was_cut_is_not_quoted(cut_replies):
+    """It holds a secret access key and a session token, which botocore prints."""
+    config = botocore.config.Config(signature_version=botocore.UNSIGNED, retries={"total_max_attempts": 1})
+    sts = boto3.client("sts", region_name=REGION, endpoint_url=cut_replies, config=config)
+
+    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+        sts.assume_role_with_web_identity(
+            RoleArn="arn:aws:iam::123456789012:role/x", RoleSessionName="xx", WebIdentityToken="t" * 20
+        )
+
+    assert "CANARY" not in str(caught.value)
+    assert REGION in str(caught.value)
+    assert str(caught.value).endswith("check the endpoint and what stands in front of it")
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            botocore.exceptions.MetadataRetrievalError(
+                error_msg="Received non 200 response 500 from container metadata: {'Token': 'CANARY'}"
+            ),
+            "AWS in us-east-1 could not be asked: Error retrieving metadata: Received non 200 response 500",
+        ),
+        (
+            botocore.exceptions.CredentialRetrievalError(provider="custom-process", error_msg="token=CANARY refused"),
+            "AWS in us-east-1 could not be asked: Error when retrieving credentials from custom-process: "
+            "token=[secret] refused",
+        ),
+        (
+            botocore.exceptions.ClientError(
+                {"Error": {"Code": "InvalidToken", "Message": "bad <SessionToken>CANARY</SessionToken>"}}, "GetX"
+            ),
+            "GetX in us-east-1: InvalidToken: bad <SessionToken>[secret]</SessionToken>",
+        ),
+        (
+            ValueError("Invalid endpoint: htp//x"),
+            "AWS in us-east-1 could not be asked: Invalid endpoint: htp//x",
+        ),
+    ],
+)
+def test_errors_of_the_sdk_are_shown_without_secrets(error, sentence):
+    """What the SDK repeats of a reply, of a program and of AWS's own message."""
+    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+        raise error
+
+    assert str(caught.value) == sentence
+
+
+def test_value_of_a_reply_that_could_not_be_read_is_not_quoted():
+    """As a number of a reply, which Python's own error repeats."""
+    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+        int("CANARY")
+
+    assert "CANARY" not in str(caught.value)

@@ -20,6 +20,7 @@ import botocore.exceptions
 import botocore.parsers
 
 from nomad_csi import errors
+from nomad_csi.text import foreign, redaction
 
 # Retries of calls that AWS throttles: after a growing pause, and never silently.
 #
@@ -157,7 +158,7 @@ def _session(aws_region: str, profile: str | None) -> Any:
 
 @contextmanager
 def aws_errors(aws_region: str) -> Iterator[None]:
-    """Convert errors in the block to an `errors.AwsError` of one sentence."""
+    """Convert errors in the block to an `errors.AwsError` of one sentence. No reply is quoted: it may be of STS."""
     try:
         yield
     except (
@@ -176,10 +177,24 @@ def _sentence(error: Exception, aws_region: str) -> str:
         return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
     if isinstance(error, botocore.exceptions.ClientError):
         info = error.response["Error"]
-        return (
-            f"{error.operation_name} in {aws_region}: {info['Code']}: {info.get('Message', '')[: errors.MESSAGE_LIMIT]}"
-        )
-    return f"AWS in {aws_region} could not be asked: {str(error)[: errors.MESSAGE_LIMIT]}"
+        return f"{error.operation_name} in {aws_region}: {info['Code']}: {_shown(info.get('Message', ''))}"
+    if isinstance(error, botocore.exceptions.BotoCoreError) or str(error).startswith(_ENDPOINT):
+        return f"AWS in {aws_region} could not be asked: {_shown(str(error).partition(_BODY)[0])}"
+    return f"AWS in {aws_region} could not be asked: {type(error).__name__}: its reply could not be read; {_ADVICE}"
+
+
+_ADVICE = "check the endpoint and what stands in front of it"
+
+_BODY = " from container metadata: "
+"""Behind it a reply with credentials may be quoted. Source: botocore 1.44.5, ``ContainerMetadataFetcher``."""
+
+_ENDPOINT = "Invalid endpoint: "
+"""The ``ValueError`` that is about no reply. Source: botocore 1.44.5, ``EndpointCreator.create_endpoint``."""
+
+
+def _shown(text: str) -> str:
+    """Return a message of AWS or of its SDK without secrets, cut."""
+    return foreign.cut(redaction.redact(text), errors.MESSAGE_LIMIT)
 
 
 # The default AWS region.
