@@ -29,8 +29,10 @@ from nomad_csi.hcl import source
 OPENERS = frozenset("{[(")
 CLOSERS = frozenset("}])")
 
-STRING = r'"(?:[^"\\$%\n]++|\\[^\n]|\$\$\{|%%\{|\$\{[^"{}\n]*\}|[$%](?!\{))*"'
-"""Pattern of a quoted string."""
+_PLAIN = r'[^"\\$%\n]*'
+_SPECIAL = r'(?:\\[^\n]|\$\$\{|%%\{|\$\{[^"{}\n]*\}|\$(?!\$?\{)|%(?!%?\{))'
+STRING = rf'"{_PLAIN}(?:{_SPECIAL}{_PLAIN})*"'
+"""Pattern of a quoted string: plain characters, and others between them; a text matches in one way at most."""
 
 _TOKEN = re.compile(
     rf"""

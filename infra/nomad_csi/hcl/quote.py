@@ -73,8 +73,9 @@ KEYWORDS = frozenset({"else", "endfor", "endif", "false", "for", "for_each", "if
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _VARIABLE = names.variable_pattern()
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_NOTHING_TO_ESCAPE = re.compile(r"(?:[ !#&-\[\]-~]++|[$%](?!\{))*+")
-_PERHAPS_TO_ESCAPE = re.compile(r'["\\]|[$%](?=\{)|[^ -~]')
+_PERHAPS_TO_ESCAPE = re.compile(r"[^ !#-\[\]-~]|[$%](?=\{)")
+"""All but printable ASCII without quotation mark and backslash, and the start of a template."""
+
 _BRACES = re.compile(r"[\s}]*\}")
 """
 Text that Nomad's parser duplicates after a runtime variable: it reads ``"${A}}"`` as ``${A}}}``.
@@ -94,8 +95,6 @@ def string(text: str) -> str:
     Uses only escapes of both dialects (``\n \r \t \" \\ \u \U``); visible characters stay raw. ``$${`` would double
     the dollar in HCL1, hence ``\u0024{``. Raises `errors.SpecError` for NUL and for half a surrogate pair.
     """
-    if _NOTHING_TO_ESCAPE.fullmatch(text):
-        return f'"{text}"'
     _refuse_unwritable(text)
     return f'"{_escaped(text)}"'
 
