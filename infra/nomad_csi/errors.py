@@ -143,8 +143,8 @@ class CsiError(NomadCsiError):
 
 
 def _short(message: str, secrets: Iterable[str], *, short_words: bool = False) -> str:
-    """Return a foreign *message* without *secrets*, then cut to the limit: a cut secret could not be found."""
-    return foreign.cut(redaction.mask(message, secrets, short_words=short_words), MESSAGE_LIMIT)
+    """Return a foreign *message* without *secrets* and likely ones, then cut to the limit."""
+    return foreign.cut(redaction.redact(message, secrets, short_words=short_words), MESSAGE_LIMIT)
 
 
 class AwsError(NomadCsiError):

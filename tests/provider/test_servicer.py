@@ -674,6 +674,30 @@ def test_warnings_and_status_lines_hold_no_secret(plugin, engine, scripted, urn,
     assert [line for _, line, _ in engine.lines] == ["sent [secret]", "sending [secret]"]
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("NOMAD_TOKEN", ACL_TOKEN, f"sent {ACL_TOKEN}"),
+        ("NOMAD_HTTP_AUTH", f"me:{PASSWORD}", f"sent me:{PASSWORD}"),
+        ("NOMAD_HTTP_AUTH", f"me:{PASSWORD}", f"sent {PASSWORD}"),
+    ],
+)
+def test_credentials_of_the_environment_are_in_no_line(
+    serve, engine, scripted, urn, monkeypatch, variable, value, line
+):
+    """A proxy in front of Nomad may repeat them in a text of its own."""
+
+    def create(context, news):
+        context.warn(line)
+        return "a", dict(news)
+
+    monkeypatch.setattr(scripted, "create", create)
+
+    serve({variable: value}).Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert [line for _, line, _ in engine.lines] == ["sent [secret]"]
+
+
 def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):
     """Given a tunnel to a cluster without ACLs: it is asked whether it knows the sandbox's token, and nothing else."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]

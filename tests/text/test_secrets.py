@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.text import secrets
+from nomad_csi.text import redaction, secrets
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,28 @@ def test_values_that_are_secrets(name, value):
     """By the word in the name, or by themselves."""
     assert secrets.is_secret(name, value)
     assert secrets.keys_of({name: value, "size": "1"}) == [name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("secret", "passwd", "password", "passphrase", "token", "signature", "credential", "authorization", "dhchap"),
+        *("apiKey", "access_key", "account-key", "admin key", "userKey", "private_key", "encryptionKey"),
+        *("pass", "db_pwd", "pw", "psk", "registry.auth"),
+    ],
+)
+def test_each_word_names_a_secret(name):
+    """In either case, and for a spec and a text alike."""
+    assert [secrets.names_secret(each) for each in (name, name.upper(), f"my_{name}")] == [True, True, True]
+    assert secrets.is_secret(name, "hunter2")
+    assert " " in name or redaction.redact(f"{name}=hunter2") == f"{name}=[secret]"
+
+
+@pytest.mark.parametrize("name", ["key", "bypass", "author", "tokyo", "passive", "keyring", "accessMode"])
+def test_other_words_name_none(name):
+    """Though they have some of the same letters."""
+    assert not secrets.has_secret_word(name)
+    assert redaction.redact(f"{name}=hunter2") == f"{name}=hunter2"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, identity, report
 from nomad_csi.csi import endpoint as endpoints
 from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.text import foreign
 
 AT_ONCE = 128
 """Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
@@ -75,7 +76,12 @@ def probe(
     except errors.CsiError as error:
         status, detail = _error_status(where, error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
-    return report.ProbeReport(endpoint=endpoint, status=status, detail=detail, latency_ms=latency_ms, **answers)
+    shown: dict[str, Any] = {
+        name: foreign.clean(value) if isinstance(value, str) else value for name, value in answers.items()
+    }
+    return report.ProbeReport(
+        endpoint=endpoint, status=status, detail=foreign.clean(detail), latency_ms=latency_ms, **shown
+    )
 
 
 def probe_until(

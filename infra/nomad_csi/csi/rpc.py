@@ -14,7 +14,7 @@ from google.protobuf import descriptor, json_format, message_factory
 from nomad_csi import errors
 from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.text import redaction
+from nomad_csi.text import redaction, secrets
 
 Document = dict[str, Any]
 """JSON values by field name, in snake case; 64-bit numbers are numbers, timestamps are RFC 3339."""
@@ -66,8 +66,8 @@ def request_of(rpc: Rpc, document: Mapping[str, Any], source: str = "") -> Any:
     Raises `errors.SpecError`, which names *source*, if it is not valid; the error shows no secret.
     """
     name = source or f"the request of {rpc.name}"
-    secrets = document.get(channel.SECRETS, {})
-    if not isinstance(secrets, Mapping) or not all(isinstance(part, str) for pair in secrets.items() for part in pair):
+    given = document.get(channel.SECRETS, {})
+    if not isinstance(given, Mapping) or not all(isinstance(part, str) for pair in given.items() for part in pair):
         problem = errors.Problem(path=channel.SECRETS, got=redaction.HIDDEN, allowed="a mapping of names to texts")
         raise errors.SpecError((problem,), name)
     try:
@@ -102,7 +102,11 @@ def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) 
 
 
 def document_of(message: Any) -> Document:
-    """Return *message* with all fields that are set or have a default; secrets read `redaction.HIDDEN`."""
+    """
+    Return *message* with all fields that are set or have a default.
+
+    Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one.
+    """
     found: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -120,6 +124,8 @@ def _value(field: Any, value: Any) -> Any:
         return dict.fromkeys(value, redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
     if isinstance(value, list):
         return [_single(field, item) for item in value]
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        return {name: _entry(name, item) for name, item in value.items()}
     return _single(field, value)
 
 
@@ -130,6 +136,10 @@ def _single(field: Any, value: Any) -> Any:
     if is_message and isinstance(value, Mapping):
         return _shown(field.message_type, value)
     return value
+
+
+def _entry(name: str, value: Any) -> Any:
+    return redaction.HIDDEN if isinstance(value, str) and secrets.is_secret(name, value) else value
 
 
 def _is_secret(field: Any) -> bool:

@@ -307,10 +307,10 @@ class Servicer(server.ProviderServicer):
         return foreign.visible(redaction.mask(text, [*_secrets(request), *self._own_secrets()]))
 
     def _own_secrets(self) -> Iterator[str]:
-        for name in configuration.SECRET:
-            yield from replies.texts(self._settings.get(name))
-        for name in CREDENTIALS:
-            yield self._environment.get(VARIABLES[name], "")
+        """Yield the credentials, and the part of each behind a colon: the password of HTTP basic authentication."""
+        given = [text for name in configuration.SECRET for text in replies.texts(self._settings.get(name))]
+        for text in (*given, *(self._environment.get(VARIABLES[name], "") for name in CREDENTIALS)):
+            yield from (text, text.partition(":")[2])
 
 
 def _kind(urn: str) -> resource.Resource:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.text import redaction, secrets
 
 EXPORT_TIMEOUT_S = 300.0
 PREVIEW_TIMEOUT_S = 1800.0
@@ -104,4 +105,5 @@ def _error_text(output: str, messages: str) -> str:
     except (ValueError, AttributeError):
         found = []
     lines = [line.strip() for text in found or [messages or output] for line in text.splitlines() if line.strip()]
-    return "; ".join(lines[-SHOWN_LINES:])
+    known = [value for name, value in os.environ.items() if secrets.names_secret(name)]
+    return redaction.redact("; ".join(lines[-SHOWN_LINES:]), known)

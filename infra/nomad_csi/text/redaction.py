@@ -1,129 +1,245 @@
 r"""
-Redact secrets in texts of other programs, such as a plugin's log or error, in time linear in their length.
+Hide secrets in the texts of other programs: the one function that every text of Nomad, a plugin, AWS or a job passes.
 
-`mask` replaces known values. `redact` replaces values with the name of a secret, in the forms in which programs write
-names and values, and values with the form of a secret: a word of prose after such a name may be replaced too; a secret
-that has neither such a name nor a known form stays. Sources: Ceph's keyring files (``key = ...``), RFC 3986
-(``user:password@``), RFC 7468 (PEM), RFC 7519 (tokens that begin with ``eyJ``), the AWS documentation of access keys;
-Go, ``encoding/json`` and ``strconv.Quote``, 1.25; 2026-11.
+`redact` hides values that are known, however they are spelled (`spellings`); values with the name of a secret, in the
+forms in which programs write names and values; and values with the form of a secret (`secrets`). A word of prose after
+such a name may be hidden too; a secret that is not known and has neither such a name nor such a form stays. The time
+is linear in the length of the text: what was hidden or passed over is not looked at again.
+
+Sources: RFC 7468 (private keys); Go 1.25 ``fmt`` (``map[name:value]``); protobuf's text format (``name:<...>``);
+2026-11.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from urllib import parse
 
-from nomad_csi.text import secrets
+from nomad_csi.text import secrets, spellings
 
 HIDDEN = "[secret]"
 
-SHORTEST_SECRET = 4
-"""Minimum length of a known secret that is searched in a text; shorter ones are part of ordinary words."""
 
-_TOKEN = re.compile(r"[\w.-]++")
-_QUOTED = r"""(?:\\"(?:(?!\\").)*+(?:\\"|\Z) | "(?:[^"\\]++|\\.)*+(?:"|\\?\Z) | '(?:[^'\\]++|\\.)*+(?:'|\\?\Z))"""
-_NESTED = r"(?:(?:map)?\[[^\]]*+(?:\]|\Z) | \{[^}]*+(?:\}|\Z) | <[^>]*+(?:>|\Z))"
-_SCHEME = r"(?:(?:bearer|basic|token|negotiate|digest)\s++)?"
-_VALUE = rf"""(?:{_NESTED}|{_SCHEME}(?:{_QUOTED}|[^\s,;&"']++))"""
-_FLAGS = re.VERBOSE | re.IGNORECASE | re.DOTALL
+def redact(text: str, known: Iterable[str] = (), *, short_words: bool = False) -> str:
+    """
+    Return *text* without the *known* secrets and without likely ones: ``redact("token=a")`` is ``"token=[secret]"``.
 
-_ASSIGNED = re.compile(rf"""(?P<before>(?:\\?["'])?\s*+[:=]\s*+){_VALUE}""", _FLAGS)
-_BEHIND_OPTION = re.compile(rf"(?P<before>\s++)(?!-){_VALUE}", _FLAGS)
-_BEHIND_HEADER = re.compile(r"""(?P<before>\s++)[^\s,;&"']++""")
-_HEADER = re.compile(r"X-[\w-]*Token", re.IGNORECASE)
-
-_PRIVATE_KEY = re.compile(r"-----BEGIN ([A-Z0-9 ]*+)(?<=PRIVATE KEY)-----.*?(?:-----END \1-----|\Z)", re.DOTALL)
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]*+(?<=PRIVATE KEY)-----")
-_KEY_LINES_BACKWARD = re.compile(r"(?:\s*+[\w+/=]{1,15}+(?=\s))?+(?:\s*+[\w+/=]{16,}+){1,200}+")
-
-_FORMS = (
-    (re.compile(r"""(\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@"']*+:)[^\s/"']+(?=@)""", re.IGNORECASE), rf"\1{HIDDEN}"),
-    (
-        re.compile(r"""(?<![\w.-])(key["']?\s*+[:=]\s*+["']?)(?:[\w+/]{16,}+={0,2}|[\w+/]++={1,2})(?![\w+/=:.-])"""),
-        rf"\1{HIDDEN}",
-    ),
-    (
-        re.compile(
-            r"(?<![\w+/=])(?=[a-z0-9+/]{0,39}[A-Z])(?=[A-Za-z+/]{0,39}\d)(?=[A-Z0-9+/]{0,39}[a-z])[A-Za-z0-9+/]{40}(?![\w+/=])"
-        ),
-        HIDDEN,
-    ),
-    (re.compile(r"(?<![\w+/=])(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[\w+/=%-]++"), HIDDEN),
-    (re.compile(r"(?<![\w-])eyJ[\w-]++\.[\w-]++\.[\w-]*+"), HIDDEN),
-)
-"""Passwords in addresses; Ceph's ``key``; AWS's secret access keys and session tokens; tokens in JSON."""
-
-
-def redact(text: str) -> str:
-    """Return *text* with likely secrets replaced: ``redact("token=a")`` is ``"token=[secret]"``."""
-    text = _drop_key_ends(_PRIVATE_KEY.sub(HIDDEN, text))
-    pattern, shown = _FORMS[0]
-    text = "".join(_named(pattern.sub(shown, text)))
-    for pattern, shown in _FORMS[1:]:
-        text = pattern.sub(shown, text)
+    With *short_words*, known secrets of fewer than `spellings.SHORTEST_SECRET` characters are hidden as whole words.
+    """
+    text = _without_keys(mask(text, known, short_words=short_words))
+    text = "".join(_without_named(_without_form(text, secrets.ADDRESS)))
+    for form in secrets.FORMS:
+        text = _without_form(text, form)
     return text
-
-
-def _drop_key_ends(text: str) -> str:
-    """Return *text* without the lines of private keys whose first line was cut off."""
-    kept, start = [], 0
-    for end in _KEY_END.finditer(text):
-        before = text[start : end.start()]
-        lines = _KEY_LINES_BACKWARD.match(before[::-1])
-        kept += [before[: len(before) - lines.end()], HIDDEN] if lines else [before, end[0]]
-        start = end.end()
-    return "".join([*kept, text[start:]])
-
-
-def _named(text: str) -> Iterator[str]:
-    """Yield the parts of *text*, with `HIDDEN` in place of each value that has the name of a secret."""
-    start = 0
-    found = _TOKEN.search(text)
-    while found:
-        value = _value(text, found)
-        if value:
-            yield text[start : value.end("before")]
-            yield HIDDEN
-            start = value.end()
-        found = _TOKEN.search(text, value.end() if value else found.end())
-    yield text[start:]
-
-
-def _value(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """Return the value that follows *name* in *text*, if it is a secret."""
-    if not secrets.has_secret_word(name[0]):
-        return None
-    if assigned := _ASSIGNED.match(text, name.end()):
-        return assigned
-    if name[0].startswith("-"):
-        return _BEHIND_OPTION.match(text, name.end())
-    return _BEHIND_HEADER.match(text, name.end()) if _HEADER.fullmatch(name[0]) else None
 
 
 def mask(text: str, known: Iterable[str], *, short_words: bool = False) -> str:
+    """Return *text* without the *known* secrets: for our own messages, in which names of secrets are no values."""
+    spans = spellings.find(text, known, short_words=short_words)
+    return _hide(text, (span for span in spans if not _is_hidden(text, *span)))
+
+
+def _is_hidden(text: str, start: int, end: int) -> bool:
+    """Return whether a part of *text* is one of `HIDDEN`, as where a secret is the word "secret"."""
+    return text.find(HIDDEN, max(end - len(HIDDEN), 0), start + len(HIDDEN)) >= 0
+
+
+def _hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        parts += text[position:start], HIDDEN
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _without_form(text: str, form: secrets.Form) -> str:
+    return _hide(text, (found.span("secret") for found in form.pattern.finditer(text)))
+
+
+# Private keys: from the first line to the last, or as many lines of one as there are.
+
+
+_KEY_LINE = re.compile(r"[\w+/=]{16,}")
+_LAST_KEY_LINE = re.compile(r"[\w+/=]+")
+_WORD = re.compile(r"[^\s\\]+")
+"""What stands between line ends, which may be written as escapes."""
+
+_KEY_LENGTH = 16_384
+"""Characters before the last line of a key in which its lines are searched: RSA with 16,384 bits has 12,600."""
+
+
+def _without_keys(text: str) -> str:
+    return _hide(text, _keys(text))
+
+
+def _keys(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where private keys are; one that has no last line ends with the text."""
+    position = 0
+    first: re.Match[str] | None = None
+    for found in secrets.PRIVATE_KEY.finditer(text):
+        if found["end"] == "BEGIN":
+            first = first or found
+        elif first is None:
+            if (start := _key_start(text, position, found.start())) < found.start():
+                yield start, found.end()
+            position = found.end()
+        elif found["label"] == first["label"]:
+            yield first.start(), found.end()
+            first, position = None, found.end()
+    if first is not None:
+        yield first.start(), len(text)
+
+
+def _key_start(text: str, position: int, end: int) -> int:
+    """Return where the lines of a key begin that ends at *end* and lost its first line; *end* if there are none."""
+    words = list(_WORD.finditer(text, max(position, end - _KEY_LENGTH), end))
+    start = end
+    for index, word in enumerate(reversed(words)):
+        if _KEY_LINE.fullmatch(word[0]):
+            start = word.start()
+        elif index or not _LAST_KEY_LINE.fullmatch(word[0]):
+            break
+    return start
+
+
+# Values with the name of a secret.
+
+
+_NAME = re.compile(r"[\w.-]+")
+_SIGN = re.compile(r"""(?:\\*["'])?\s*(?P<sign>:=|=>|==|[:=]|%3[AaDd])\s*""")
+_TAG = re.compile(r"(?:\s[^<>]{0,200})?>")
+_SPACE = re.compile(r"\s+")
+_HEADER = re.compile(r"X-[\w-]*Token", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?:^|[^a-z0-9])(?:password|passwd|passphrase)$", re.IGNORECASE)
+
+_SCHEME = re.compile(r"(?:bearer|basic|token|negotiate|digest)\s+", re.IGNORECASE)
+_QUOTE = re.compile(r"""[BbFfRrUu$@]{0,2}(?P<escapes>\\*)(?P<quote>["'])""")
+_ENDS = {'"': re.compile(r'(\\*)"'), "'": re.compile(r"(\\*)'")}
+_BRACKET = re.compile(r"(?:map)?(?P<bracket>[\[{<])")
+_PLAIN = re.compile(r"""[^\s,;&"']+""")
+_REST = re.compile(r"""[^\s,;&"'\\\]})<>]+""")
+_BRACKETS = {"[": re.compile(r"[\[\]]"), "{": re.compile(r'[{}"]'), "<": re.compile(r'[<>"]')}
+"""What is looked at behind an opening bracket; Go's ``map[...]`` does not quote."""
+
+_LONGEST_PLACE = 4_096
+"""Longest value that may be the place of a secret, as a path; Linux's longest path."""
+
+_NO_VALUE = frozenset({"", "<nil>", "nil", "null", "none", "<none>", "<unset>", "***stripped***", HIDDEN})
+
+_PROSE = frozenset(
+    {
+        "a", "access", "an", "and", "any", "are", "as", "at", "bad", "be", "but", "by", "can", "can't", "cannot",
+        "connection", "context", "could", "couldn't", "credential", "credentials", "decode", "denied", "dial", "does",
+        "doesn't", "empty", "eof", "error", "errors", "exec", "expected", "expired", "fail", "failed", "failure",
+        "for", "forbidden", "from", "get", "has", "have", "http", "if", "in", "invalid", "is", "it", "key", "lookup",
+        "malformed", "mismatch", "missing", "must", "need", "needs", "no", "not", "of", "on", "open", "operation",
+        "or", "parse", "password", "permission", "post", "put", "read", "refused", "rejected", "request", "required",
+        "revoked", "rpc", "secret", "secrets", "should", "signature", "stat", "status", "that", "the", "this",
+        "timeout", "token", "too", "unable", "unauthenticated", "unauthorized", "unexpected", "unknown", "unset",
+        "unsupported", "user", "was", "were", "while", "will", "with", "without", "write", "wrong", "yes", "you",
+    }
+)  # fmt: skip
+"""Words that say what is wrong with a secret, as in "token: expired", and are none."""
+
+
+def _without_named(text: str) -> Iterator[str]:
+    """Yield the parts of *text*, with `HIDDEN` in place of each value that has the name of a secret."""
+    start = 0
+    found = _NAME.search(text)
+    while found:
+        span = _value(text, found) if secrets.names_secret(found[0]) else None
+        if span:
+            yield text[start : span[0]]
+            yield HIDDEN
+            start = span[1]
+        found = _NAME.search(text, span[1] if span else found.end())
+    yield text[start:]
+
+
+def _value(text: str, name: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the value is that follows *name* in *text*, if it is a secret."""
+    end = name.end()
+    if sign := _SIGN.match(text, end):
+        span = sign.end(), _end(text, sign.end())
+        is_prose = sign["sign"] == ":" and _is_prose(text[slice(*span)])
+        return None if is_prose else _if_secret(text, name[0], span)
+    if text.startswith("<", name.start() - 1) and (tag := _TAG.match(text, end)):
+        close = text.find("<", tag.end())
+        return _if_secret(text, name[0], (tag.end(), close if close >= 0 else len(text)))
+    space = _SPACE.match(text, end)
+    if space and _takes_next_word(text, name[0], space.end()):
+        return _if_secret(text, name[0], (space.end(), _end(text, space.end())))
+    return None
+
+
+def _is_prose(value: str) -> bool:
+    """Return whether *value* is a word of an error: "denied.", or the place of the next one, as "rpc:"."""
+    word = value.rstrip(".:)").lower()
+    return word in _PROSE or (word.isalpha() and value.endswith(":"))
+
+
+def _takes_next_word(text: str, name: str, start: int) -> bool:
+    """Return whether the word at *start* is the value of *name*: of an option, of a header, or a quoted password."""
+    if name.startswith("-"):
+        return not text.startswith("-", start)
+    return _HEADER.fullmatch(name) is not None or (
+        _PASSWORD.search(name) is not None and _QUOTE.match(text, start) is not None
+    )
+
+
+def _if_secret(text: str, name: str, span: tuple[int, int]) -> tuple[int, int] | None:
+    if span[1] - span[0] > _LONGEST_PLACE:
+        return span
+    value = text[slice(*span)].strip("\\\"'")
+    is_empty = value.lower() in _NO_VALUE or span[0] >= span[1]
+    return None if is_empty or not secrets.is_secret(name.lstrip("-"), value) else span
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the value ends that begins at *start*: a quoted text, a group in brackets, or a word."""
+    if scheme := _SCHEME.match(text, start):
+        start = scheme.end()
+    if quote := _QUOTE.match(text, start):
+        end = _end_of_quotes(text, quote)
+    elif bracket := _BRACKET.match(text, start):
+        end = _end_of_brackets(text, bracket)
+    else:
+        word = _PLAIN.match(text, start)
+        return word.end() if word else start
+    rest = _REST.match(text, end)
+    return rest.end() if rest else end
+
+
+def _end_of_quotes(text: str, quote: re.Match[str]) -> int:
+    r"""
+    Return where the text in quotes ends that *quote* begins; the end of *text* if it was cut.
+
+    In text that was quoted *n* times, a quote that ends has as many backslashes as one that begins, 2**n - 1, and
+    twice as many and two for each backslash of the value at its end.
     """
-    Return *text* with every one of the *known* secrets replaced, the longest first, and however it is escaped.
-
-    Secrets shorter than `SHORTEST_SECRET` are kept, or, with *short_words*, replaced where they are a whole word.
-    """
-    given = tuple(known)
-    written = {form for secret in given if len(secret) >= SHORTEST_SECRET for form in _written(secret)}
-    for form in sorted(written, key=len, reverse=True):
-        text = text.replace(form, HIDDEN)
-    short = {form for secret in given if 0 < len(secret) < SHORTEST_SECRET for form in _written(secret)}
-    if short_words and short:
-        any_of = "|".join(re.escape(form) for form in sorted(short, key=len, reverse=True) if form)
-        text = re.sub(rf"{re.escape(HIDDEN)}|(?<!\w)(?:{any_of})(?!\w)", HIDDEN, text)
-    return text
+    escapes = len(quote["escapes"])
+    for found in _ENDS[quote["quote"]].finditer(text, quote.end()):
+        if len(found[1]) % (2 * escapes + 2) == escapes:
+            return found.end()
+    return len(text)
 
 
-def _written(secret: str) -> Iterator[str]:
-    """Yield the forms of *secret* in a response: as it is, on one line, in JSON, quoted by Go, in a URL."""
-    yield secret
-    yield " ".join(secret.split())
-    for as_ascii in (True, False):
-        quoted = json.dumps(secret, ensure_ascii=as_ascii)[1:-1]
-        yield quoted
-        yield quoted.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
-    yield parse.quote(secret, safe="")
-    yield parse.quote_plus(secret)
+def _end_of_brackets(text: str, bracket: re.Match[str]) -> int:
+    """Return where the brackets close that *bracket* opens, quoted ones aside; the end of *text* if it was cut."""
+    opening = bracket["bracket"]
+    depth, position = 1, bracket.end()
+    while depth and (found := _BRACKETS[opening].search(text, position)):
+        if found[0] == '"':
+            quote = _QUOTE.match(text, found.start() - _escapes(text, found.start()))
+            position = _end_of_quotes(text, quote) if quote else found.end()
+        else:
+            depth += 1 if found[0] == opening else -1
+            position = found.end()
+    return len(text) if depth else position
+
+
+def _escapes(text: str, end: int) -> int:
+    """Return how many backslashes stand before *end*."""
+    start = end
+    while start and text[start - 1] == "\\":
+        start -= 1
+    return end - start

@@ -1,17 +1,20 @@
 """
-Detect secrets by the name or the form of a value. The value is never shown.
+Detect secrets by the name or the form of a value: one table for specs, hand-written files and texts of other programs.
 
 The names are those of drivers, mount programs and AWS; a secret with neither such a name nor such a form is not found.
 Sources: mount.cifs(8) (``pass=``, ``password=``, ``credentials=FILE``), mount.ceph(8), the AWS documentation of access
-keys, RFC 3986 (``user:password@``), RFC 7468 (PEM); 2026-11.
+keys, RFC 3986 (``user:password@``), RFC 6750 (``Bearer``), RFC 7468 (PEM), RFC 7519 (tokens that begin with ``eyJ``),
+Azure Storage's connection strings (``AccountKey=``), nvme-connect(1) (``dhchap``), Docker's ``config.json`` (``auth``);
+2026-11.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 _NAME = re.compile(
-    r"secret|passwd|password|passphrase|token|signature|credential|authorization"
-    r"|(?:api|access|admin|user|private|encryption)[ _-]?key|(?:^|[^a-z0-9])(?:pass|pwd|pw)$",
+    r"secret|passwd|password|passphrase|token|signature|credential|authorization|dhchap"
+    r"|(?:api|access|account|admin|user|private|encryption)[ _-]?key|(?:^|[^a-z0-9])(?:pass|pwd|pw|psk|auth)$",
     re.IGNORECASE,
 )
 """A word anywhere in a name, or its last part."""
@@ -21,16 +24,54 @@ _POINTS = re.compile(
 )
 """Suffixes of names for the location or the kind of a secret."""
 
-_FORM = re.compile(
-    r"AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|dop_v1_[0-9a-f]{16}|hvs\.[A-Za-z0-9_-]{16}"
-    r"|\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@\"']*+:(?!\$\{|\{\{)[^\s/\"'@]++@"
+PRIVATE_KEY = re.compile(r"-----(?P<end>BEGIN|END) (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY)-----")
+"""First or last line of a private key."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that a value has only as a secret."""
+
+    pattern: re.Pattern[str]
+    """Its group ``secret`` is what is hidden. No part is repeated without a bound inside of another repetition."""
+
+    in_spec: bool = True
+    """Whether a spec with it is refused; otherwise it is only hidden in texts, where a wrong guess costs less."""
+
+
+ADDRESS = Form(re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@\"']*:(?!\$\{|\{\{)(?P<secret>[^\s/\"']+)(?=@)"))
+"""Passwords in addresses."""
+
+FORMS = (
+    ADDRESS,
+    Form(re.compile(r"(?P<secret>A[KS]IA[0-9A-Z]{16})")),
+    Form(re.compile(r"(?P<secret>do[opr]_v1_[0-9a-f]{16,128})")),
+    Form(re.compile(r"(?P<secret>\bhv[bsr]\.[A-Za-z0-9_-]{16,400})")),
+    Form(re.compile(r"://(?=[^\s/:@\"']{0,99}[0-9])(?P<secret>[\w.~%+-]{20,400})@"), in_spec=False),
+    Form(
+        re.compile(r"(?<![\w.-])key[\"']?\s*[:=]\s*[\"']?(?P<secret>[\w+/]{16,}={0,2}|[\w+/]+={1,2})(?![\w+/=:.-])"),
+        in_spec=False,
+    ),
+    Form(
+        re.compile(
+            r"(?<![\w+/=])(?=[a-z0-9+/]{0,39}[A-Z])(?=[A-Za-z+/]{0,39}\d)(?=[A-Z0-9+/]{0,39}[a-z])"
+            r"(?P<secret>[A-Za-z0-9+/]{40})(?![\w+/=])"
+        ),
+        in_spec=False,
+    ),
+    Form(re.compile(r"(?<![\w+/=])(?P<secret>(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[\w+/=%-]+)"), in_spec=False),
+    Form(re.compile(r"(?<![\w-])(?P<secret>eyJ[\w-]+\.[\w-]+\.[\w-]*)"), in_spec=False),
+    Form(re.compile(r"\b[Bb]earer\s+(?=[A-Za-z._~+/-]{0,99}[0-9])(?P<secret>[\w.~+/-]{6,}=*)"), in_spec=False),
 )
-"""Access keys of AWS, private keys, tokens of DigitalOcean and of Vault, passwords in addresses."""
+"""
+Passwords in addresses; key ids of AWS; tokens of DigitalOcean and of Vault; a token in place of a user; Ceph's ``key``;
+secret access keys and session tokens of AWS; tokens in JSON; bearer tokens.
+"""
 
 _IN_TASK = re.compile(r"\$\{NOMAD_[A-Z]+_DIR\}/")
 """Start of the path of a file that Nomad writes into the task's directory."""
 
-_FILLED_IN = re.compile(r"\$\{[^}]*+\}|\{\{.*\}\}", re.DOTALL)
+_FILLED_IN = re.compile(r"\$\{[^}]*\}|\{\{.*\}\}", re.DOTALL)
 
 
 def has_secret_word(name: str) -> bool:
@@ -53,7 +94,9 @@ def is_secret(name: str, value: str) -> bool:
 
 def text_has_secret(text: str) -> bool:
     """Return whether something in *text* has the form of a secret."""
-    return _FORM.search(text) is not None
+    if any(found["end"] == "BEGIN" for found in PRIVATE_KEY.finditer(text)):
+        return True
+    return any(form.pattern.search(text) for form in FORMS if form.in_spec)
 
 
 def flag_has_secret(flag: str) -> bool:

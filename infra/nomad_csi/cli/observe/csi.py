@@ -17,7 +17,7 @@ from nomad_csi.cli.common import argument_secrets, command, inputs, options, out
 from nomad_csi.cli.observe import csi_commands
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
 from nomad_csi.spec import draft
-from nomad_csi.text import redaction
+from nomad_csi.text import foreign, redaction
 
 ENDPOINT = "CSI_ENDPOINT"
 """Environment variable with the endpoint: the one that CSI names, and that Nomad sets for plugins."""
@@ -76,6 +76,12 @@ def _checked(document: Any, source: str) -> dict[str, str]:
 # Output of responses: YAML for people or JSON for programs, and never a secret of the request.
 
 
+LONGEST_STRING = 4096
+"""Characters shown of a string. Source: CSI specification 1.12, "Size Limits": 128 bytes, a map 4 KiB; 2026-11."""
+
+_EXACT = ("id", "ids", "_token")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Output:
     """One command's output."""
@@ -96,20 +102,19 @@ class _Output:
 
     def fail(self, error: errors.CsiError) -> None:
         """Print *error* to standard error; with ``--json`` also as JSON."""
-        text = redaction.mask(str(error), self.secrets, short_words=True)
         if self.as_json:
-            message = redaction.mask(error.message, self.secrets, short_words=True)
-            shown = {"endpoint": error.endpoint, "code": error.code, "message": message, "advice": error.advice}
-            output.print_json({"error": shown})
-        print(f"error: {text}", file=sys.stderr)
+            shown = {"endpoint": error.endpoint, "code": error.code, "message": error.message, "advice": error.advice}
+            output.print_json({"error": self._hidden(shown)})
+        print(f"error: {redaction.mask(str(error), self.secrets, short_words=True)}", file=sys.stderr)
 
-    def _hidden(self, value: Any) -> Any:
-        """Return *value* with the secrets in its strings hidden."""
+    def _hidden(self, value: Any, name: str = "") -> Any:
+        """Return *value* without secrets in its strings; ids and page tokens lose only those of the request."""
         if isinstance(value, str):
-            return redaction.mask(value, self.secrets, short_words=True)
+            hide = redaction.mask if name.endswith(_EXACT) else redaction.redact
+            return foreign.shortened(hide(value, self.secrets, short_words=True), LONGEST_STRING)
         if isinstance(value, Mapping):
-            return {self._hidden(key): self._hidden(item) for key, item in value.items()}
-        return [self._hidden(item) for item in value] if isinstance(value, list) else value
+            return {self._hidden(key): self._hidden(item, key) for key, item in value.items()}
+        return [self._hidden(item, name) for item in value] if isinstance(value, list) else value
 
 
 # The commands.

@@ -171,6 +171,11 @@ class Connection:
         if problems:
             raise errors.SpecError(problems, source=SOURCE)
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no error may show: the credentials, and the password of `http_auth` alone."""
+        return self.token, self.http_auth, self.http_auth.partition(":")[2]
+
     def _exposed(self) -> Iterator[errors.Problem]:
         sent = [VARIABLES[name] for name in CREDENTIALS if getattr(self, name)]
         if sent and not (self.is_private or self.insecure_http):

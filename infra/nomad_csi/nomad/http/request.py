@@ -159,8 +159,7 @@ class Nomad:
         timeout_s = self._timeout_s if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
         answer = self._transport.exchange(call, f"{path}?{parse.urlencode(wanted)}", content, timeout_s)
-        own = (self.connection.token, self.connection.http_auth)
-        reply = self._reply(call, answer, (*own, *secrets), plain=plain)
+        reply = self._reply(call, answer, (*self.connection.secrets, *secrets), plain=plain)
         if time.monotonic() > until:
             raise self._transport.lost(call, f"no decoded answer within {timeout_s:g} s")
         return reply

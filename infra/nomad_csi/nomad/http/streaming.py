@@ -4,12 +4,13 @@ import contextlib
 import http
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import urllib3
 
 from nomad_csi.nomad import permissions
 from nomad_csi.nomad.http import deadline, pools
+from nomad_csi.text import foreign, redaction
 
 OPEN_S = 10.0
 """Timeout for connection, status and headers."""
@@ -27,7 +28,7 @@ MAX_LINE_BYTES = 2**24
 """Maximum length of a line. An event contains one object, such as a job with its templates."""
 
 _PART_BYTES = 2**16
-_SHOWN_BYTES = 200
+_SHOWN = 200
 
 
 class BrokenError(Exception):
@@ -42,8 +43,14 @@ class Stream:
     """One streaming response. Iterate over its lines in one thread; `close` it from any."""
 
     def __init__(
-        self, open_pool: Callable[[], urllib3.HTTPConnectionPool], headers: Mapping[str, str], target: str
+        self,
+        open_pool: Callable[[], urllib3.HTTPConnectionPool],
+        headers: Mapping[str, str],
+        target: str,
+        *,
+        secrets: Iterable[str] = (),
     ) -> None:
+        self._secrets = tuple(secrets)
         self._open_pool = open_pool
         self._headers = headers
         self._target = target
@@ -65,7 +72,7 @@ class Stream:
                 raise
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
             if not self._is_closed:
-                raise BrokenError(str(error) or type(error).__name__) from error
+                raise BrokenError(self._shown(str(error)) or type(error).__name__) from error
 
     def close(self) -> None:
         """End the stream, also during a wait for a line."""
@@ -88,13 +95,16 @@ class Stream:
                 decode_content=False,
             )
 
+    def _shown(self, text: str) -> str:
+        return foreign.cut(redaction.redact(text, self._secrets).strip(), _SHOWN)
+
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
         with self._lock:
             if self._is_closed:
                 return
             self._response = response
         if response.status != http.HTTPStatus.OK:
-            reply = _part(response, FIRST_S)[:_SHOWN_BYTES].decode(errors="replace").strip()
+            reply = self._shown(_part(response, FIRST_S).decode(errors="replace"))
             raise NoStreamError(f"status {response.status}: {reply}; {permissions.watch_permissions()}")
         if coding := pools.foreign_coding(response):
             raise NoStreamError(f"the stream is encoded as {coding!r}, which was not asked for")

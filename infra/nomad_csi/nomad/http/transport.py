@@ -106,6 +106,7 @@ class Transport:
 
     def __init__(self, settings: connection.Connection) -> None:
         self._address = settings.address
+        self._secrets = settings.secrets
         self._headers = _headers(settings)
         context = ssl_context(settings)
         self._open = pools.opener(settings, context, AT_ONCE)
@@ -136,7 +137,7 @@ class Transport:
         """Return a streaming response, over its own connection: not through a proxy, which may buffer it."""
         if self._has_proxy:
             raise streaming.NoStreamError("Nomad is asked through a proxy")
-        return streaming.Stream(self._open, self._headers, target)
+        return streaming.Stream(self._open, self._headers, target, secrets=self._secrets)
 
     def close(self) -> None:
         """Close all connections. A later call opens new ones."""
@@ -208,7 +209,13 @@ class Transport:
 
     def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
         return errors.NomadApiError(
-            call.method, call.path, f"{self._address}: {message}", kind="retry", advice=advice, is_connected=False
+            call.method,
+            call.path,
+            f"{self._address}: {message}",
+            kind="retry",
+            advice=advice,
+            is_connected=False,
+            secrets=self._secrets,
         )
 
     def lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
@@ -220,6 +227,7 @@ class Transport:
             f"{self._address}: {message}",
             kind=classified.kind,
             advice=advice or classified.advice,
+            secrets=self._secrets,
         )
 
     def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
