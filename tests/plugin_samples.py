@@ -70,6 +70,7 @@ def instance():
             alloc_id=f"{role}-{name}",
             healthy=True,
             health_description="healthy",
+            provider="ebs.csi.aws.com",
             provider_version="v1.64.0",
             segments=zone,
             max_volumes=None,
@@ -123,6 +124,7 @@ def seen():
             nodes_expected=0,
         )
         more["ran"] = tuple(more.get("ran", ()))
+        more.setdefault("names_jobs", bool(more["ran"]))
         events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
         more.setdefault("now_ns", max(events, default=0))
         return found.PluginFound(plugin=None if instances == (None,) else record, **more)

@@ -145,6 +145,7 @@ PLUGIN = {
             "AllocID": "alloc-a",
             "Healthy": True,
             "HealthDescription": "healthy",
+            "Provider": "ebs.csi.aws.com",
             "ProviderVersion": "v1.64.0",
             "NodeInfo": {"AccessibleTopology": {"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}},
         }

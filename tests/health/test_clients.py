@@ -31,17 +31,17 @@ def test_without_constraints_the_list_is_enough(context, scripted, expectation, 
     assert ([node.name for node in found], asked()) == (["a", "b"], ["/v1/nodes"])
 
 
-def test_with_constraints_clients_that_may_run_it_are_asked(context, scripted, expectation, asked):
-    """Not those that are down: they are out anyway."""
-    scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("b", Status="down")])
+def test_with_constraints_clients_of_the_placement_are_asked(context, scripted, expectation, asked):
+    """One that is down, too: else it would not be named; not one of another node pool."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("b", Status="down"), listed("c", NodePool="gpu")])
     scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"rack": "r1"}, Attributes={"cpu.arch": "amd64"}))
+    scripted.reply("GET", "/v1/node/b", 200, listed("b", Meta={"rack": "r2"}, Status="down"))
     wanted = dataclasses.replace(expectation, constraints=(RACK,))
 
-    first, second = clients.ClientCache(context.connect()).read_clients([wanted])
+    found = clients.ClientCache(context.connect()).read_clients([wanted])
 
-    assert (first.meta, first.attributes) == ({"rack": "r1"}, {})
-    assert (second.meta, second.attributes) == ({}, {})
-    assert asked() == ["/v1/nodes", "/v1/node/a"]
+    assert [(node.meta, node.attributes) for node in found] == [({"rack": "r1"}, {}), ({"rack": "r2"}, {}), ({}, {})]
+    assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/nodes"]
 
 
 def test_what_each_client_has_for_itself_is_asked_of_each(context, scripted, expectation, asked):

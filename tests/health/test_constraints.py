@@ -189,13 +189,13 @@ def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
 
 
 def test_other_reasons_go_before_constraints(expected, node):
-    """A client that is down need not be asked for its attributes."""
+    """A client that is down and does not meet them is none of the plugin's."""
     wanted = expected(constraints=(constraint("${meta.rack}", "is_set"),))
 
     assert eligibility.why_not(wanted, node("a", status="down")) == "status down"
-    assert not eligibility.needs_description(wanted, node("a", status="down"))
-    assert eligibility.needs_description(wanted, node("a"))
-    assert not eligibility.needs_description(expected(), node("a"))
+    assert eligibility.not_counted(wanted, node("a", status="down")) == ""
+    assert eligibility.not_counted(wanted, node("a", status="down", meta={"rack": "r1"})) == "status down"
+    assert eligibility.not_counted(wanted, node("a", meta={"rack": "r1"})) == ""
 
 
 def codes(status):
@@ -255,11 +255,7 @@ def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, n
     status = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
 
     assert status.counts == "0/1 nodes, 0/1 controllers"
-    assert codes(status) == [
-        ("error", "instance-missing"),
-        ("warning", "instance-extra"),
-        ("warning", "instance-extra"),
-    ]
+    assert codes(status) == [("warning", "client-not-counted"), ("error", "instance-missing")]
 
 
 def test_service_monolith_without_any_instance_is_not_healthy(expected, node, seen):

@@ -6,8 +6,10 @@ import time
 
 import pytest
 
-from nomad_csi import cli
+from nomad_csi import cli, errors
 from nomad_csi.health import events, explaining
+from nomad_csi.resources import gate
+from nomad_csi.resources.frame import resource
 from tests import live
 
 
@@ -265,6 +267,47 @@ def test_wrong_capability_of_the_one_that_lacks_it(shared):
 
     assert states(seen) == [("one", "healthy", "nomad"), ("two", "wrong-capability", "nomad")]
     assert "it does not report StageVolume" in seen.status.instances[1].detail
+
+
+@pytest.mark.parametrize("evidence", ["nomad", "csi"])
+def test_what_another_job_runs_is_none_of_the_plans(shared, evidence):
+    """The plan's job fits no client, and another one runs the plugin everywhere: missing, and the gate stays closed."""
+    other = shared.run("lent", job_id="someone-elses-job")
+    other.until("healthy")
+    constraint = 'constraint {\n attribute = "${node.unique.name}"\n value = "nowhere"\n}'
+    plugin = shared.run("lent", constraint=constraint)
+    wanted = {"evidence": evidence, "client_data_dir": str(shared.data_dir), "timeout_s": 1.0}
+
+    seen = plugin.until("missing", "missing", "missing", **wanted)
+    with pytest.raises(errors.NomadCsiError) as raised:
+        gate.wait(resource.Context(connect=lambda: shared.client), plugin.expectation(**wanted), (plugin.job_id,))
+
+    assert (seen.status.ok, seen.status.counts) == (False, "0/2 nodes")
+    assert [row.detail for row in seen.status.instances] == ["served by job someone-elses-job"] * 2
+    assert [(item.severity, item.code, item.found) for item in seen.status.findings] == [
+        ("error", "job-foreign", "served by job someone-elses-job on one, two")
+    ]
+    assert "not verified healthy after 1 s: 0/2 nodes; nothing was registered\n  job-foreign: " in str(raised.value)
+
+
+def test_zone_whose_client_drains_keeps_its_minimum(own):
+    """One client is left, and the other zone has none; without a minimum the drain is only named."""
+    plugin = own.run("zones")
+    plugin.until("healthy")
+    own.cluster.drain(own.node_id("one"), {"Deadline": -1})
+
+    strict = plugin.until("partial", min_healthy_per_zone=1)
+    lenient = plugin.until("healthy")
+
+    [short] = [item for item in strict.status.findings if item.severity == "error"]
+    assert (short.code, short.expected, short.found) == (
+        "too-few-healthy-in-zone",
+        "at least 1 in us-east-1a node instances healthy",
+        "0, of 1 client there",
+    )
+    assert [(item.severity, item.code, item.found) for item in lenient.status.findings] == [
+        ("warning", "client-not-counted", "not eligible for scheduling: one")
+    ]
 
 
 def test_duplicate_on_one_client(shared):

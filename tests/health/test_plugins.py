@@ -219,7 +219,7 @@ def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance
 
     status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b", draining=True)))
 
-    assert codes(status) == [("warning", "instance-extra"), ("warning", "instance-extra")]
+    assert codes(status) == [("warning", "client-not-counted"), ("warning", "instance-extra")]
     assert status.counts == "1/1 nodes"
     assert [row.detail for row in status.instances if row.is_extra] == [
         "not needed there (draining)",
@@ -234,7 +234,8 @@ def test_controller_counts_where_it_may_stay(expected, node, instance, seen):
     draining = statuses.compare_plugin(expected(), there, (node("a"), node("b", draining=True, eligible=False)))
 
     assert ineligible.status == "healthy"
-    assert codes(draining) == [("error", "controller-missing"), ("warning", "instance-extra")]
+    assert codes(draining) == [("warning", "client-not-counted"), ("error", "controller-missing")]
+    assert draining.findings[1].found == ("0 that ever reported healthy; not counted: b (on a client that is draining)")
 
 
 def test_own_answers_verify_by_csi(expected, node, instance, seen):
@@ -289,13 +290,13 @@ def test_recovered_instance_waits_for_nomad(expected, node, instance, seen):
 
 
 def test_notes_on_healthy_instances(expected, node, instance, seen, ran):
-    """Earlier restarts and a foreign job are shown, and fail nothing."""
-    there = seen(instance("node", "a"), instance("node", "b"), ran=[ran("node", "a", restarts=2)])
+    """Earlier restarts are shown, and fail nothing."""
+    there = seen(instance("node", "a"), ran=[ran("node", "a", restarts=2)])
 
-    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"), node("b")))
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
 
     assert status.status == "healthy"
-    assert [row.detail for row in status.instances] == ["restarted 2 times so far", "run by another job"]
+    assert [row.detail for row in status.instances] == ["restarted 2 times so far"]
 
 
 def test_window_shows_restarts_that_nomad_calls_healthy(instance, seen, ran):

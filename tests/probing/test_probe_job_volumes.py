@@ -138,7 +138,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
     monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     script = plugin_cluster.scripted
-    info = {"AllocID": "alloc-c", "Healthy": True, "ProviderVersion": "v1.64.0"}
+    info = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
     record = {"ID": "aws-ebs0", "Provider": "ebs.csi.aws.com", "Version": "v1.64.0", "Controllers": {"id-a": info}}
     script.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
     script.reply("POST", "/v1/jobs/parse", 200, {"ID": JOB, "Namespace": "default"})

@@ -68,15 +68,15 @@ def test_constraints_are_read_as_nomad_reads_them(ask):
 
 
 def test_what_hurts_is_found(ask):
-    """A sick instance, the claims of a client that is down, and what runs where nobody needs it, errors first."""
+    """A sick instance, the claims of a client that is down, and the clients that are not counted, errors first."""
     found, _ = ask(24, 40, before=demo.hurt)
 
     assert [(item.severity, item.code, item.found_by) for item in found.findings] == [
         ("error", "instance-unhealthy", "verify"),
         ("error", "claim-node-down", "claims"),
         ("error", "claim-node-down", "claims"),
-        ("warning", "instance-extra", "verify"),
-        ("warning", "instance-extra", "verify"),
+        ("warning", "client-not-counted", "verify"),
+        ("warning", "client-not-counted", "verify"),
     ]
     assert demo.DENIED in found.findings[0].found
     states = {client.name: client.state for client in found.clients if client.state != "ready"}

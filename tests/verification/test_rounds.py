@@ -52,7 +52,7 @@ def test_nomad_that_never_answered_is_told_as_that(plan):
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
         done = rounds.Rounds(verification.Verifier(client, plan)).run()
 
-    assert done.summary.startswith("not known, Nomad gave no answer (it never answered): GET /v1/job/")
+    assert done.summary.startswith("not known, Nomad gave no answer (it never answered): GET /v1/plugin/")
     assert done.as_json() | {"at": "", "error": ""} == {
         "round": 1,
         "at": "",

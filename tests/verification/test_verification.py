@@ -159,7 +159,7 @@ def test_empty_plan_asks_nothing(context, scripted):
 
 
 CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
-CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "ProviderVersion": "v1.64.0"}
+CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
 
 
 def _claims(report):

@@ -15,6 +15,7 @@ from typing import get_args
 from nomad_csi import nomad
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import nodes
+from nomad_csi.plan import model
 
 VALUES_MAX = 32
 """Values of one key that are queried by filter; of the remaining clients each is read."""
@@ -46,14 +47,15 @@ class ClientCache:
         self, expectations: Iterable[eligibility.Placement], *, with_zones: bool = False
     ) -> tuple[nodes.Node, ...]:
         """
-        Return all clients; those that are eligible but for constraints have the attributes that the constraints need.
+        Return all clients; those of the plugins' placement have the attributes that the constraints need.
 
-        *with_zones*: also the zones by Nomad's fingerprint, of clients that may run one of the plugins.
+        *with_zones*: also the zones by Nomad's fingerprint, of clients that may run one of the plugins; if it has a
+        minimum for each zone, of all clients of its placement.
         Raises `errors.NomadApiError` when Nomad does not respond.
         """
         wanted = tuple(expectations)
         listed = nodes.list_nodes(self._client)
-        in_zones = [node for node in listed if with_zones and any(eligibility.may_run(item, node) for item in wanted)]
+        in_zones = [node for node in listed if with_zones and any(_needs_zone(item, node) for item in wanted)]
         return self.filled(listed, wanted, in_zones=in_zones)
 
     def filled(
@@ -71,7 +73,7 @@ class ClientCache:
         """
         for key in dict.fromkeys(key for item in wanted for key in _keys(item)):
             asked = [item for item in wanted if key in _keys(item)]
-            in_doubt = (node for node in listed if any(eligibility.needs_description(item, node) for item in asked))
+            in_doubt = (node for node in listed if any(eligibility.is_placed(item, node) for item in asked))
             self._learn(key, in_doubt)
         self._learn_zones(in_zones)
         for name, among in named.items():
@@ -129,6 +131,12 @@ class ClientCache:
         self._described = {key: node for key, node in self._described.items() if key in there}
         for name, values in self._values.items():
             self._values[name] = {key: value for key, value in values.items() if key in there}
+
+
+def _needs_zone(expectation: eligibility.Placement, node: nodes.Node) -> bool:
+    if isinstance(expectation, model.PluginExpectation) and expectation.min_healthy_per_zone is not None:
+        return eligibility.is_placed(expectation, node)
+    return eligibility.may_run(expectation, node)
 
 
 def _version(node: nodes.Node) -> _Version:

@@ -81,6 +81,12 @@ def why_not(expectation: Placement, node: nodes.Node) -> str:
     return reason or (f"cannot be evaluated here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
 
 
+def not_counted(expectation: Placement, node: nodes.Node) -> str:
+    """Return why a client of the plugin's placement takes no instance now, such as ``"draining"``; empty for others."""
+    is_elsewhere = any(_misplaced(expectation, node)) or bool(_unmet(expectation, node))
+    return "" if is_elsewhere else next(_states(expectation, node), "")
+
+
 def unjudged(expectation: Placement, node: nodes.Node) -> str:
     """Return the constraint on *node* that only Nomad can evaluate; empty: there is none."""
     if any(_reasons(expectation, node)) or _unmet(expectation, node):
@@ -88,9 +94,9 @@ def unjudged(expectation: Placement, node: nodes.Node) -> str:
     return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
 
 
-def needs_description(expectation: Placement, node: nodes.Node) -> bool:
-    """Return whether the attributes of *node* are needed to decide if it must run the plugin."""
-    return bool(expectation.constraints) and not any(_reasons(expectation, node))
+def is_placed(expectation: Placement, node: nodes.Node) -> bool:
+    """Return whether *node* is in the plugin's placement by the list of clients: without constraints and its state."""
+    return not any(_misplaced(expectation, node))
 
 
 def may_run(expectation: Placement, node: nodes.Node) -> bool:
@@ -103,24 +109,53 @@ def _unmet(expectation: Placement, node: nodes.Node) -> str:
 
 
 def _reasons(expectation: Placement, node: nodes.Node) -> Iterator[str]:
+    yield from _states(expectation, node)
+    yield from _misplaced(expectation, node)
+
+
+def _states(expectation: Placement, node: nodes.Node) -> Iterator[str]:
+    """Yield the states of *node* in which it takes no instance."""
     if node.status != "ready":
         yield f"status {node.status}"
     if node.draining:
         yield "draining"
     if not node.eligible:
         yield "not eligible for scheduling"
+    if not node.drivers.get(expectation.task_driver, True):
+        yield f"task driver {expectation.task_driver} not healthy"
+
+
+def _misplaced(expectation: Placement, node: nodes.Node) -> Iterator[str]:
+    """Yield why the plugin is not for *node*, whatever its state."""
     if not any(_glob(pattern).fullmatch(node.datacenter) for pattern in expectation.datacenters):
         yield f"datacenter {node.datacenter}, not {' or '.join(expectation.datacenters) or 'any'}"
     if expectation.node_pool not in (ALL_POOLS, node.node_pool):
         yield f"node pool {node.node_pool}, not {expectation.node_pool}"
     is_known = bool(expectation.task_driver)  # not where the token may not read the plugin's jobs
-    if is_known and not node.drivers.get(expectation.task_driver, False):
+    if is_known and expectation.task_driver not in node.drivers:
         yield f"task driver {expectation.task_driver} not healthy"
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
     """Return *pattern* with ``*`` for any text, the only wildcard of Nomad's ``datacenters``."""
     return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+
+
+def check_not_counted(
+    expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]
+) -> Iterator[findings.Finding]:
+    """Yield one warning on the clients of the plugin's placement that are not counted now, if others are."""
+    removed: dict[str, list[str]] = {}
+    for node in found:
+        if reason := not_counted(expectation, node):
+            removed.setdefault(reason, []).append(node.name)
+    if removed and eligible_nodes(expectation, found):
+        yield findings.finding(
+            "client-not-counted",
+            f"plugin {expectation.plugin_id}",
+            expected="every client of its datacenters, node pool and constraints to take instances",
+            found="; ".join(_named(removed)),
+        )
 
 
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:

@@ -64,6 +64,10 @@ class Ran:
         """Whether Nomad wants it to run; an ended one that is to be replaced is not wanted."""
         return self.allocation.desired_status == "run"
 
+    def serves(self, role: Role, *, monolith: bool) -> bool:
+        """Return whether it should run an instance of *role*; of a *monolith*, it should run both."""
+        return monolith or self.job_type in {"system" if role == "node" else "service", ""}
+
 
 @dataclass(frozen=True, kw_only=True)
 class OtherJob:
@@ -90,8 +94,11 @@ class PluginFound:
     plugin: plugins.Plugin | None
     """Nomad's record; ``None``: Nomad has no such plugin."""
 
+    names_jobs: bool = False
+    """Whether the plan names the plugin's jobs; if not, instances of any job are its own."""
+
     ran: tuple[Ran, ...] = ()
-    """Allocations of the plugin's jobs, ended ones included; empty also where its jobs are not known."""
+    """Allocations of the plugin's jobs, ended ones included."""
 
     missing_jobs: tuple[str, ...] = ()
     """Ids of jobs that should run the plugin and do not exist, or are stopped."""
@@ -111,9 +118,16 @@ class PluginFound:
 
     def wanted_on(self, node_id: str, *, role: Role, monolith: bool) -> tuple[Ran, ...]:
         """Return the allocations on a client that should run an instance of *role*."""
-        kind = "system" if role == "node" else "service"
         there = self._wanted_by_node.get(node_id, ())
-        return tuple(item for item in there if monolith or item.job_type in {kind, ""})
+        return tuple(item for item in there if item.serves(role, monolith=monolith))
+
+    def stranger(self, alloc_id: str) -> str:
+        """Return which job runs an allocation: ``job old``; empty: one of the plan, or the plan names no jobs."""
+        if not self.names_jobs or alloc_id in self._by_id:
+            return ""
+        names = [item.job_id for item in self.others if any(each.alloc_id == alloc_id for each in item.allocations)]
+        unread = [f"{item.job_id}, which may not be read" for item in self.others if item.unread]
+        return next((f"job {name}" for name in (*names, *unread)), f"another job (allocation {alloc_id[:8]})")
 
     @functools.cached_property
     def _by_id(self) -> Mapping[str, Ran]:

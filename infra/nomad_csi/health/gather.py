@@ -83,6 +83,7 @@ NOWHERE = found.Probed(reached=False, detail="the sockets are not known, because
 def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
     """Return a plugin as observed in Nomad: two calls for each job and one more, however many instances there are."""
     own = tuple(job_ids)
+    plugin = plugins.get(client, expectation.plugin_id)  # first: whatever it lists is among the allocations then
     ran: list[found.Ran] = []
     missing: list[str] = []
     for job_id in own:
@@ -90,9 +91,9 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         if job is None or job.stopped:
             missing.append(job_id)
         ran.extend(_ran(client, expectation.namespace, job_id, job))
-    plugin = plugins.get(client, expectation.plugin_id)
     return found.PluginFound(
         plugin=plugin,
+        names_jobs=bool(own),
         ran=tuple(ran),
         missing_jobs=tuple(missing),
         others=other_jobs_of(client, {(expectation.namespace, job_id) for job_id in own}, plugin),

@@ -1,14 +1,17 @@
 """One row for each observed instance of a plugin, and for each expected one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.health import eligibility, events, found, states, troubles
-from nomad_csi.nomad.records import jobs, nodes, plugins
+from nomad_csi.health import eligibility, found, judgement, states
+from nomad_csi.nomad.records import nodes, plugins
 from nomad_csi.plan import model
 
 NomadSays = Literal["healthy", "unhealthy", "none"]
+
+_LIVE = {"running": 2, "pending": 1}
+"""Client status of an allocation -> its precedence over others on the same client."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +31,11 @@ class InstanceRow:
     code: str = ""
     """Code of its finding, such as ``instance-unhealthy``; empty: none."""
 
-    evidence: Literal["nomad", "csi", "-"]
+    evidence: judgement.Evidence
     """Source of the status: CSI probe (``csi``), or Nomad status; ``-``: none, Nomad has no instance there yet."""
 
     is_extra: bool = False
-    """Whether it is not expected: its client is not one that must have it."""
+    """Whether it does not count: its client is not one that must have it, or it is none of the plan's."""
 
     detail: str = ""
     """Why it is not healthy, or a note on one that is."""
@@ -74,119 +77,102 @@ def rows(
     before: found.PluginFound | None = None,
 ) -> tuple[InstanceRow, ...]:
     """
-    Return controllers, then node instances, each by the name of its client; missing node instances included.
+    Return controllers, then node instances, each by the name of its client; missing and starting ones included.
 
     An instance that restarted since the check *before* is not healthy, whatever status Nomad shows.
     """
     by_id = {node.node_id: node for node in all_nodes}
-    everything = all_of(plugin_found.plugin)
-    there = [_row(_subject(expectation, plugin_found, item, by_id=by_id, before=before)) for item in everything]
-    served = {row.node_id for row in there if row.role == "node"}
-    known = frozenset(item.alloc_id for item in everything)
-    missing = [
-        _missing(expectation, plugin_found, node, known)
-        for node in (eligibility.eligible_nodes(expectation, all_nodes) if expectation.nodes is None else ())
-        if node.node_id not in served
-    ]
-    return tuple(sorted([*there, *missing], key=lambda row: (row.role, row.node_name, row.node_id)))
+    there = {(item.role, item.node_id): item for item in all_of(plugin_found.plugin)}
+    places = (
+        _place(
+            expectation,
+            plugin_found,
+            role,
+            node_id,
+            instance=there.get((role, node_id)),
+            client=by_id.get(node_id),
+            before=before,
+        )
+        for role, node_id in dict.fromkeys([*there, *_awaited(expectation, plugin_found, all_nodes)])
+    )
+    return tuple(sorted(map(_row, places), key=lambda row: (row.role, row.node_name, row.node_id)))
 
 
-def _subject(
+def _awaited(
+    expectation: model.PluginExpectation, plugin_found: found.PluginFound, all_nodes: tuple[nodes.Node, ...]
+) -> Iterator[tuple[found.Role, str]]:
+    """Yield role and client of each instance that the plan expects on a client, or that one of its jobs should run."""
+    if expectation.nodes is None:
+        for node in eligibility.eligible_nodes(expectation, all_nodes):
+            yield "node", node.node_id
+    numbers: Mapping[found.Role, int] = {
+        "controller": 0 if expectation.monolith else expectation.controllers,
+        "node": expectation.nodes or 0,
+    }
+    for role, number in numbers.items():
+        for item in plugin_found.ran if number else ():
+            if item.is_wanted and item.serves(role, monolith=expectation.monolith):
+                yield role, item.allocation.node_id
+
+
+def _place(
     expectation: model.PluginExpectation,
     plugin_found: found.PluginFound,
-    instance: plugins.Instance,
+    role: found.Role,
+    node_id: str,
     *,
-    by_id: Mapping[str, nodes.Node],
+    instance: plugins.Instance | None,
+    client: nodes.Node | None,
     before: found.PluginFound | None,
-) -> troubles.Subject:
-    ran = plugin_found.find_allocation(instance.alloc_id)
-    own = plugin_found.wanted_on(instance.node_id, role=instance.role, monolith=expectation.monolith)
-    live = {"running"} if ran else {"pending", "running"}
-    rivals = [item for item in own if item is not ran and item.allocation.client_status in live]
-    return troubles.Subject(
+) -> judgement.Place:
+    alloc_id = instance.alloc_id if instance else ""
+    waiting = [
+        item
+        for item in plugin_found.wanted_on(node_id, role=role, monolith=expectation.monolith)
+        if item.allocation.alloc_id != alloc_id
+    ]
+    wanted = max(reversed(waiting), key=lambda item: _LIVE.get(item.allocation.client_status, 0), default=None)
+    shown = alloc_id or (wanted.allocation.alloc_id if wanted else "")
+    return judgement.Place(
         expectation=expectation,
+        role=role,
+        node_id=node_id,
+        client=client,
         instance=instance,
-        client=by_id.get(instance.node_id),
-        csi=plugin_found.probed.get((instance.alloc_id, instance.role), found.NOT_ASKED),
-        ran=ran,
-        rival=rivals[0] if rivals else None,
-        before=before.find_allocation(instance.alloc_id) if before else None,
-        is_foreign=ran is None and bool(plugin_found.ran),
+        names_jobs=plugin_found.names_jobs,
+        ours=plugin_found.find_allocation(alloc_id),
+        stranger=plugin_found.stranger(alloc_id) if instance else "",
+        wanted=wanted,
+        csi=plugin_found.probed.get((shown, role), found.NOT_ASKED),
+        before=before.find_allocation(alloc_id) if before else None,
         now_ns=plugin_found.now_ns,
     )
 
 
-def _row(subject: troubles.Subject) -> InstanceRow:
-    instance, node = subject.instance, subject.client
-    trouble = troubles.find_cause(subject)
-    extra = _extra(subject.expectation, instance.role, node)
+def _row(place: judgement.Place) -> InstanceRow:
+    judged = judgement.judge(place)
+    instance, node = place.instance, place.client
+    segments = instance.segments if instance else {}
+    shown = instance.alloc_id if instance else place.wanted.allocation.alloc_id if place.wanted else ""
+    nomad: NomadSays = "none" if instance is None else "healthy" if instance.healthy else "unhealthy"
     return InstanceRow(
-        plugin_id=subject.expectation.plugin_id,
-        role=instance.role,
-        node_id=instance.node_id,
-        node_name=node.name if node else f"node {instance.node_id[:8]}",
-        zone=eligibility.zone_of_segments(instance.segments)
-        or (eligibility.zone_of_client(node) if node and instance.role == "node" else ""),
-        alloc_id=instance.alloc_id,
-        code=trouble.code,
-        evidence=trouble.evidence,
-        is_extra=bool(extra),
-        detail="; ".join(filter(None, (trouble.detail, extra, _note(subject)))),
-        segments=instance.segments,
-        nomad="healthy" if instance.healthy else "unhealthy",
-        csi=subject.csi,
+        plugin_id=place.expectation.plugin_id,
+        role=place.role,
+        node_id=place.node_id,
+        node_name=node.name if node else f"node {place.node_id[:8]}",
+        zone=eligibility.zone_of_segments(segments)
+        or (eligibility.zone_of_client(node) if node and place.role == "node" else ""),
+        alloc_id=shown,
+        code=judged.code,
+        evidence=judged.evidence,
+        is_extra=bool(judged.surplus),
+        detail="; ".join(filter(None, (judged.detail, judged.surplus, _restarts(place)))),
+        segments=segments,
+        nomad=nomad,
+        csi=place.csi,
     )
 
 
-def _extra(expectation: model.PluginExpectation, role: found.Role, node: nodes.Node | None) -> str:
-    """Return why no instance of *role* is expected on *node*; a controller may stay where no new one is placed."""
-    if node is None:
-        return "on a client that Nomad does not list"
-    if role == "controller":
-        state = "draining" if node.draining else node.status
-        return "" if state == "ready" else f"on a client that is {state}"
-    reason = eligibility.why_not(expectation, node)
-    return f"not needed there ({reason})" if reason else ""
-
-
-def _note(subject: troubles.Subject) -> str:
-    if subject.ran is None:
-        return "run by another job" if subject.is_foreign else ""
-    restarts = subject.ran.allocation.restarts
-    return f"restarted {'once' if restarts == 1 else f'{restarts} times'} so far" if restarts else ""
-
-
-def _missing(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, node: nodes.Node, known: frozenset[str]
-) -> InstanceRow:
-    """Return the row of a client without an instance; *known* are the allocations of observed instances."""
-    waiting = [
-        item.allocation
-        for item in plugin_found.wanted_on(node.node_id, role="node", monolith=expectation.monolith)
-        if item.allocation.alloc_id not in known
-    ]
-    code, detail = "node-missing", "no allocation there" if plugin_found.ran else ""
-    if waiting:
-        code, detail = _not_yet(waiting[-1])
-    return InstanceRow(
-        plugin_id=expectation.plugin_id,
-        role="node",
-        node_id=node.node_id,
-        node_name=node.name,
-        zone=eligibility.zone_of_client(node),
-        alloc_id=waiting[-1].alloc_id if waiting else "",
-        code=code,
-        evidence="-",
-        detail=detail,
-        csi=plugin_found.probed.get((waiting[-1].alloc_id, "node"), found.NOT_ASKED) if waiting else found.NOT_ASKED,
-    )
-
-
-def _not_yet(allocation: jobs.Allocation) -> tuple[str, str]:
-    """Return code and detail of a task that should be an instance and is not one yet."""
-    detail = events.cause(allocation)
-    if not events.has_trouble(allocation):
-        return "instance-starting", detail
-    if allocation.restarts < events.FALLS:
-        return "instance-unhealthy", detail
-    return "instance-flapping", f"it was restarted {allocation.restarts} times and was never well: {detail}"
+def _restarts(place: judgement.Place) -> str:
+    count = place.ours.allocation.restarts if place.ours else 0
+    return f"restarted {'once' if count == 1 else f'{count} times'} so far" if count else ""

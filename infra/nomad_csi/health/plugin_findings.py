@@ -1,9 +1,9 @@
 """Findings on a plugin as a whole: its jobs, its record, and the number of its instances."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
 from nomad_csi import findings
-from nomad_csi.health import events, found, instances, other_job_findings, policy, states
+from nomad_csi.health import found, instances, judgement, other_job_findings, policy, states
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
 
@@ -13,11 +13,13 @@ from nomad_csi.text import foreign, listing
 def check_instance(
     expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
 ) -> Iterator[findings.Finding]:
-    """Yield findings on the instance of *row*: warnings if enough others are healthy (*tolerated*)."""
+    """Yield findings on *row*: warnings if enough others are healthy (*tolerated*); `check_foreign` has some more."""
     severity: findings.Severity = "warning" if tolerated and row.status != "wrong-identity" else "error"
     if row.code == "node-missing":
         shown = f"none ({row.detail})" if row.detail else "none"
         yield findings.finding(row.code, row.subject, severity=severity, expected="a healthy instance", found=shown)
+    elif row.code == judgement.NOT_OURS:
+        return
     elif row.is_extra:
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
     elif row.code:
@@ -65,13 +67,12 @@ _UNKNOWN = "Nomad counts it after its first answer: check again in a minute, the
 
 
 def check_sockets(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, rows: _Rows, expected: int
+    expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
 ) -> Iterator[findings.Finding]:
     """Yield differences between Nomad and the probes, and, by reason, the instances without a probe result."""
     for row in rows:
         yield from _differing(row)
-    yield from _unknown(expectation, plugin_found, rows)
-    yield from _silent(expectation, rows, expected)
+    yield from _silent(expectation, rows, zones, expected)
 
 
 def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
@@ -82,20 +83,6 @@ def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
         yield _disagreement(row.subject, "Nomad: unhealthy; its socket: ready", _BACK)
     elif row.nomad == "none" and row.csi.healthy:
         yield _disagreement(row.subject, "Nomad: no instance; its socket: ready", _UNKNOWN)
-
-
-def _unknown(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, rows: _Rows
-) -> Iterator[findings.Finding]:
-    """Yield controllers that respond to a probe and that Nomad does not count: they have no row."""
-    shown = {(row.alloc_id, row.role) for row in rows}
-    for (alloc_id, role), probed in plugin_found.probed.items():
-        if (alloc_id, role) not in shown and probed.healthy:
-            ran = plugin_found.find_allocation(alloc_id)
-            where = ran.allocation.node_name if ran else alloc_id[:8]
-            kind = "controller" if role == "controller" else "node instance"
-            subject = f"{kind} of plugin {expectation.plugin_id} on {where}"
-            yield _disagreement(subject, "Nomad: no instance; its socket: ready", _UNKNOWN)
 
 
 def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
@@ -109,10 +96,12 @@ def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
     )
 
 
-def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) -> Iterator[findings.Finding]:
+def _silent(
+    expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
+) -> Iterator[findings.Finding]:
     """Yield one finding for each reason: in a large cluster there would be hundreds."""
     groups: dict[tuple[findings.Severity, str, str], list[instances.InstanceRow]] = {}
-    lenient = {role: _is_verified(expectation, rows, expected, role) for role in ("node", "controller")}
+    lenient = {role: _is_verified(expectation, rows, zones, expected, role) for role in ("node", "controller")}
     for row in rows:
         if row.csi.status == found.NO_ANSWER:
             severity: findings.Severity = "warning" if row.is_extra or lenient[row.role] else "error"
@@ -129,14 +118,14 @@ def _silent(expectation: model.PluginExpectation, rows: _Rows, expected: int) ->
         )
 
 
-def _is_verified(expectation: model.PluginExpectation, rows: _Rows, expected: int, role: str) -> bool:
+def _is_verified(
+    expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int, role: str
+) -> bool:
     """Return whether enough instances of *role* were verified by CSI probe: all, unless the policy allows fewer."""
     well = tuple(row for row in rows if row.role == role and not row.code and not row.is_extra and row.csi.healthy)
     if role == "controller":
         return bool(well) and len(well) >= expectation.controllers
-    return not policy.is_strict(expectation) and not any(
-        policy.check(expectation, policy.counted(rows), well, expected)
-    )
+    return not policy.is_strict(expectation) and not any(policy.check(expectation, zones, well, expected))
 
 
 def _named(rows: list[instances.InstanceRow]) -> str:
@@ -174,26 +163,41 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
     yield from other_job_findings.check(expectation, plugin_found)
 
 
+def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerated: bool) -> Iterator[findings.Finding]:
+    """Yield one finding for each reason why an instance is not the plan's, with the clients that it alone serves."""
+    groups: dict[str, list[instances.InstanceRow]] = {}
+    for row in rows:
+        if row.code == judgement.NOT_OURS:
+            groups.setdefault(row.detail, []).append(row)
+    for detail, there in groups.items():
+        yield findings.finding(
+            judgement.NOT_OURS,
+            f"plugin {expectation.plugin_id}",
+            severity="warning" if tolerated else "error",
+            expected="an instance of its own jobs on each client",
+            found=f"{detail} on {_named(there)}",
+        )
+
+
 def check_controllers(
-    expectation: model.PluginExpectation,
-    plugin_found: found.PluginFound,
-    rows: tuple[instances.InstanceRow, ...],
-    expected_nodes: int,
+    expectation: model.PluginExpectation, rows: _Rows, expected_nodes: int
 ) -> Iterator[findings.Finding]:
-    """Yield findings on too few or too many controllers; unhealthy ones have findings of their own."""
+    """Yield findings on too few or too many controllers; those that exist have findings of their own."""
     there = sum(row.role == "controller" and not row.is_extra for row in rows)
     healthy = sum(row.role == "controller" and not row.is_extra and row.status == states.HEALTHY for row in rows)
     wanted = expectation.controllers
     least = policy.needed_controllers(expectation, expected_nodes, wanted)
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
-    as_nodes = expectation.monolith and there == _there(rows)
+    as_nodes = expectation.monolith and there == _recorded(rows, "node")
     if there < least and not as_nodes:  # a missing monolith is reported as a missing node instance
+        others = [f"{row.node_name} ({row.detail})" for row in rows if row.role == "controller" and row.is_extra]
+        besides = f"; not counted: {listing.shortened(others)}" if others else ""
         yield findings.finding(
-            "controller-starting" if there + _starting(plugin_found, rows) >= least else "controller-missing",
+            "controller-missing",
             f"plugin {expectation.plugin_id}",
             severity="error",
             expected=expected,
-            found=f"{there} that ever reported healthy",
+            found=f"{_recorded(rows, 'controller')} that ever reported healthy{besides}",
         )
     elif healthy > wanted:
         yield findings.finding(
@@ -208,25 +212,19 @@ def check_nodes(
     expectation: model.PluginExpectation, rows: tuple[instances.InstanceRow, ...]
 ) -> Iterator[findings.Finding]:
     """Yield a finding on too few node instances of a service job; of a system job each client is checked."""
-    there = _there(rows)
     if expectation.nodes is None:
         return
+    there = sum(row.role == "node" and not row.is_extra for row in rows)
     least = policy.needed(expectation, expectation.nodes)
     if there < least:
         yield findings.finding(
             "instance-missing",
             f"plugin {expectation.plugin_id}",
             expected=listing.counted(least, "instance"),
-            found=f"{there} that ever reported healthy",
+            found=f"{_recorded(rows, 'node')} that ever reported healthy",
         )
 
 
-def _starting(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> int:
-    """Return how many controllers are starting, without a failure so far."""
-    known = {row.alloc_id for row in rows if row.role == "controller"}
-    waiting = (item for item in plugin_found.ran if item.is_wanted and item.job_type == "service")
-    return sum(item.allocation.alloc_id not in known and not events.has_trouble(item.allocation) for item in waiting)
-
-
-def _there(rows: Iterable[instances.InstanceRow]) -> int:
-    return sum(row.role == "node" and row.evidence != "-" and not row.is_extra for row in rows)
+def _recorded(rows: _Rows, role: str) -> int:
+    """Return how many expected instances of *role* Nomad has ever seen healthy."""
+    return sum(row.role == role and row.evidence != "-" and not row.is_extra for row in rows)

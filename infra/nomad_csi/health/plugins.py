@@ -1,8 +1,8 @@
 """Health status of a plugin: compare the plan with Nomad's status and with CSI probes of the instances."""
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import findings
@@ -95,6 +95,9 @@ class PluginStatus:
     policy: str = "all"
     """How many must be healthy: ``all``, ``at least 95 %``, ``at least 2 in each zone``."""
 
+    zones: Mapping[str, int] = field(default_factory=dict)
+    """Clients of the plugin's placement in each zone, also those that take no instance now."""
+
     findings: tuple[findings.Finding, ...]
 
     unserved: tuple[jobs.Allocation, ...] = ()
@@ -179,7 +182,9 @@ def compare_plugin(
     if expectation.monolith:
         expectation = dataclasses.replace(expectation, controllers=expected)
     well = _healthy(rows, "node")
-    short = tuple(policy.check(expectation, policy.counted(rows), well, expected))
+    zones = policy.zones_of(expectation, rows, all_nodes)
+    short = tuple(policy.check(expectation, zones, well, expected))
+    is_enough = not policy.is_strict(expectation) and not short
     record = plugin_found.plugin
     return PluginStatus(
         plugin_id=expectation.plugin_id,
@@ -191,14 +196,19 @@ def compare_plugin(
         healthy_nodes=len(well),
         expected_nodes=expected,
         policy=policy.describe_policy(expectation),
+        zones=zones,
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
+            *eligibility.check_not_counted(expectation, all_nodes),
             *plugin_findings.check_record(expectation, plugin_found),
-            *plugin_findings.check_controllers(expectation, plugin_found, rows, expected),
+            *plugin_findings.check_foreign(expectation, rows, tolerated=is_enough),
+            *plugin_findings.check_controllers(expectation, rows, expected),
             *plugin_findings.check_nodes(expectation, rows),
             *short,
-            *_status_of_rows(expectation, rows, expected, is_enough=not policy.is_strict(expectation) and not short),
-            *plugin_findings.check_sockets(expectation, plugin_found, rows, expected),
+            *_status_of_rows(
+                expectation, _without_idle_clients(expectation, rows, all_nodes), expected, is_enough=is_enough
+            ),
+            *plugin_findings.check_sockets(expectation, rows, zones, expected),
             *(missing_instances(expectation, before, plugin_found) if before else ()),
         ),
         unserved=tuple(_unserved(plugin_found, rows)),
@@ -221,7 +231,7 @@ def is_enough(
             status.healthy_controllers, status.expected_controllers
         )
     at_least = policy.needed_controllers(expectation, status.expected_nodes, status.expected_controllers)
-    short = any(policy.check(expectation, policy.counted(status.instances), on_nodes, status.expected_nodes))
+    short = any(policy.check(expectation, status.zones, on_nodes, status.expected_nodes))
     return not short and controllers >= at_least
 
 
@@ -230,9 +240,18 @@ def _status_of_rows(
 ) -> Iterator[findings.Finding]:
     least = policy.needed_controllers(expectation, expected, expectation.controllers)
     enough_controllers = len(_healthy(rows, "controller")) >= least
+    on_nodes = {(row.alloc_id, row.code) for row in rows if row.role == "node" and expectation.monolith}
     for row in rows:
+        if row.role == "controller" and (row.alloc_id, row.code) in on_nodes:
+            continue  # one task, one finding
         tolerated = enough_controllers if row.role == "controller" else is_enough
         yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)
+
+
+def _without_idle_clients(expectation: model.PluginExpectation, rows: Rows, all_nodes: Iterable[nodes.Node]) -> Rows:
+    """Return *rows* without extra instances on clients that are not counted: one finding names those clients."""
+    idle = {node.node_id for node in all_nodes if eligibility.not_counted(expectation, node)}
+    return tuple(row for row in rows if not (row.is_extra and row.node_id in idle))
 
 
 def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:

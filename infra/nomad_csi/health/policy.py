@@ -6,10 +6,11 @@ warning, and the plugin is ``partial``: it stays visible. Another driver under t
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nomad_csi import findings
-from nomad_csi.health import instances
+from nomad_csi.health import eligibility, instances
+from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 
@@ -50,13 +51,28 @@ def counted(rows: Iterable[instances.InstanceRow]) -> tuple[instances.InstanceRo
     return tuple(row for row in rows if row.role == "node" and not row.is_extra)
 
 
+def zones_of(
+    expectation: model.PluginExpectation, rows: Iterable[instances.InstanceRow], all_nodes: Iterable[nodes.Node]
+) -> Mapping[str, int]:
+    """
+    Return how many clients of the plugin's placement are in each zone, whether they take instances now or not.
+
+    A client that takes none and whose zone is not known is in no zone.
+    """
+    by_client = {row.node_id: row.zone for row in rows if row.role == "node"}
+    waiting = {node.node_id: node for node in all_nodes if eligibility.not_counted(expectation, node)}
+    zones = Counter(row.zone or NO_ZONE for row in counted(rows) if row.node_id not in waiting)
+    zones.update(by_client.get(node_id) or eligibility.zone_of_client(node) for node_id, node in waiting.items())
+    return {zone: count for zone, count in zones.items() if zone}
+
+
 def check(
     expectation: model.PluginExpectation,
-    rows: Collection[instances.InstanceRow],
+    zones: Mapping[str, int],
     healthy: Collection[instances.InstanceRow],
     expected: int,
 ) -> Iterator[findings.Finding]:
-    """Yield findings if *healthy* of the node instances *rows* violate a policy other than ``all``."""
+    """Yield findings if the *healthy* node instances violate a policy other than ``all``; *zones* as of `zones_of`."""
     if is_strict(expectation) or not expected:
         return
     at_least = needed(expectation, expected)
@@ -67,7 +83,7 @@ def check(
     if minimum is None:
         return
     well = Counter(row.zone or NO_ZONE for row in healthy)
-    for zone, there in sorted(Counter(row.zone or NO_ZONE for row in rows).items()):
+    for zone, there in sorted(zones.items()):
         if well[zone] < minimum:
             found = f"{well[zone]}, of {listing.counted(there, 'client')} there"
             yield _finding(expectation, "too-few-healthy-in-zone", f"{minimum} in {zone}", found)

@@ -21,7 +21,7 @@ State = Literal[
 The most severe first: the one that waiting resolves least.
 
 ``healthy``: it matches the plan and reports healthy;
-``missing``: an expected instance does not exist;
+``missing``: an expected instance does not exist; one that another job runs is none;
 ``starting``: its task runs or is being prepared, nothing went wrong yet, and it has not reported healthy yet;
 ``unhealthy``: it reports that it is unhealthy, or its task cannot run;
 ``hung``: its process exists and does not respond;
@@ -44,7 +44,6 @@ UNVERIFIED = "unverified"
 OF_CODE: Mapping[str, State] = {
     "instance-capability-missing": "wrong-capability",
     "controller-missing": "missing",
-    "controller-starting": "starting",
     "csi-failed": "unhealthy",
     "instance-duplicate": "duplicate",
     "instance-flapping": "flapping",
@@ -55,6 +54,7 @@ OF_CODE: Mapping[str, State] = {
     "instance-restarted": "restarted",
     "instance-starting": "starting",
     "instance-unhealthy": "unhealthy",
+    "job-foreign": "missing",
     "job-missing": "missing",
     "node-missing": "missing",
     "plugin-missing": "missing",

@@ -40,7 +40,11 @@ def _node(item: replies.ReplyObject) -> Node:
     drivers = replies.table(item, "Drivers")
     given = {
         "eligible": replies.text(item, "SchedulingEligibility") == "eligible",
-        "drivers": {name: _is_healthy(replies.table(drivers, name)) for name in drivers},
+        "drivers": {
+            name: replies.boolean(driver, "Healthy")
+            for name in drivers
+            if replies.boolean(driver := replies.table(drivers, name), "Detected")
+        },
         "driver_attributes": {
             key: value
             for name in drivers
@@ -49,10 +53,6 @@ def _node(item: replies.ReplyObject) -> Node:
         "driver_health": {name: replies.text(replies.table(drivers, name), "HealthDescription") for name in drivers},
     }
     return replies.record(Node, item, given, node_id="ID", draining="Drain")
-
-
-def _is_healthy(driver: replies.ReplyObject) -> bool:
-    return replies.boolean(driver, "Detected") and replies.boolean(driver, "Healthy")
 
 
 # Clients with a given value of an attribute or of their meta, in one call for any number of clients.

@@ -146,8 +146,9 @@ class _Reader:
     def _wanted(self, plugin: nomad_plugins.Plugin) -> observation.WatchedPlugin:
         tasks = [task for task in self.found.known_tasks if task.plugin_id == plugin.plugin_id]
         expectation = building.expectation_of(plugin, tasks)
-        own = (job_id for namespace, job_id in plugin.jobs if namespace == expectation.namespace)
-        return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(sorted(own)))
+        is_one_namespace = {namespace for namespace, _ in plugin.jobs} == {expectation.namespace}
+        own = sorted(job_id for _, job_id in plugin.jobs) if is_one_namespace else ()  # else any job's instances count
+        return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(own))
 
     def _explained(self, seen: observation.Observation) -> plugins.PluginStatus:
         if seen.status.status == plugins.HEALTHY:

@@ -128,7 +128,7 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
         (
             "error",
             f"instance-duplicate: {row} of plugin twice on {name}: expected one instance on each client, found job plugin-twice "
-            f"runs another instance there (allocation {own[name]}); Nomad lists only one; run by another job; stop one of "
+            f"runs another instance there (allocation {own[name]}); Nomad lists only one; stop one of "
             "the two jobs: a plugin id can run only once on a client",
         )
         for row in ("controller", "node instance")

@@ -23,7 +23,7 @@ class Node:
     draining: bool
 
     drivers: Mapping[str, bool]
-    """Task driver -> whether it is detected and healthy."""
+    """Task drivers that the client detected -> whether they are healthy."""
 
     modify_index: int = 0
     """Increases with every change of the node."""
