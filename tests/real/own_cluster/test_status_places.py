@@ -2,9 +2,12 @@
 
 import pytest
 
+from nomad_csi import errors
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import registering
+from nomad_csi.resources import gate
+from nomad_csi.resources.frame import resource
 from nomad_csi.verification import verification
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
@@ -15,6 +18,7 @@ pytestmark = pytest.mark.real_nomad
 
 EBS = {"provider": "ebs.csi.aws.com", "version": "v1.64.0", "driver": "aws-ebs"}
 ONLY_C1 = 'constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}'
+NOWHERE = ONLY_C1.replace("c1", "nowhere")
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 
 
@@ -27,6 +31,7 @@ def cluster():
             "astray": made.ebs_nodes("astray", service.url),
             "half": made.hostpath("half", top=ONLY_C1),
             "twice": made.hostpath("twice"),
+            "lent": made.hostpath("lent", job_id="someone-elses-job"),
         }
         yield made
 
@@ -61,6 +66,23 @@ def test_missing_where_the_scheduler_placed_none(cluster):
             "node-missing: node instance of plugin half on c2: expected a healthy instance, found none (no allocation "
             "there); check the allocation on that client with `nomad alloc status`",
         )
+    ]
+
+
+@pytest.mark.parametrize("evidence", ["nomad", "csi"])
+def test_what_another_job_runs_is_none_of_the_plans(cluster, evidence):
+    """The plan's job fits no client; another one runs the plugin on both, and the gate stays closed."""
+    cluster.plugins["lent"].until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
+    plugin = cluster.hostpath("lent", top=NOWHERE)
+    wanted = two_clients.HOSTPATH | {"evidence": evidence, "timeout_s": 2.0}
+
+    seen = plugin.look(**wanted)
+    with pytest.raises(errors.NomadCsiError, match="0/2 nodes, 0/2 controllers; nothing was registered\n  job-foreign"):
+        gate.wait(resource.Context(connect=lambda: cluster.client), plugin.expectation(**wanted), ("plugin-lent",))
+
+    assert (seen.status.status, seen.status.counts) == ("missing", "0/2 nodes, 0/2 controllers")
+    assert [(item.severity, item.code, item.found) for item in seen.status.findings] == [
+        ("error", "job-foreign", "served by job someone-elses-job on c1, c2")
     ]
 
 
@@ -127,11 +149,10 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     assert told(seen) == [
         (
             "error",
-            f"instance-duplicate: {row} of plugin twice on {name}: expected one instance on each client, found job plugin-twice "
+            f"instance-duplicate: node instance of plugin twice on {name}: expected one instance on each client, found job plugin-twice "
             f"runs another instance there (allocation {own[name]}); Nomad lists only one; stop one of "
             "the two jobs: a plugin id can run only once on a client",
         )
-        for row in ("controller", "node instance")
         for name in two_clients.ZONES
     ]
     assert explained == [
