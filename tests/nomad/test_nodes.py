@@ -20,7 +20,7 @@ def test_nodes_of_a_real_agent(agent, client):
             status="ready",
             eligible=True,
             draining=False,
-            drivers={"exec": True, "mock_driver": True, "qemu": False, "java": True, "raw_exec": True, "docker": False},
+            drivers={"exec": True, "mock_driver": True, "java": True, "raw_exec": True},
             modify_index=10,
             version="2.0.6-dev",
             driver_attributes={
@@ -92,9 +92,10 @@ def test_node_that_takes_no_work(agent, client):
     assert (found.eligible, found.draining, found.status, found.drivers) == (False, True, "down", {})
 
 
-def test_driver_without_details_is_not_healthy(agent, client):
-    """A null in the map of drivers is a driver of which nothing is known."""
-    agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": None}}]))
+def test_driver_that_was_detected_may_be_unhealthy(agent, client):
+    """One that was not is none of the client's; a null in the map is a driver of which nothing is known."""
+    broken = {"Detected": True, "Healthy": False}
+    agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": broken, "java": None}}]))
 
     assert nodes.list_nodes(client)[0].drivers == {"docker": False}
 
