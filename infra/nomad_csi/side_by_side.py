@@ -1,6 +1,11 @@
-"""Run calls concurrently. Calls under way are abandoned once their results are no longer needed."""
+"""
+Run calls concurrently. Calls under way are abandoned once their results are no longer needed.
+
+Each call sees the context variables of the caller, such as a deadline.
+"""
 
 import collections
+import contextvars
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +38,7 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
             done.put(_called(call))
 
     for _ in range(min(workers, count)):
-        threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
     try:
         for _ in range(count):
             yield done.get().result()
@@ -63,7 +68,7 @@ def run_in_order(
             pending.append(futures.Future())
             waiting.put((call, pending[-1]))
             if len(threads) < workers:
-                threads.append(threading.Thread(target=work, daemon=True))
+                threads.append(threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True))
                 threads[-1].start()
             if len(pending) == ahead:
                 yield pending.popleft().result()

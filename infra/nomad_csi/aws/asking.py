@@ -4,13 +4,13 @@ AWS clients: the SDK's own credentials and endpoints, a deadline, a retry policy
 A throttled call is retried, and each retry is logged (`asked_again`). Other calls are not retried.
 """
 
+import functools
 import logging
 import os
 import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent import futures
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,8 @@ import botocore.config
 import botocore.exceptions
 import botocore.parsers
 
-from nomad_csi import errors
+from nomad_csi import errors, side_by_side
+from nomad_csi.aws import bounds
 from nomad_csi.text import foreign, redaction
 
 # Retries of calls that AWS throttles: after a growing pause, and never silently.
@@ -73,9 +74,9 @@ def asked_again(
         # Source: botocore 1.44.5, `Endpoint._needs_retry`: the first response of a handler that is not None is the
         # pause.
         code = response[1].get("Error", {}).get("Code", "") if response is not None else ""
-        if code not in CODES or attempts >= most:
-            return None
         seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * random.uniform(0.5, 1)  # noqa: S311  # no secret
+        if code not in CODES or attempts >= most or seconds >= bounds.left_s():
+            return None
         tell(
             "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
             operation.name,
@@ -111,9 +112,8 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
     chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
     if len(chunks) == 1:
         return _asked(ec2, operation, result, name, wanted)
-    with futures.ThreadPoolExecutor(WORKERS) as pool:
-        answers = [pool.submit(_asked, ec2, operation, result, name, chunk) for chunk in chunks]
-        return [item for answer in answers for item in answer.result()]
+    calls = (functools.partial(_asked, ec2, operation, result, name, chunk) for chunk in chunks)
+    return [item for answer in side_by_side.run_in_order(calls, workers=WORKERS) for item in answer]
 
 
 def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str]) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str
 
 
 DEADLINE_S = 20
-"""Seconds to connect, and again to read, until AWS counts as not answering."""
+"""Seconds to connect, and again until each piece of a reply, until AWS counts as not answering."""
 
 SESSION_S = 60
 """Seconds until a new session reads the SDK's files again: other programs renew the credentials in them."""
@@ -142,7 +142,7 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     )
     with _LOCK:
         made = _session(aws_region, profile).client(service, config=config)
-    return asked_again(made, aws_region)
+    return asked_again(bounds.check_replies(made), aws_region)
 
 
 def _session(aws_region: str, profile: str | None) -> Any:
@@ -152,22 +152,35 @@ def _session(aws_region: str, profile: str | None) -> Any:
     for old in [old for old, (made_at, _) in _SESSIONS.items() if now - made_at > SESSION_S]:
         del _SESSIONS[old]
     if key not in _SESSIONS:
-        _SESSIONS[key] = now, boto3.session.Session(region_name=aws_region, profile_name=profile)
+        made = boto3.session.Session(region_name=aws_region, profile_name=profile)
+        bounds.bind(made)
+        _SESSIONS[key] = now, made
     return _SESSIONS[key][1]
 
 
 @contextmanager
 def aws_errors(aws_region: str) -> Iterator[None]:
-    """Convert errors in the block to an `errors.AwsError` of one sentence. No reply is quoted: it may be of STS."""
+    """
+    Convert errors in the block, which asks AWS and reads its replies, to an `errors.AwsError` of one sentence.
+
+    All calls in the block end within `bounds.TASK_S`. No reply is quoted: it may be of STS.
+    """
     try:
-        yield
+        with bounds.within(bounds.TASK_S):
+            yield
     except (
         botocore.exceptions.BotoCoreError,
         botocore.exceptions.ClientError,
         botocore.parsers.ResponseParserError,  # of an endpoint other than AWS; it has no base class of botocore's
-        ValueError,
+        *_UNREADABLE,
     ) as error:
         raise errors.AwsError(_sentence(error, aws_region)) from None
+
+
+_UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, bounds.ShapeError
+)  # fmt: skip
+"""What botocore's parsers and the readers of replies raise for a reply of another shape than AWS's."""
 
 
 def _sentence(error: Exception, aws_region: str) -> str:
@@ -176,8 +189,11 @@ def _sentence(error: Exception, aws_region: str) -> str:
     if isinstance(error, botocore.exceptions.ProfileNotFound):
         return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
     if isinstance(error, botocore.exceptions.ClientError):
-        info = error.response["Error"]
-        return f"{error.operation_name} in {aws_region}: {info['Code']}: {_shown(info.get('Message', ''))}"
+        info = error.response.get("Error", {})
+        code = info.get("Code", "an error without a code")
+        return f"{error.operation_name} in {aws_region}: {code}: {_shown(info.get('Message', ''))}"
+    if isinstance(error, bounds.ShapeError):
+        return f"AWS in {aws_region} did not answer as AWS does: {error}; {_ADVICE}"
     if isinstance(error, botocore.exceptions.BotoCoreError) or str(error).startswith(_ENDPOINT):
         return f"AWS in {aws_region} could not be asked: {_shown(str(error).partition(_BODY)[0])}"
     return f"AWS in {aws_region} could not be asked: {type(error).__name__}: its reply could not be read; {_ADVICE}"

@@ -42,21 +42,22 @@ TAGS_LIMIT = 50
 def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
     chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
-    return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
+    with asking.aws_errors(aws_region):
+        return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
 def find_last_snapshots(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
     """Return the latest last snapshot of each volume of the stack *owner*, by volume key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
-    found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
-    return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
+    with asking.aws_errors(aws_region):
+        found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
+        return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
 
 
 def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
     """Return the account's own snapshots that match *filters*, as EC2 describes them."""
-    with asking.aws_errors(aws_region):
-        pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
-        return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
+    pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
+    return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
 
 
 def create_snapshot(
@@ -86,7 +87,7 @@ def create_snapshot(
                 }
             ],
         )
-    return str(made["SnapshotId"])
+        return str(made["SnapshotId"])
 
 
 def wait_for_snapshot(
@@ -113,10 +114,10 @@ def wait_for_snapshot(
 def _progress(snapshot_id: str, aws_region: str) -> str:
     with asking.aws_errors(aws_region):
         found = asking.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
-    if not found:
-        return "error: gone"
-    state, progress = found[0]["State"], found[0].get("Progress", "")
-    return str(state) if state == "completed" else f"{state} {progress}".strip()
+        if not found:
+            return "error: gone"
+        state, progress = found[0]["State"], found[0].get("Progress", "")
+        return str(state) if state == "completed" else f"{state} {progress}".strip()
 
 
 # Checks and deletions.

@@ -47,9 +47,9 @@ def read_attachments(
         reservations = asking.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
         instances = [instance for item in reservations for instance in item["Instances"]]
         states = dict.fromkeys(asked, MISSING) | {item["InstanceId"]: item["State"]["Name"] for item in instances}
-    return ObservedAttachments(
-        volumes={item: _attached_volume(item, described.get(item), states) for item in wanted}, instances=states
-    )
+        return ObservedAttachments(
+            volumes={item: _attached_volume(item, described.get(item), states) for item in wanted}, instances=states
+        )
 
 
 def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:
@@ -93,7 +93,7 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
         )
-    return {item["VolumeId"]: volume(item) for item in found}
+        return {item["VolumeId"]: volume(item) for item in found}
 
 
 def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
@@ -103,7 +103,7 @@ def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
         )
-    return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
+        return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
@@ -145,9 +145,9 @@ def latest_modifications(
         found = asking.described(
             ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
         )
-    # EC2 returns the latest one only; of several, the one that began last counts.
-    ordered = sorted(found, key=lambda item: str(item.get("StartTime", "")))
-    return {item["VolumeId"]: _modification(item) for item in ordered}
+        # EC2 returns the latest one only; of several, the one that began last counts.
+        ordered = sorted(found, key=lambda item: str(item.get("StartTime", "")))
+        return {item["VolumeId"]: _modification(item) for item in ordered}
 
 
 def _modification(item: Mapping[str, Any]) -> ebs_rules.Modification:
@@ -174,4 +174,4 @@ def read_key(arn: str, aws_region: str) -> Key:
         found = kms.describe_key(KeyId=arn)["KeyMetadata"]
         is_customers = found["KeyManager"] == "CUSTOMER"
         text = kms.get_key_policy(KeyId=arn, PolicyName="default")["Policy"] if is_customers else "{}"
-    return Key(arn=found["Arn"], state=found["KeyState"], is_customers=is_customers, policy=json.loads(text))
+        return Key(arn=found["Arn"], state=found["KeyState"], is_customers=is_customers, policy=json.loads(text))

@@ -26,7 +26,7 @@ def read_file_systems(aws_region: str) -> ObservedFileSystems:
         efs = asking.client("efs", aws_region)
         systems = list(efs.get_paginator("describe_file_systems").paginate().search("FileSystems"))
         points = list(efs.get_paginator("describe_access_points").paginate().search("AccessPoints"))
-    return _file_systems(systems, points)
+        return _file_systems(systems, points)
 
 
 def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
@@ -44,7 +44,7 @@ def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
             for point_id in sorted({point for _, point in wanted if point})
             for item in _known(efs.describe_access_points, "AccessPoints", AccessPointId=point_id)
         ]
-    return _file_systems(systems, points)
+        return _file_systems(systems, points)
 
 
 def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, Any]]:

@@ -22,8 +22,8 @@ def read_instances(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = N
         found = asking.described(
             ec2 or asking.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
         )
-    each = itertools.chain.from_iterable(item["Instances"] for item in found)
-    return {item["InstanceId"]: _instance(item) for item in each}
+        each = itertools.chain.from_iterable(item["Instances"] for item in found)
+        return {item["InstanceId"]: _instance(item) for item in each}
 
 
 def _instance(item: Mapping[str, Any]) -> Ec2Instance:

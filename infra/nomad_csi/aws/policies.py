@@ -32,10 +32,10 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
         raise errors.AwsError(f"{profile_arn} is no instance profile")
     with asking.aws_errors(aws_region):
         roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
-    if not roles:
-        raise errors.AwsError(f"instance profile {found[1]} holds no role")
-    boundary = (roles[0].get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn", "")
-    return roles[0]["RoleName"], roles[0]["Arn"], boundary
+        if not roles:
+            raise errors.AwsError(f"instance profile {found[1]} holds no role")
+        boundary = (roles[0].get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn", "")
+        return roles[0]["RoleName"], roles[0]["Arn"], boundary
 
 
 def read_role(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:

@@ -1,5 +1,6 @@
 """What a doctor asks of AWS: the number of questions does not grow with clients, and hardly with volumes (by 200)."""
 
+import contextvars
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
@@ -7,12 +8,15 @@ from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies
+from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, instances, policies
 from nomad_csi.doctor import clients, machines, model, permissions, places, storage
 from nomad_csi.health import gather
 from nomad_csi.spec import names
 
 _Part = TypeVar("_Part")
+
+ACCOUNT_S = 240.0
+"""Seconds of all questions; those that are left then are not known."""
 
 
 def region_of(found: model.ObservedCluster) -> str | model.Unknown:
@@ -43,7 +47,8 @@ def add_account(found: model.ObservedCluster, region: str | model.Unknown, *, as
         return dataclasses.replace(found, account=left_out)
     if isinstance(region, model.Unknown):
         return dataclasses.replace(found, account=region)
-    return dataclasses.replace(found, account=_account(found, region))
+    with bounds.within(ACCOUNT_S):
+        return dataclasses.replace(found, account=_account(found, region))
 
 
 def _uses_aws(found: model.ObservedCluster) -> bool:
@@ -58,12 +63,12 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
     client = _asked(functools.partial(_client, region))
     ec2 = None if isinstance(client, model.Unknown) else client  # whoever needs one says why there is none
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
-        machines_seen = pool.submit(
-            _asked, functools.partial(instances.read_instances, set(found.instance_ids.values()), region, ec2=ec2)
+        machines_seen = _submit(
+            pool, functools.partial(instances.read_instances, set(found.instance_ids.values()), region, ec2=ec2)
         )
-        seen = pool.submit(_asked, functools.partial(ebs_volumes.read_volumes, ids, region, ec2=ec2))
-        ours = pool.submit(_asked, functools.partial(ebs_volumes.ours, region, ec2=ec2))
-        systems = pool.submit(_asked, functools.partial(file_systems.read_file_systems, region))
+        seen = _submit(pool, functools.partial(ebs_volumes.read_volumes, ids, region, ec2=ec2))
+        ours = _submit(pool, functools.partial(ebs_volumes.ours, region, ec2=ec2))
+        systems = _submit(pool, functools.partial(file_systems.read_file_systems, region))
     seen_volumes = seen.result()
     account = model.Account(
         region=region,
@@ -90,6 +95,11 @@ def _account(found: model.ObservedCluster, region: str) -> model.Account:
         keys=dict(zip(arns, found_keys, strict=True)),
         roles=dict(zip(profiles, roles, strict=True)),
     )
+
+
+def _submit(pool: futures.Executor, call: Callable[[], _Part]) -> futures.Future[_Part | model.Unknown]:
+    """Ask in another thread, within the deadline of this one."""
+    return pool.submit(contextvars.copy_context().run, _asked, call)
 
 
 def _client(region: str) -> Any:

@@ -1,0 +1,165 @@
+"""An end point that is not AWS: replies of other shapes, and bytes that come one at a time."""
+
+import contextlib
+import functools
+import http.server
+import json
+import re
+import threading
+import time
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, bounds, deletion, ebs_volumes, file_systems
+from tests.fuzz.aws_calls import CALLS
+
+REGION = "us-east-1"
+VOLUME = "vol-0123456789abcdef0"
+SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+SAID = re.compile("did not answer as AWS does|could not be asked|was not answered as IAM does")
+TEXTS = {
+    "nothing": "",
+    "HTML": f"<html><body>{SECRET}</body></html>",
+    "a cut reply": f"<AssumeRoleResponse><Credentials><SecretAccessKey>{SECRET}",
+    "text": SECRET,
+    "an empty object": "{}",
+    "a list": f'["{SECRET}"]',
+    "null": "null",
+    "a number": "17",
+    "lists that are numbers": json.dumps(dict.fromkeys(("FileSystems", "AccessPoints", "KeyMetadata"), 5)),
+    "lists of numbers": json.dumps({"FileSystems": [5], "AccessPoints": [SECRET], "KeyMetadata": [1]}),
+    "objects without members": json.dumps({"FileSystems": [{}], "AccessPoints": [{}], "KeyMetadata": {}}),
+    "members of other types": json.dumps(
+        {
+            "FileSystems": [{"FileSystemId": [SECRET], "LifeCycleState": {"a": 1}, "Encrypted": "no", "Tags": 7}],
+            "AccessPoints": [{"AccessPointId": 1.5, "FileSystemId": None}],
+            "KeyMetadata": {"Arn": 1, "KeyManager": {}, "KeyState": []},
+        }
+    ),
+}
+
+
+@pytest.fixture
+def aws(monkeypatch):
+    """Return a function that answers all calls with a status and a text, in pieces; it returns the sent requests."""
+    with contextlib.ExitStack() as stack:
+        monkeypatch.setattr(asking, "_SESSIONS", {})
+        monkeypatch.setattr(asking, "client", functools.cache(asking.client))  # to make one takes longer than to ask
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+        over = threading.Event()
+
+        def start(status, text, *, piece=2**16, pause_s=0.0):
+            sent = []
+
+            class Handler(http.server.BaseHTTPRequestHandler):
+                protocol_version = "HTTP/1.1"
+
+                def _answer(self):
+                    sent.append(self.path)
+                    self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                    content = (text() if callable(text) else text).encode()
+                    self.send_response(status)
+                    self.send_header("Content-Length", str(len(content)))
+                    self.end_headers()
+                    with contextlib.suppress(OSError):
+                        for at in range(0, len(content), piece):
+                            self.wfile.write(content[at : at + piece])
+                            if over.wait(pause_s):
+                                return
+
+                do_GET = do_POST = do_DELETE = _answer  # noqa: N815  # http.server's names
+
+                def log_message(self, *_):
+                    """Stay silent."""
+
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            server.daemon_threads = True
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
+            stack.callback(over.set)
+            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+            return sent
+
+        yield start
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_reply_of_another_shape_is_an_error_that_says_so(aws, text):
+    """Never a traceback, never "there is none", and no part of the reply is quoted."""
+    aws(200, TEXTS[text])
+    said = {}
+
+    for name, call in CALLS.items():
+        with pytest.raises(errors.AwsError) as caught:
+            call()
+        said[name] = str(caught.value)
+
+    assert {name: words for name, words in said.items() if SECRET[:12] in words} == {}
+    assert {name: words for name, words in said.items() if not SAID.search(words)} == {}
+
+
+@pytest.mark.parametrize("name", ["volumes", "file systems", "key", "role"])
+def test_slow_reply_ends_at_the_deadline_of_the_call(aws, monkeypatch, name):
+    """A byte now and then restarts the timeouts of botocore, and not ours."""
+    monkeypatch.setattr(bounds, "CALL_S", 0.4)
+    aws(200, " " * 5000, piece=1, pause_s=0.05)
+    began = time.monotonic()
+
+    with pytest.raises(errors.AwsError, match=r" in (us-east-1|aws-global): no complete answer within 0\.\d+ s"):
+        CALLS[name]()
+
+    assert time.monotonic() - began < 60
+
+
+def test_pages_without_an_end_stop_at_the_deadline_of_the_task(aws, monkeypatch):
+    """Each page comes at once, with a token for another one."""
+    monkeypatch.setattr(bounds, "TASK_S", 3.0)
+    tokens = iter(range(10**9))
+    sent = aws(200, lambda: json.dumps({"FileSystems": [], "NextMarker": str(next(tokens))}))
+    asking.client("efs", REGION)  # which takes a while on a busy machine
+    began = time.monotonic()
+
+    with pytest.raises(errors.AwsError, match="DescribeFileSystems in us-east-1: no complete answer within"):
+        file_systems.read_file_systems(REGION)
+
+    assert len(sent) > 1
+    assert time.monotonic() - began < 60
+
+
+def test_throttled_call_is_not_sent_again_after_its_deadline(aws, monkeypatch, caplog):
+    """The next pause would end after it, so the refusal is the answer."""
+    monkeypatch.setattr(bounds, "CALL_S", 0.1)
+    monkeypatch.setattr(asking, "LONGEST_PAUSE_S", 30.0)
+    refusal = (
+        "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>m</Message></Error></Errors></Response>"
+    )
+    sent = aws(503, refusal)
+
+    with pytest.raises(errors.AwsError):
+        ebs_volumes.read_volumes([VOLUME], REGION)
+
+    assert len(sent) <= 1
+    assert caplog.records == []
+
+
+def test_abandoned_deletion_is_not_sent_later(aws, monkeypatch):
+    """A call that waits when its deadline passes sends nothing afterwards: the caller has observed the storage again."""
+    monkeypatch.setattr(bounds, "CALL_S", 0.3)
+    sent = aws(200, "<DeleteVolumeResponse/>")
+    ended = threading.Event()
+
+    def wait():
+        time.sleep(0.8)
+        ended.set()
+
+    with pytest.raises(errors.AwsError, match="DeleteVolume in us-east-1: no complete answer within"):
+        deletion.delete(VOLUME, REGION, last_look=wait)
+    ended.wait(10)
+    time.sleep(0.3)
+
+    assert sent == []
