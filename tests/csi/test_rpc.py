@@ -101,7 +101,7 @@ def test_pages_of_a_list_share_one_deadline(monkeypatch):
 
     def call(_connection, request, *, timeout_s):
         left.append((request.starting_token, timeout_s))
-        return types.SimpleNamespace(next_token=next(tokens))
+        return types.SimpleNamespace(next_token=next(tokens), entries=())
 
     monkeypatch.setattr(channel, "call", call)
     monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))

@@ -109,6 +109,14 @@ def probe_until(
     return found
 
 
+TEXT_MAX = 1024
+"""
+Characters of a text of a plugin; of a map four times as many. CSI allows 256 bytes of the one and 4 KiB of the other.
+"""
+
+CAPABILITIES_MAX = 100
+"""Capabilities of one kind; CSI v1.12.0 knows 16 of the most frequent kind."""
+
 _READY: tuple[report.Status, str] = ("ready", "every question was answered as expected")
 
 
@@ -160,6 +168,7 @@ def _ask(asking: _Asking, expected: _Expected) -> None:
         raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
     _ask_who(asking, expected)
     found = asking.call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
+    _limit("GetPluginCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
     expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capability.names(found, "volume_expansion"))
     asking.answers["plugin_capabilities"] = (*capability.names(found, "service"), *expansion)
     serves_controller = _serves(_ask_controller, asking, expected.role, "controller")
@@ -170,8 +179,15 @@ def _ask(asking: _Asking, expected: _Expected) -> None:
         )
 
 
+def _limit(rpc: str, most: int, what: str, *counts: int) -> None:
+    """Raise the error of a response that is far larger than CSI allows, and too large to show."""
+    if max(counts) > most:
+        raise _BadAnswerError("error", f"{rpc}: expected at most {most} {what}, got {max(counts)}")
+
+
 def _ask_who(asking: _Asking, expected: _Expected) -> None:
     info = identity.get_plugin_info(asking.connection, timeout_s=asking.timeout_s)
+    _limit("GetPluginInfo", TEXT_MAX, "characters", len(info.name), len(info.vendor_version))
     asking.answers.update(name=info.name, vendor_version=info.vendor_version)
     if not info.name:
         raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
@@ -202,19 +218,24 @@ def _serves(question: Any, asking: _Asking, role: report.Role | None, part: repo
 
 def _ask_controller(asking: _Asking) -> None:
     found = controller.controller_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
+    _limit("ControllerGetCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
     asking.answers["controller_capabilities"] = found
 
 
 def _ask_node(asking: _Asking) -> None:
     info = asking.call(csi_pb2.NodeGetInfoRequest())
+    segments = dict(info.accessible_topology.segments)
+    _limit("NodeGetInfo", TEXT_MAX, "characters", len(info.node_id))
+    _limit("NodeGetInfo", 4 * TEXT_MAX, "characters of segments", sum(map(len, (*segments, *segments.values()))))
     asking.answers.update(
         node_id=info.node_id,
-        segments=dict(info.accessible_topology.segments),
+        segments=segments,
         max_volumes=info.max_volumes_per_node or None,
     )
     if not info.node_id:
         raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
     found = asking.call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
+    _limit("NodeGetCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
     asking.answers["node_capabilities"] = capability.names(found, "rpc")
 
 

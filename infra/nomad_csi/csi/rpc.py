@@ -14,13 +14,19 @@ from google.protobuf import descriptor, json_format, message_factory
 from nomad_csi import errors
 from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.text import redaction, secrets
+from nomad_csi.text import foreign, redaction, secrets
 
 Document = dict[str, Any]
 """JSON values by field name, in snake case; 64-bit numbers are numbers, timestamps are RFC 3339."""
 
 PAGES_MAX = 100_000
 """Maximum number of pages: a plugin whose tokens never end is broken."""
+
+ENTRIES_MAX = 50_000
+"""Most entries of a page; a driver of a large array lists some ten thousand volumes in one."""
+
+SHOWN_MAX = 4096
+"""Characters of a shown text; CSI allows 256, and 4 KiB of a map."""
 
 _WRAPPED_NUMBERS = {"google.protobuf.Int64Value"}
 _LONG = {descriptor.FieldDescriptor.CPPTYPE_INT64, descriptor.FieldDescriptor.CPPTYPE_UINT64}
@@ -90,6 +96,9 @@ def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) 
     deadline = time.monotonic() + timeout_s
     for _ in range(PAGES_MAX):
         reply = channel.call(connection, asked, timeout_s=max(deadline - time.monotonic(), 0.0))
+        if len(reply.entries) > ENTRIES_MAX:
+            message = f"{reply.DESCRIPTOR.name}: expected at most {ENTRIES_MAX} entries, got {len(reply.entries)}"
+            raise errors.CsiError(connection.endpoint.text, message, code="RESOURCE_EXHAUSTED")
         yield reply
         if not reply.next_token:
             return
@@ -103,9 +112,10 @@ def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) 
 
 def document_of(message: Any) -> Document:
     """
-    Return *message* with all fields that are set or have a default.
+    Return *message* with all fields that are set or have a default, to be shown.
 
-    Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one.
+    Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one. A
+    text is cut to `SHOWN_MAX`.
     """
     found: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
@@ -135,7 +145,13 @@ def _single(field: Any, value: Any) -> Any:
     is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
     if is_message and isinstance(value, Mapping):
         return _shown(field.message_type, value)
-    return value
+    if isinstance(value, Mapping):
+        return {_cut(name): _cut(item) for name, item in value.items()}
+    return _cut(value)
+
+
+def _cut(value: Any) -> Any:
+    return foreign.shortened(value, SHOWN_MAX) if isinstance(value, str) else value
 
 
 def _entry(name: str, value: Any) -> Any:
