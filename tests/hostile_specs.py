@@ -88,7 +88,7 @@ class Accepted:
 
 
 def accepted(seed, count=COUNT):
-    """Yield those of *count* hostile specs that are accepted."""
+    """Yield those of *count* hostile specs that are accepted, with their files: rendering may refuse nothing."""
     chance = random.Random(seed)  # noqa: S311  # tests are to be repeated
     texts = (text for text in hostile.texts(100 * count, seed) if text)
     for _ in range(count):
@@ -100,13 +100,13 @@ def accepted(seed, count=COUNT):
             text = next(texts)
             inside[last] = text if chance.randrange(2) else f"{inside[last]}{text}"
         try:
-            yield _rendered(document)
+            plan = storage.plan_document(document)
         except errors.SpecError:
             continue
+        yield _rendered(document, plan)
 
 
-def _rendered(document):
-    plan = storage.plan_document(document)
+def _rendered(document, plan):
     [job], [volume] = plan.plugins[0].jobs, plan.volumes
     texts = files.render_plan(plan, {})
     return Accepted(

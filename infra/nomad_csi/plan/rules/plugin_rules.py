@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs
-from nomad_csi.plan.rules import argument_rules, secret_rules
+from nomad_csi.plan.rules import argument_rules, secret_rules, text_rules
 from nomad_csi.plan.texts import job_text
 from nomad_csi.spec import model as spec
 
@@ -20,6 +20,14 @@ PROVIDER = re.compile(r"[A-Za-z]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 
 def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield the problems of *plugin* with *driver*."""
+    reported = tuple(_values(plugin, driver, path))
+    yield from reported
+    places = {problem.path for problem in reported}
+    texts = text_rules.check(plugin, driver, path, is_sound=not reported)
+    yield from (problem for problem in texts if problem.path not in places)
+
+
+def _values(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     yield from _task_drivers(plugin, path)
     yield from _roles(plugin, driver, path)
     yield from _region(plugin, driver, path)
@@ -144,8 +152,6 @@ def _task_drivers(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
 
 
 def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) -> Iterator[Problem]:
-    yield from job_text(task.command or "", f"{path}.command")
-    yield from job_text(task.client_data_dir or "", f"{path}.client_data_dir")
     for index, argument in enumerate(task.arguments):
         yield from job_text(argument, f"{path}.arguments[{index}]")
     if task.name in PROCESS_DRIVERS:
@@ -187,10 +193,6 @@ def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         yield from job_text(value, f"{path}.environment.{key}", shown=False)
         if key == "CSI_ENDPOINT":
             yield Problem(path=f"{path}.environment.{key}", got="a value", allowed="no CSI_ENDPOINT: Nomad sets it")
-    for field in ("image", "node_pool", "nomad_region"):
-        yield from job_text(getattr(plugin, field) or "", f"{path}.{field}")
-    for index, datacenter in enumerate(plugin.datacenters):
-        yield from job_text(datacenter, f"{path}.datacenters[{index}]")
     for index, constraint in enumerate(plugin.constraints):
         yield from argument_rules.check_constraint(constraint, f"{path}.constraints[{index}]")
 

@@ -121,7 +121,6 @@ def _sources(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     }
     for name, vault in vaults.items():
         yield from _text(vault.path, f"{path}.{name}.vault.path")
-        yield from job_text(vault.role, f"{path}.{name}.vault.role")
     if len({vault.role for vault in vaults.values()}) > 1:
         allowed = "the role of credentials.vault: a task has one token of Vault"
         got = repr(vaults["registry_credentials"].role)

@@ -1,0 +1,110 @@
+"""Rules for all text of a plugin that reaches a job file: by the jobs themselves, so that no key is left out."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi.errors import Problem
+from nomad_csi.plan import jobs, model, texts
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import problems
+
+_KINDS: Mapping[str, texts.Kind | None] = {
+    "arguments": "argument",
+    "constraints.attribute": None,  # `argument_rules.check_constraint`
+    "environment": "argument",
+    "needs": None,  # comments
+    "registry_password": "argument",
+    "registry_user": "argument",
+    "secret_variables": None,  # names that arguments may hold
+    "templates.data": "template",
+    "templates.file_name": "argument",
+    "title": None,  # a comment
+}
+"""How the job file holds a field of a job; all others: as ``text``."""
+
+_HIDDEN = frozenset({"environment", "config"})
+"""Keys of a plugin whose values are not shown: they may hold secrets."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Text:
+    """A text of a job."""
+
+    field: str
+    value: str
+    kind: texts.Kind
+    variables: tuple[str, ...]
+
+    def problems(self, value: str, path: str, *, shown: bool) -> Iterator[Problem]:
+        """Yield why *value*, which is written where this text is, cannot be."""
+        return texts.job_text(value, path, kind=self.kind, variables=self.variables, shown=shown)
+
+
+def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str, *, is_sound: bool) -> Iterator[Problem]:
+    """
+    Yield the problems of each text in the jobs of *plugin* that cannot be written as it is, at its key, once.
+
+    If the plugin has no other problem (*is_sound*), also those of texts that only their parts together make unfit.
+    """
+    found = dict.fromkeys(
+        problem
+        for name in driver.roles
+        for text in _texts(jobs.job(plugin, driver, name))
+        if any(text.problems(text.value, "", shown=False))
+        for problem in _located(text, plugin, jobs.values(plugin, driver, name), path, is_sound=is_sound)
+    )
+    yield from found
+
+
+def _texts(job: model.PluginJob) -> Iterator[_Text]:
+    for field in dataclasses.fields(job):
+        yield from _below(getattr(job, field.name), field.name, job.secret_variables)
+
+
+def _below(value: Any, field: str, variables: tuple[str, ...]) -> Iterator[_Text]:
+    if isinstance(value, str):
+        if kind := _KINDS.get(field, "text"):
+            named = () if field == "environment" else variables
+            yield _Text(field=field, value=value, kind=kind, variables=named)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _below(item, field, variables)
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield _Text(field=field, value=name, kind="name", variables=())
+            yield from _below(item, field, variables)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for part in dataclasses.fields(value):
+            yield from _below(getattr(value, part.name), f"{field}.{part.name}", variables)
+
+
+def _located(
+    text: _Text, plugin: spec.PluginSpec, values: Mapping[str, str], path: str, *, is_sound: bool
+) -> Iterator[Problem]:
+    """Yield the problem at each key of *plugin* whose text makes *text* unfit; else at the plugin, with the field."""
+    unfit = [
+        (location, leaf)
+        for location, leaf in _leaves(plugin.model_dump(), ())
+        if leaf and any(text.problems(leaf, "", shown=False))
+    ]
+    inside = [(location, leaf) for location, leaf in unfit if jobs.filled(leaf, values) in text.value]
+    # A template holds the values of `config` in the notation of YAML.
+    chosen = inside or [(location, leaf) for location, leaf in unfit if text.kind == "template"]
+    for location, leaf in chosen:
+        shown = not _HIDDEN.intersection(location[:1])
+        yield from text.problems(leaf, problems.path_of(path, location), shown=shown)
+    if not chosen and is_sound:
+        yield from text.problems(text.value, f"{path}: {text.field} of the job", shown=False)
+
+
+def _leaves(value: Any, location: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield location, value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield (*location, str(name)), str(name)
+            yield from _leaves(item, (*location, str(name)))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*location, index))
