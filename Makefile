@@ -62,6 +62,8 @@ test-all: lint                       ## lint, then every test
 test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
+	$(BIN)/python -m tests.fuzz --cpu-s 600
+	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deletion/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py

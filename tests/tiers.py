@@ -32,6 +32,7 @@ FIRST = {
     "tests/e2e": "all",
     "tests/e2e/test_main_job.py": "test",
     "tests/faults": "test",
+    "tests/fuzz": "test",
     "tests/health/test_clients.py": "test",
     "tests/health/test_explaining.py": "test",
     "tests/health/test_gather.py": "test",

@@ -1,0 +1,400 @@
+"""
+What is fuzzed: for each target how an input is made from seeds, and what must hold for it.
+
+`check` of a target returns what is wrong, in a line; empty: nothing. Any exception that is no error of this package is
+a traceback, and the runner's finding.
+"""
+
+import contextlib
+import copy
+import json
+import logging
+import tempfile
+import threading
+from concurrent import futures
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import botocore.awsrequest
+import grpc
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import asking
+from nomad_csi.csi import probe, validation
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.hcl import read
+from nomad_csi.health import gather
+from nomad_csi.health import plugins as plugin_health
+from nomad_csi.nomad import jobs, namespaces, nodes, tokens, variables, volumes
+from nomad_csi.nomad import plugins as nomad_plugins
+from nomad_csi.nomad.http import transport
+from nomad_csi.plan import storage
+from nomad_csi.render import environment, files, own
+from tests import hostile, hostile_specs, plugin_samples, scripted
+from tests.fuzz import aws_calls, mutating
+
+TESTS = Path(__file__).parents[1]
+RECORDINGS = TESTS / "nomad/recordings"
+
+
+class Hcl:
+    """Job files and volume files, as hand-written ones are read."""
+
+    def __init__(self, _stack):
+        self.seeds = [path.read_text(encoding="utf-8") for path in sorted((TESTS / "render/expected").rglob("*.hcl"))]
+
+    def make(self, chance):
+        """Return a changed file."""
+        return mutating.text(chance.choice(self.seeds), chance)
+
+    def check(self, given):
+        """Read it in each dialect: a document, or an error."""
+        for reader in (read.read_job, read.read_volume):
+            with contextlib.suppress(errors.SpecError):
+                reader(given)
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A read of Nomad's API, its path, and a recorded reply of a real agent."""
+
+    call: object
+    path: str
+    file: str = ""
+    value: object = None
+
+    def document(self):
+        """Return the reply, decoded."""
+        return json.loads((RECORDINGS / self.file).read_text()) if self.file else copy.deepcopy(self.value)
+
+
+_TOKEN = {"AccessorID": "a", "Name": "n", "Type": "client", "Policies": ["p"], "Roles": [], "ExpirationTime": None}
+READS = (
+    Recording(call=lambda client: volumes.list_volumes(client, "*"), path="/v1/volumes", file="03-volumes-list.json"),
+    Recording(
+        call=lambda client: volumes.get(client, "default", "v1"),
+        path="/v1/volume/csi/v1",
+        file="03-volume-get-claimed.json",
+    ),
+    Recording(call=nomad_plugins.list_ids, path="/v1/plugins", file="02-plugins-healthy.json"),
+    Recording(
+        call=lambda client: nomad_plugins.get(client, "p"), path="/v1/plugin/csi/p", file="07-ebs-plugin-full.json"
+    ),
+    Recording(call=nodes.list_nodes, path="/v1/nodes", file="00-nodes.json"),
+    Recording(call=nodes.list_servers, path="/v1/agent/members", file="00-agent-members.json"),
+    Recording(call=lambda client: jobs.get(client, "default", "j"), path="/v1/job/j", file="02-job.json"),
+    Recording(call=lambda client: jobs.list_jobs(client, "*", ""), path="/v1/jobs", file="02-jobs-list.json"),
+    Recording(
+        call=lambda client: jobs.allocations(client, "default", "j"),
+        path="/v1/job/j/allocations",
+        file="02-job-allocations.json",
+    ),
+    Recording(
+        call=lambda client: namespaces.missing(client, ["two"]), path="/v1/namespaces", file="00-namespaces.json"
+    ),
+    Recording(
+        call=lambda client: variables.get(client, "default", "nomad-csi/volumes/00"),
+        path="/v1/var/nomad-csi%2Fvolumes%2F00",
+        value={"Namespace": "default", "Path": "p", "ModifyIndex": 3, "Items": {"a": "b"}},
+    ),
+    Recording(call=tokens.own, path="/v1/acl/token/self", value=_TOKEN),
+)
+_JOB = {"ID": scripted.PLUGIN_JOB, "Namespace": "default", "Type": "system", "Stop": False, "Version": 2}
+_SICK = scripted.PLUGIN | {
+    "Nodes": {"id-a": scripted.PLUGIN["Nodes"]["id-a"] | {"Healthy": False, "HealthDescription": ""}}
+}
+CLUSTER = {
+    "/v1/nodes": [scripted.PLUGIN_NODE],
+    f"/v1/job/{scripted.PLUGIN_JOB}": _JOB,
+    f"/v1/job/{scripted.PLUGIN_JOB}/allocations": [scripted.PLUGIN_ALLOCATION],
+    "/v1/plugin/csi/aws-ebs0": _SICK,
+}
+"""A cluster whose only instance of a plugin is unhealthy."""
+
+DATES = ("Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 2024 00:00:00 +9999")
+STATUSES = (100, 200, 200, 200, 200, 200, 201, 204, 206, 301, 304, 400, 403, 404, 404, 429, 500, 500, 503, 999)
+
+
+class Replies:
+    """Replies of Nomad, with their status and headers, to each read of it and to a health check."""
+
+    def __init__(self, stack):
+        logging.getLogger("nomad_csi.nomad").setLevel(logging.ERROR)
+        self.replies = {}
+        stack.enter_context(mock.patch.object(transport.Transport, "_exchange", self._exchange))
+        self.client = stack.enter_context(nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")))
+
+    def make(self, chance):
+        """Return status, headers and text of one reply, and which read it is for; -1: for the health check."""
+        which = chance.randrange(-4, len(READS))
+        status = chance.choice(STATUSES)
+        headers = {"X-Nomad-Index": str(chance.choice((7, -1, 10**30, "x")))}
+        if chance.random() < 0.2:
+            headers["Date"] = mutating.text(chance.choice(DATES), chance)
+        path = chance.choice([path for path in CLUSTER if "plugin/csi" not in path]) if which < 0 else READS[which].path
+        value = copy.deepcopy(CLUSTER[path]) if which < 0 else READS[which].document()
+        text = mutating.json_text(value, chance)
+        if status >= 400 and chance.random() < 0.5:
+            text = mutating.text("rpc error: No cluster leader, code = Unavailable desc = x", chance)
+        return {"which": max(which, -1), "path": path, "status": status, "headers": headers, "text": text}
+
+    def check(self, given):
+        """Read: a record or an error; an unhealthy plugin never becomes healthy by another reply."""
+        content = given["text"].encode(errors="surrogatepass")
+        self.replies = {path: _answer(json.dumps(value).encode()) for path, value in CLUSTER.items()}
+        self.replies[given["path"]] = _answer(content, given["status"], given["headers"])
+        with contextlib.suppress(errors.NomadCsiError):
+            if given["which"] >= 0:
+                READS[given["which"]].call(self.client)
+                return ""
+            observed = gather.ask_nomad(self.client, EXPECTATION, [scripted.PLUGIN_JOB])
+            found = plugin_health.compare_plugin(EXPECTATION, observed, nodes.list_nodes(self.client))
+            return f"false healthy: {found.status}" if found.status == "healthy" or found.ok else ""
+        return ""
+
+    def _exchange(self, call, *_):
+        absent = _answer(b"not found", 404)
+        return self.replies.get(call.path, absent)
+
+
+def _answer(content, status=200, headers=None):
+    return transport.Answer(status=status, headers=headers or {}, content=content)
+
+
+EXPECTATION = plugin_samples.EXPECTATION.__class__(**(vars(plugin_samples.EXPECTATION) | {"controllers": 0}))
+
+
+PLUGIN_REPLIES = {
+    "Probe": csi_pb2.ProbeResponse(ready={"value": True}),
+    "GetPluginInfo": csi_pb2.GetPluginInfoResponse(name="other.example.com", vendor_version="1", manifest={"a": "b"}),
+    "GetPluginCapabilities": csi_pb2.GetPluginCapabilitiesResponse(
+        capabilities=[
+            csi_pb2.PluginCapability(service=csi_pb2.PluginCapability.Service(type=1)),
+            csi_pb2.PluginCapability(volume_expansion=csi_pb2.PluginCapability.VolumeExpansion(type=1)),
+        ]
+    ),
+    "ControllerGetCapabilities": csi_pb2.ControllerGetCapabilitiesResponse(
+        capabilities=[
+            csi_pb2.ControllerServiceCapability(rpc=csi_pb2.ControllerServiceCapability.RPC(type=kind))
+            for kind in (1, 2)
+        ]
+    ),
+    "NodeGetInfo": csi_pb2.NodeGetInfoResponse(
+        node_id="i-1", max_volumes_per_node=26, accessible_topology=csi_pb2.Topology(segments={"zone": "a"})
+    ),
+    "NodeGetCapabilities": csi_pb2.NodeGetCapabilitiesResponse(
+        capabilities=[csi_pb2.NodeServiceCapability(rpc=csi_pb2.NodeServiceCapability.RPC(type=1))]
+    ),
+    "ValidateVolumeCapabilities": csi_pb2.ValidateVolumeCapabilitiesResponse(message="no"),
+}
+_HUGE = 3 * 2**20
+
+
+class Csi(grpc.GenericRpcHandler):
+    """Responses of a CSI plugin, on the wire; the plugin is another one than is expected."""
+
+    def __init__(self, stack):
+        self.given = {}
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="csi-"))
+        self.socket = f"{folder}/csi.sock"
+        logging.getLogger("grpc").setLevel(logging.CRITICAL)
+        server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[self])
+        server.add_insecure_port(f"unix:{self.socket}")
+        server.start()
+        stack.callback(lambda: server.stop(None).wait())
+
+    def make(self, chance):
+        """Return changed responses by RPC, as Latin-1 text of their bytes, or the name of a gRPC status."""
+        given = {}
+        for name in chance.sample(sorted(PLUGIN_REPLIES), 1 + chance.randrange(3)):
+            kind = chance.random()
+            plain = PLUGIN_REPLIES[name].SerializeToString()
+            if kind < 0.1:
+                given[name] = {"code": chance.choice([code.name for code in grpc.StatusCode if code.value[0]])}
+                given[name]["text"] = mutating.text("no such thing: token=hunter2", chance)
+            elif kind < 0.15:
+                given[name] = {"fill": chance.choice((300, 2000, 300_000, _HUGE))}
+            else:
+                given[name] = {"bytes": mutating.content(plain, chance).decode("latin-1")}
+        return given
+
+    def check(self, given):
+        """Probe it: a report that is not ready, in time, and of bounded size."""
+        self.given = given
+        report = probe.probe(self.socket, timeout_s=20.0, expect_name="ebs.csi.aws.com")
+        size = len(json.dumps(report.as_json())) + len(report.as_line())
+        validation.ask(self.socket, [_QUESTION], timeout_s=20.0)
+        if report.ready:
+            return f"false healthy: {report}"
+        if report.latency_ms > 30_000:
+            return f"overrun: {report.latency_ms} ms"
+        return f"a report of {size} characters" if size > 50_000 else ""
+
+    def service(self, handler_call_details):
+        """Return the handler of a call."""
+        name = handler_call_details.method.rpartition("/")[2]
+        return grpc.unary_unary_rpc_method_handler(lambda _, context: self._reply(name, context))
+
+    def _reply(self, name, context):
+        given = self.given.get(name, {})
+        if "code" in given:
+            context.abort(grpc.StatusCode[given["code"]], given["text"].encode("ascii", "replace").decode())
+        if "fill" in given:
+            return csi_pb2.GetPluginInfoResponse(name="n" * given["fill"]).SerializeToString()
+        if "bytes" in given:
+            return given["bytes"].encode("latin-1")
+        return PLUGIN_REPLIES[name].SerializeToString() if name in PLUGIN_REPLIES else b""
+
+
+_QUESTION = validation.ValidationQuestion(
+    key=("default", "v"), external_id="vol-1", uses=(("single-node-writer", "file-system"),)
+)
+
+
+class Aws:
+    """Replies of AWS to each thing that is asked of it; nothing is sent."""
+
+    def __init__(self, stack):
+        self.given = {}
+        made = asking.client
+        environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
+        stack.enter_context(mock.patch.dict("os.environ", environment))
+        clients, lock = {}, threading.Lock()
+
+        def client(service, region, **_):
+            with lock:
+                if service not in clients:
+                    clients[service] = made(service, region)
+                    clients[service].meta.events.register("before-send", self._reply)
+                return clients[service]
+
+        stack.enter_context(mock.patch.object(asking, "client", client))
+        stack.enter_context(mock.patch.object(asking, "LONGEST_PAUSE_S", 0.001))
+        logging.getLogger("nomad_csi.aws").setLevel(logging.ERROR)
+
+    def make(self, chance):
+        """Return one of the calls, and the status and text of the reply to one operation."""
+        operation = chance.choice(sorted(aws_calls.REPLIES))
+        seed = aws_calls.REPLIES[operation]
+        text = mutating.text(seed, chance)
+        if seed.startswith("{") and chance.random() < 0.7:
+            text = mutating.json_text(json.loads(seed), chance)
+        status = chance.choice((200, 200, 200, 200, 200, 204, 301, 400, 403, 500, 503))
+        call = chance.choice(sorted(aws_calls.CALLS))
+        return {"call": call, "operation": operation, "status": status, "text": text}
+
+    def check(self, given):
+        """Ask: records or an error that does not quote the reply."""
+        self.given = given
+        with contextlib.suppress(errors.AwsError):
+            aws_calls.CALLS[given["call"]]()
+        return ""
+
+    def _reply(self, request, event_name, **_):
+        operation = event_name.rpartition(".")[2]
+        own = self.given["operation"] == operation
+        status = self.given["status"] if own else 200
+        text = self.given["text"] if own else aws_calls.REPLIES.get(operation, "")
+        reply = botocore.awsrequest.AWSResponse(request.url, status, {}, None)
+        reply._content = text.encode(errors="surrogatepass")
+        return reply
+
+
+class Templates:
+    """A user's own templates of job files."""
+
+    def __init__(self, stack):
+        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="own-")))
+        plan = storage.plan_document(hostile_specs.SPEC)
+        self.job = plan.plugins[0].jobs[0]
+        self.seeds = {
+            path.name: path.read_text(encoding="utf-8")
+            for path in sorted(environment.templates_folder().glob("*.j2"))
+            if path.name in {"job.nomad.hcl.j2", "_container.hcl.j2"}
+        }
+
+    def make(self, chance):
+        """Return the name and the text of a template."""
+        name = chance.choice(sorted(self.seeds))
+        text = mutating.text(self.seeds[name], chance)
+        if chance.random() < 0.5:
+            place = chance.randrange(len(text) + 1)
+            text = text[:place] + chance.choice(EXPRESSIONS) + text[place:]
+        return {"name": name, "text": text}
+
+    def check(self, given):
+        """Render it: a text, or an error that names the template."""
+        path = self.folder / given["name"]
+        path.write_bytes(given["text"].encode(errors="surrogatepass"))
+        try:
+            own.render(self.folder, "job.nomad.hcl.j2", {"header": "h", "job": self.job})
+        except (own.TemplateError, errors.SpecError):
+            return ""
+        finally:
+            path.unlink()
+        return ""
+
+
+EXPRESSIONS = (
+    "{{ job.__class__ }}",
+    "{{ ''.__class__.__mro__ }}",
+    "{% for a in range(10**9) %}x{% endfor %}",
+    "{{ 'a' * 10**10 }}",
+    "{{ [1] * 10**9 }}",
+    "{{ 9 ** 9 ** 9 }}",
+    "{% include 'job.nomad.hcl.j2' %}",
+    "{% include '../../../etc/passwd' %}",
+    "{% extends 'job.nomad.hcl.j2' %}",
+    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "{{ job | pprint }}",
+    "{{ job.environment | tojson | text }}",
+    "{{ 'x' | replace('', 'y' * 10000) | text }}",
+    "{{ cycler('a').__init__.__globals__ }}",
+    "{{ lipsum() }}",
+    "{{ ('%' ~ '99999999d') | format(1) | text }}",
+    "{% set x = namespace(a=1) %}{{ x.a }}",
+    "{{ job.arguments | map('upper') | list | texts }}",
+)
+
+
+class Spec:
+    """Whole specs."""
+
+    def __init__(self, _stack):
+        """Nothing is needed."""
+
+    def make(self, chance):
+        """Return a changed spec."""
+        found = copy.deepcopy(hostile_specs.SPEC)
+        for _ in range(1 + chance.randrange(3)):
+            if chance.random() < 0.6:
+                *way, last = chance.choice(hostile_specs.PLACES)
+                inside = found
+                with contextlib.suppress(LookupError, TypeError):
+                    for step in way:
+                        inside = inside[step]
+                    inside[last] = f"{inside[last]}{''.join(hostile.texts(1, chance.randrange(2**32)))}"
+            else:
+                found = mutating.document(found, chance)
+            if not isinstance(found, dict):
+                break
+        return found
+
+    def check(self, given):
+        """Plan it: problems with their paths, or files of all that was planned."""
+        try:
+            plan = storage.plan_document(given)
+        except errors.SpecError as error:
+            nameless = [str(problem) for problem in error.problems if not problem.path]
+            return f"a problem without a path: {nameless[0]}" if nameless and isinstance(given, dict) else ""
+        try:
+            dict(files.render_plan(plan, {}))
+        except errors.NomadCsiError as error:
+            return f"late: {error}"
+        return ""
+
+
+TARGETS = {"hcl": Hcl, "nomad": Replies, "csi": Csi, "aws": Aws, "templates": Templates, "spec": Spec}
+"""Classes of the targets, by name; each is made with an `contextlib.ExitStack` that ends what it starts."""
