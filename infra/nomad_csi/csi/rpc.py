@@ -135,7 +135,7 @@ def _value(field: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_single(field, item) for item in value]
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return {name: _entry(name, item) for name, item in value.items()}
+        return {_cut(name): _cut(_entry(name, item)) for name, item in value.items()}
     return _single(field, value)
 
 
@@ -145,8 +145,6 @@ def _single(field: Any, value: Any) -> Any:
     is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
     if is_message and isinstance(value, Mapping):
         return _shown(field.message_type, value)
-    if isinstance(value, Mapping):
-        return {_cut(name): _cut(item) for name, item in value.items()}
     return _cut(value)
 
 
