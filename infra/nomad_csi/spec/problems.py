@@ -175,7 +175,12 @@ def model_in(annotation: Any) -> type[pydantic.BaseModel] | None:
 
 
 def path_of(path: str, location: tuple[Any, ...]) -> str:
-    """Return the path of *location* below *path*: ``path_of("", ("volumes", 0, "id"))`` is ``volumes[0].id``."""
+    """
+    Return the path of *location* below *path*: ``path_of("", ("volumes", 0, "id"))`` is ``volumes[0].id``.
+
+    An empty key is written as two quotes: an empty path is that of the whole document.
+    """
     for step in location:
-        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{step}" if path else str(step)
+        name = str(step) or "''"
+        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{name}" if path else name
     return path
