@@ -91,6 +91,40 @@ def test_text_that_only_its_parts_make_unfit_is_refused_at_the_plugin():
     assert {problem.path for problem in caught.value.problems} == {"plugins[0]: arguments of the job"}
 
 
+@pytest.mark.parametrize(
+    ("way", "name", "path"),
+    [
+        (("plugins", 0, "driver", "roles", "node", "mount_dir"), None, "plugins[0].driver.roles.node.mount_dir"),
+        (("plugins", 0, "datacenters", 1), None, "plugins[0].datacenters[1]"),
+        (("plugins", 0, "environment"), "A\ud800", "plugins[0].environment.A?"),
+        (("volumes", 0, "context"), "\udc80", "volumes[0].context.?"),
+    ],
+)
+def test_half_a_character_is_refused_at_its_key(way, name, path):
+    """JSON can hold it as an escape; no file and no request can."""
+    document = copy.deepcopy(hostile_specs.SPEC)
+    *above, last = way
+    inside = document
+    for step in above:
+        inside = inside[step]
+    inside[last] = f"{inside[last]}\ud800" if name is None else {name: "x"}
+
+    with pytest.raises(errors.SpecError) as caught:
+        storage.plan_document(document)
+
+    [problem] = [problem for problem in caught.value.problems if problem.got == "half a surrogate pair"]
+    assert problem.path == path
+    assert str(caught.value).encode()
+
+
+def test_empty_key_has_a_path():
+    """An empty path would be that of the whole document."""
+    with pytest.raises(errors.SpecError) as caught:
+        storage.plan_document({"": []})
+
+    assert [problem.path for problem in caught.value.problems] == ["''"]
+
+
 def places(value, way=()):
     """Yield the way to each string of a job: names of fields, indexes and keys."""
     if isinstance(value, str):

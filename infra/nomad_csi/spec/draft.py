@@ -190,7 +190,9 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
         return _validated(kind, value)
     except pydantic.ValidationError as error:
         respelt, known = _respelt(kind, value, error)
-        if known:
+        if halves := tuple(problems.half_characters(value, path)):
+            found.extend(halves)
+        elif known:
             misspelt = {problems.path_of(path, location) for location in known}
             found.extend(item for item in problems.list_problems(error, kind, path) if item.path in misspelt)
             check(kind, respelt, path, found)

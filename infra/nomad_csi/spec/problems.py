@@ -83,6 +83,24 @@ def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
     return message.removeprefix("Input should be ").removeprefix("Value error, ")
 
 
+_HALF = re.compile("[\\ud800-\\udfff]")
+
+
+def half_characters(value: Any, path: str) -> Iterator[errors.Problem]:
+    """Yield a problem for each string in *value*, at *path*, with half a surrogate pair, which no file can hold."""
+    if isinstance(value, str) and _HALF.search(value):
+        yield errors.Problem(path=path, got="half a surrogate pair", allowed="Unicode text", fix="decode it as UTF-8")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            name = str(key)
+            where = path_of(path, (name.encode(errors="replace").decode(),))
+            yield from half_characters(name, where)
+            yield from half_characters(item, where)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from half_characters(item, path_of(path, (index,)))
+
+
 _FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
 """Keys from before the first release -> present keys."""
 
