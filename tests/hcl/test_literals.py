@@ -2,7 +2,8 @@
 
 import pytest
 
-from nomad_csi.hcl import literals
+from nomad_csi import errors
+from nomad_csi.hcl import literals, read
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,11 @@ def test_hcl2_rejects_evaluated_heredocs(body):
     """In a heredoc too, what Nomad evaluates at once has no text of its own."""
     with pytest.raises(literals.LiteralError, match="evaluates nothing"):
         literals.hcl2_heredoc(f"<<EOF\n{body}\nEOF\n")
+
+
+def test_escape_of_half_a_character_in_a_job_file_is_a_problem_of_its_line():
+    """In a literal; a heredoc has no escapes, so that there it is text, as in the JSON of a template."""
+    with pytest.raises(errors.SpecError, match=r"not half a surrogate pair"):
+        read.read_job('a = "\\ud800"\n')
+
+    assert read.read_job('a = <<EOT\n"\\ud83c\\udf89"\nEOT\n')["a"] == '"\\ud83c\\udf89"\n'

@@ -233,9 +233,9 @@ class ExpressionReader(scan.Scanner):
         return self._decoded(match[0], start, is_heredoc=True)
 
     def _decoded(self, source: str, start: int, *, is_heredoc: bool = False) -> Any:
-        if self.dialect == "job" and literals.changes_in_hcl2(source):
-            self.notes.append(("not-normalised", self.line(start)))
         try:
+            if self.dialect == "job" and literals.changes_in_hcl2(source, is_heredoc=is_heredoc):
+                self.notes.append(("not-normalised", self.line(start)))
             if self.dialect == "job":
                 return (literals.hcl2_heredoc if is_heredoc else literals.hcl2)(source, self.scope)
             return (literals.hcl1_heredoc if is_heredoc else literals.hcl1)(source)

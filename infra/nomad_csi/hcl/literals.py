@@ -65,8 +65,14 @@ def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
 
 
-def changes_in_hcl2(literal: str) -> bool:
-    """Return whether Nomad changes the text of *literal* by normalisation to Unicode's NFC form."""
+def changes_in_hcl2(literal: str, *, is_heredoc: bool = False) -> bool:
+    """
+    Return whether Nomad changes the text of *literal* by normalisation to Unicode's NFC form.
+
+    A heredoc has no escapes. Raises `LiteralError` for the escape of half a surrogate pair.
+    """
+    if is_heredoc:
+        return not normal_form.is_normalised(literal)
     escapes = re.sub(_ESCAPE, lambda match: _unescape(match[0]), literal, flags=re.VERBOSE)
     return not normal_form.is_normalised(escapes)
 
