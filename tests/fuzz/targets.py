@@ -38,6 +38,13 @@ TESTS = Path(__file__).parents[1]
 RECORDINGS = TESTS / "nomad/recordings"
 
 
+def _silence(stack, name):
+    """Have the logger *name* log nothing until *stack* ends."""
+    logger = logging.getLogger(name)
+    stack.callback(logger.setLevel, logger.level)
+    logger.setLevel(logging.CRITICAL + 1)
+
+
 class Hcl:
     """Job files and volume files, as hand-written ones are read."""
 
@@ -121,7 +128,7 @@ class Replies:
     """Replies of Nomad, with their status and headers, to each read of it and to a health check."""
 
     def __init__(self, stack):
-        logging.getLogger("nomad_csi.nomad").setLevel(logging.ERROR)
+        _silence(stack, "nomad_csi.nomad")
         self.replies = {}
         stack.enter_context(mock.patch.object(transport.Transport, "_exchange", self._exchange))
         self.client = stack.enter_context(nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")))
@@ -199,7 +206,7 @@ class Csi(grpc.GenericRpcHandler):
         self.given = {}
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="csi-"))
         self.socket = f"{folder}/csi.sock"
-        logging.getLogger("grpc").setLevel(logging.CRITICAL)
+        _silence(stack, "grpc")
         server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[self])
         server.add_insecure_port(f"unix:{self.socket}")
         server.start()
@@ -272,7 +279,7 @@ class Aws:
 
         stack.enter_context(mock.patch.object(asking, "client", client))
         stack.enter_context(mock.patch.object(asking, "LONGEST_PAUSE_S", 0.001))
-        logging.getLogger("nomad_csi.aws").setLevel(logging.ERROR)
+        _silence(stack, "nomad_csi.aws")
 
     def make(self, chance):
         """Return one of the calls, and the status and text of the reply to one operation."""
