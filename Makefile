@@ -58,7 +58,7 @@ test: lint                           ## lint, then all tests that are worth it i
 	$(BIN)/python -m pytest --numprocesses auto --tier test
 test-all: lint                       ## lint, then every test
 	$(BIN)/python -m tests.csi_sanity
-	HCL_EXAMPLES=1000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(BIN)/python -m pytest --numprocesses auto --tier all
+	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(BIN)/python -m pytest --numprocesses auto --tier all
 test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed

@@ -40,6 +40,7 @@ FIRST = {
     "tests/health/test_minimum_version.py": "test",
     "tests/health/test_plugin_status.py": "all",
     "tests/iam": "test",
+    "tests/interpreters": "test",
     "tests/iam/test_actions.py": "all",
     "tests/ownership": "test",
     "tests/packaging": "test",
