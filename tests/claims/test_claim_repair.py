@@ -154,6 +154,17 @@ def test_running_allocation_is_never_disturbed(repair, cluster):
     assert written(cluster) == []
 
 
+def test_running_allocation_beside_one_that_ended_is_not_disturbed_either(repair, cluster):
+    """One that uses the volume is enough: nothing is collected, detached or forced."""
+    other = ENDED | {"ID": "0b1f2c7e-2f6d-4a9e-8a8b-5c0d6f4c9a11", "ClientStatus": "running", "DesiredStatus": "run"}
+    claims = {"WriteAllocs": {ALLOC: None, other["ID"]: None}, "Allocations": [ENDED, other]}
+    cluster.reply("GET", PATH, 200, FREE | claims)
+
+    done = repair(**ALL)
+
+    assert (done.status, done.steps, written(cluster)) == ("held", (), [])
+
+
 def test_lost_client_with_a_running_allocation_is_held(repair, cluster):
     """Nobody can tell from here whether it still writes."""
     cluster.replies[("GET", "/v1/nodes")] = [(200, [NODE | {"Status": "down"}])]

@@ -54,7 +54,7 @@ def test_every_key_has_a_meaning():
 )
 def test_table_says_what_is_required_and_what_a_default_is(row):
     """In words that stand here, not made by what makes the page."""
-    assert [line for line in PAGE.read_text().splitlines() if line.startswith(row)] != []
+    assert [line for line in reference.page().splitlines() if line.startswith(row)] != []
 
 
 def test_every_link_has_a_table():

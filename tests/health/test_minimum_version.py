@@ -50,6 +50,16 @@ def test_one_server_is_too_old(context, scripted, plan):
         minimum_version.refuse_older(context.connect(), plan.plugins)
 
 
+@pytest.mark.parametrize(("status", "is_counted"), [("failed", True), ("leaving", True), ("left", False)])
+def test_server_that_may_come_back_is_counted(context, scripted, plan, status, is_counted):
+    """One that failed is still a member; one that left is none."""
+    found = members("1.9.4", "1.9.3")
+    found["Members"][1]["Status"] = status
+    scripted.reply("GET", "/v1/agent/members", 200, found)
+
+    assert bool(minimum_version.findings_of(context.connect(), plan.plugins)) is is_counted
+
+
 def test_token_that_may_not_see_servers_is_told(context, scripted, plan):
     """A warning: nothing is known to be wrong."""
     scripted.reply("GET", "/v1/agent/members", 403, "Permission denied")

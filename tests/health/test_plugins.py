@@ -119,6 +119,75 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
     ]
 
 
+@pytest.mark.parametrize(("restarts", "code"), [(2, "instance-unhealthy"), (3, "instance-flapping")])
+def test_task_that_was_never_healthy_flaps_after_three_restarts(expected, node, seen, ran, restarts, code):
+    """Before that it may still come up."""
+    events = [("Terminated", "Exit Code: 1"), ("Restarting", "")]
+    there = seen(ran=[ran("node", "a", restarts=restarts, events=events)])
+
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert codes(status) == [("error", code)]
+
+
+@pytest.mark.parametrize(("wanted", "code"), [("run", "instance-starting"), ("stop", "node-missing")])
+def test_task_that_is_to_stop_will_be_no_instance(expected, node, seen, ran, wanted, code):
+    """It may run on until its end."""
+    there = seen(ran=[ran("node", "a", desired_status=wanted)])
+
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    assert codes(status) == [("error", code)]
+
+
+def test_instance_in_another_zone_than_its_client_is_not_healthy(expected, node, instance, seen):
+    """Zones of one region differ by a letter."""
+    client = node("a", attributes={"platform.aws.placement.availability-zone": "us-east-1b"})
+
+    status = statuses.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (client,))
+
+    assert codes(status) == [("error", "instance-zone-differs")]
+    assert (status.status, status.instances[0].detail) == (
+        "wrong-zone",
+        "it reports zone us-east-1a, its client is in us-east-1b",
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "wanted", "has", "is_lacking"),
+    [
+        ("node", {"node_supports": ("ExpandVolume", "StageVolume")}, {"StageVolume"}, True),
+        ("node", {"node_supports": ("StageVolume",)}, {"ExpandVolume", "StageVolume"}, False),
+        ("node", {"controller_supports": ("AttachDetach",)}, {"StageVolume"}, False),
+        ("controller", {"controller_supports": ("AttachDetach", "Clone")}, {"AttachDetach"}, True),
+    ],
+)
+def test_instance_that_lacks_one_capability_is_not_healthy(
+    expected, node, instance, seen, role, wanted, has, is_lacking
+):
+    """However many others it has; what the other role needs is not asked of it."""
+    changes = {role: {"supports": frozenset(has)}}
+    there = seen(*(instance(each, "a", **changes.get(each, {})) for each in ("controller", "node")))
+
+    status = statuses.compare_plugin(expected(**wanted), there, (node("a"),))
+
+    [row] = [item for item in status.instances if item.role == role]
+    assert (row.status == "wrong-capability") is is_lacking
+
+
+@pytest.mark.parametrize(("restarts", "state"), [(4, "healthy"), (5, "restarted")])
+def test_instance_that_restarted_once_since_the_last_check_is_not_healthy(
+    expected, node, instance, seen, ran, restarts, state
+):
+    """Nomad calls it healthy all the time."""
+    before = seen(instance("node", "a"), ran=[ran("node", "a", restarts=4)])
+    now = seen(instance("node", "a"), ran=[ran("node", "a", restarts=restarts)])
+
+    status = statuses.compare_plugin(expected(controllers=0), now, (node("a"),), before)
+
+    assert status.instances[0].status == state
+
+
 def test_missing_node_without_allocation(expected, node, instance, seen, ran):
     """A client that the scheduler passed over says so."""
     there = seen(instance("node", "a"), ran=[ran("node", "a")])

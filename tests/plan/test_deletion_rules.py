@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.plan import storage
+from tests import described
 
 ENDPOINT = "/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 PARENT = {"datasetParentName": "tank/v"}
@@ -73,5 +74,15 @@ def test_says_nothing_of_storage_that_is_kept():
 def test_storage_that_does_not_refuse_wants_acceptance(driver, is_refused):
     """As the catalogue says of each driver."""
     found = [text for text in problems(driver, accept_unguarded=False) if text.startswith("accept_unguarded")]
+
+    assert bool(found) is is_refused
+
+
+@pytest.mark.parametrize(("accepts", "is_refused"), [(False, True), (True, False)])
+def test_storage_of_a_driver_of_ones_own_wants_acceptance(accepts, is_refused):
+    """The catalogue does not have it: nothing says that its storage refuses to be deleted while it is in use."""
+    own = described.described("csi-hostpath") | {"provider": "own.csi.example.com"}
+
+    found = [text for text in problems(own, accept_unguarded=accepts) if text.startswith("accept_unguarded")]
 
     assert bool(found) is is_refused

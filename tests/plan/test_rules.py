@@ -126,6 +126,15 @@ def test_rejects_a_mode_that_registers_and_fails_when_it_is_claimed(document, in
     assert problems(document) == [line]
 
 
+@pytest.mark.parametrize(("count", "is_refused"), [(1, False), (2, True)])
+def test_rejects_more_controllers_than_a_driver_can_have(count, is_refused):
+    """Two of democratic-csi would work on one storage without a word to each other."""
+    plugin = {"id": "nas", "driver": "democratic-csi", "config": {"driver": "zfs-generic-nfs"}}
+    found = problems({"plugins": [plugin | {"controller": {"count": count}}], "volumes": []})
+
+    assert any(line.startswith("plugins[0].controller.count: expected at most 1 for") for line in found) is is_refused
+
+
 def test_rejects_raw_exec_without_command_and_data_directory(document):
     """No API tells the clients' data directory, and a process needs a command."""
     document["plugins"][0]["task_driver"] = {"name": "raw_exec"}

@@ -371,7 +371,23 @@ def test_other_address_of_the_same_cluster_is_no_change(clusters, side):
     assert found == (NEWS, held)
 
 
-def test_rejects_the_volume_of_another_cluster(clusters, side):
+@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registered", "created"])
+def test_renamed_or_copied_stack_deletes_nothing_before_an_up(ours, made):
+    """Its state may be a copy, whose first stack still needs the volume."""
+    first = dataclasses.replace(ours.context, stack=OWNED)
+    _, outputs = RESOURCE.create(first, NEWS)
+    ours.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match=f"was made by stack {OWNED}, and this is shop/live: the stack was"):
+        made.delete(dataclasses.replace(first, stack="shop/live", operation=resource.Operation()), IDENTITY, outputs)
+
+    assert ours.wrote() == []
+    made.delete(dataclasses.replace(first, operation=resource.Operation()), IDENTITY, outputs)
+    assert volumes.get(ours.client, "default", "mysql") is None
+
+
+@pytest.mark.parametrize("made", [RESOURCE, created_volume.CreatedVolumeResource()], ids=["registered", "created"])
+def test_rejects_the_volume_of_another_cluster(clusters, side, made):
     """It has the same id, the same owner and the same content, and is another one."""
     held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
     there = side(clusters("b"))
@@ -379,9 +395,9 @@ def test_rejects_the_volume_of_another_cluster(clusters, side):
     there.sent.clear()
 
     for step in (
-        lambda: RESOURCE.read(there.context, IDENTITY, NEWS, held),
-        lambda: RESOURCE.update(there.context, IDENTITY, held, NEWS),
-        lambda: RESOURCE.delete(there.context, IDENTITY, held),
+        lambda: made.read(there.context, IDENTITY, NEWS, held),
+        lambda: made.update(there.context, IDENTITY, held, NEWS),
+        lambda: made.delete(there.context, IDENTITY, held),
     ):
         with pytest.raises(errors.RefusedError, match=f"is recorded in cluster {held['cluster']}, and at http://"):
             step()

@@ -157,6 +157,17 @@ def test_create_refuses_a_registration_that_differs(context, scripted, writes):
     assert writes() == []
 
 
+@pytest.mark.parametrize("other", [{"ExternalID": "vol-2"}, {"PluginID": "other"}, {"MountOptions": None}])
+def test_create_refuses_a_registration_that_differs_in_one_property(context, scripted, writes, other):
+    """One is enough to be another volume."""
+    scripted.reply("GET", PATH, 200, HELD | other)
+
+    with pytest.raises(errors.RefusedError, match="is registered already, and not by this stack"):
+        VOLUME.create(context, NEWS)
+
+    assert writes() == []
+
+
 def test_create_adopts_what_nomad_can_change(context, scripted, writes):
     """With adopt, a registration that differs where Nomad can change it becomes ours."""
     scripted.reply("GET", PATH, 200, HELD | {"Context": {"tier": "slow"}})

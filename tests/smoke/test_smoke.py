@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import smoke as plan
-from nomad_csi.smoke import smoke
+from nomad_csi.smoke import smoke, smoke_round
 from tests import live
 
 MARK = "nomad:emulator"
@@ -58,6 +58,16 @@ def test_data_is_read_back_on_the_other_client(cluster):
     assert sorted(done.node_name for done in outcome.rounds) == ["one", "two"]
     assert (outcome.status, outcome.not_verified) == ("not verified", (MOUNTS,))
     assert volumes.get(cluster.client, *KEY).claims == ()
+
+
+def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
+    """The next job could not have the volume."""
+    monkeypatch.setattr(smoke_round.Watch, "_is_claimed", lambda *_: True)
+
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK, timeout_s=2)
+
+    assert outcome.status == "failed"
+    assert "the claim is still there 2 s after the end" in outcome.rounds[0].reason
 
 
 def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monkeypatch):

@@ -7,6 +7,7 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import jobs
+from nomad_csi.verification import planned_changes
 
 SPEC = {
     "plugins": [
@@ -128,3 +129,22 @@ def test_missing_spec_is_wrong_usage(capsys):
 
     assert code == 64
     assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("states", "code"),
+    [
+        ([], 0),
+        (["equal"], 0),
+        (["equal", "not compared"], 2),
+        (["not compared", "changes"], 1),
+        (["refused"], 1),
+    ],
+)
+def test_exit_code_says_whether_something_would_change_or_is_not_known(project, address, monkeypatch, states, code):
+    """What was not compared is no reason to go on."""
+    items = tuple(planned_changes.PlannedChange(kind="job", name=f"default/{state}", state=state) for state in states)
+    drawn = planned_changes.PlannedChanges(items=items)
+    monkeypatch.setattr(planned_changes, "plan_changes", lambda *_, **__: drawn)
+
+    assert cli.main(["plan", str(project / "storage.yaml"), "--address", address]) == code

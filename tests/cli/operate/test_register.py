@@ -337,6 +337,20 @@ def test_rendered_file_of_a_volume_with_secrets_asks_for_them(register, spec, tm
     assert register(str(tmp_path / "out"), "--secrets", str(secrets))[0] == 0
 
 
+def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(register, tmp_path, held):
+    """Only Pulumi can send them: registered without, the volume would be mounted in another way."""
+    file = tmp_path / "legacy.volume.hcl"
+    comment = "# 1 of its mount flags is encrypted and in no file: only `pulumi up` sends it.\n"
+    file.write_text(comment + VOLUME)
+
+    code, _, err = register(str(file))
+
+    assert (code, held("legacy")) == (2, None)
+    assert "mount_flags: expected values in clear, got an encrypted value" in err
+    file.write_text(VOLUME)
+    assert register(str(file))[0] == 0
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -150,6 +150,17 @@ def test_deletion_gets_what_is_recorded():
     assert options.cancelled is cancelled
 
 
+@pytest.mark.parametrize(("cluster", "accepts"), [("", True), ("0f8fad5b-d9cb-469f-a165-70867728950e", False)])
+def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
+    """Only a state that does not know its cluster is deleted from without one."""
+    context = resource.Context(connect=lambda: None)
+    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "cluster": cluster}
+
+    options = created_deletion.options(context, recorded)
+
+    assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
+
+
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
     assert created_deletion.deletion_request(KEEPING | ANSWERED | MADE).confirmation == ""

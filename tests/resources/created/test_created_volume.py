@@ -206,6 +206,24 @@ def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context
     assert (sent["Name"], "ExternalID" in sent) == (NAME, False)
 
 
+@pytest.mark.parametrize("others", [["first"], ["first", "second"]])
+def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, others):
+    """Two would write into one storage; nothing is deleted, and the error names both."""
+    listed = [{"ID": name, "Namespace": "shop", "ExternalID": "vol-1", "PluginID": "p"} for name in others]
+    own = {"ID": "scratch", "Namespace": "prod", "ExternalID": "vol-1", "PluginID": "aws-ebs0"}
+    scripted.replies["GET", "/v1/volumes"] = [(200, [*listed, own])]
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+    scripted.reply("DELETE", PATH, 200, "")
+
+    with pytest.raises(
+        errors.RefusedError, match=f"vol-1 .* is registered as {', '.join(f'shop/{x}' for x in others)}:"
+    ):
+        VOLUME.create(context, NEWS)
+
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
 def test_create_tells_what_nomad_warns_of(context, scripted, heard):
     """A warning stays visible."""
     scripted.reply("GET", PATH, *ABSENT)

@@ -443,6 +443,8 @@ def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripte
     with pytest.raises(errors.RefusedError, match="would stay mounted and attached without it: prod/mysql;"):
         JOB.delete(context, IDENTITY, NEWS)
     assert scripted.sent("DELETE") == []
+    listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes?")]
+    assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
 
 
 def test_delete_goes_on_with_a_stopped_job(context, cluster):
