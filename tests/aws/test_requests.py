@@ -109,3 +109,13 @@ def test_snapshot_that_is_not_there_or_not_completed_is_no_snapshot(account, sna
 
     with pytest.raises(errors.AwsError, match=f"^snapshot snap-1 is {said} and not completed$"):
         aws_deletion.wait_for_snapshot("snap-1", REGION, wait_s=0, cancelled=threading.Event())
+
+
+def test_snapshot_that_failed_is_not_waited_for(account):
+    """It will not be completed any more."""
+    account.replies["DescribeSnapshots"] = lambda _: {"Snapshots": [{"State": "error"}]}
+
+    with pytest.raises(errors.AwsError, match=r"^snapshot snap-1 is error and not completed$"):
+        aws_deletion.wait_for_snapshot("snap-1", REGION, wait_s=60, cancelled=threading.Event())
+
+    assert [name for name, _ in account.sent] == ["DescribeSnapshots"]

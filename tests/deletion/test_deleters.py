@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.csi import capability, channel, controller, endpoint
 from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi.drivers import catalogue
@@ -174,3 +175,15 @@ def test_plugin_behind_ssh_is_reached_and_named_as_written(way, made, socket, mo
     assert (was_there, far.observe(made)) == ("present", "absent")
     with pytest.raises(errors.CsiError, match=f"^ssh://client-1{socket}.gone: "):
         way(endpoint=f"ssh://client-1{socket}.gone").observe(made)
+
+
+def test_last_snapshot_comes_after_those_that_are_not_completed(monkeypatch):
+    """EC2 completes snapshots of a volume in their order; nothing is deleted while one of them reads the volume."""
+    done = []
+    monkeypatch.setattr(aws_deletion, "pending_snapshot", lambda *_: ("snap-a", "snap-b"))
+    monkeypatch.setattr(aws_deletion, "create_snapshot", lambda *_: done.append("create") or "snap-c")
+    monkeypatch.setattr(aws_deletion, "wait_for_snapshot", lambda snapshot_id, *_, **__: done.append(snapshot_id))
+
+    made = deleters.AwsDeleter(aws_region="us-east-1").snapshot("vol-0123456789abcdef0", {}, timeouts())
+
+    assert (done, made.snapshot_id) == (["snap-a", "snap-b", "create", "snap-c"], "snap-c")

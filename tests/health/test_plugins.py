@@ -130,6 +130,18 @@ def test_task_that_was_never_healthy_flaps_after_three_restarts(expected, node, 
     assert codes(status) == [("error", code)]
 
 
+@pytest.mark.parametrize(
+    ("changes", "is_enough"), [({}, True), ({"draining": True}, False), ({"eligible": False}, True)]
+)
+def test_controller_on_a_client_that_is_drained_does_not_count(expected, node, instance, seen, changes, is_enough):
+    """It ends with the drain; one on a client that only takes nothing new stays."""
+    there = seen(instance("controller", "c"), instance("node", "a"))
+
+    status = statuses.compare_plugin(expected(), there, (node("a"), node("c", **{"drivers": {}} | changes)))
+
+    assert (status.healthy_controllers, status.ok) == (int(is_enough), is_enough)
+
+
 @pytest.mark.parametrize(("wanted", "code"), [("run", "instance-starting"), ("stop", "node-missing")])
 def test_task_that_is_to_stop_will_be_no_instance(expected, node, seen, ran, wanted, code):
     """It may run on until its end."""

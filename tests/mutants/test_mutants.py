@@ -64,6 +64,7 @@ DECIDE_NOTHING = {
     "text/listing.py": "prints",
     "text/normal_form.py": "converts",
     "text/table.py": "prints",
+    "text/unseen.py": "names",
 }
 
 

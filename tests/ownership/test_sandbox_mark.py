@@ -28,6 +28,7 @@ def test_a_mark_with_the_former_word_for_an_emulator_is_known():
     ("recorded", "own", "says"),
     [
         ({"volumeId": "a", "sandbox": MARK}, "", "nomad-csi sandbox exec -- "),
+        ({"volumeId": "a", "sandbox": "aws:moto"}, "", "nomad-csi sandbox exec -- "),
         ({"volumeId": "a"}, MARK, "made on a real cluster"),
         ({"volumeId": "a", "sandbox": "engine:real"}, MARK, r"\(engine:real\)"),
     ],
