@@ -15,7 +15,7 @@ from nomad_csi import errors
 from nomad_csi.csi import capability, channel, controller, identity, report
 from nomad_csi.csi import endpoint as endpoints
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.text import foreign
+from nomad_csi.text import foreign, redaction
 
 AT_ONCE = 128
 """Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
@@ -77,7 +77,7 @@ def probe(
         status, detail = _error_status(where, error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
     shown: dict[str, Any] = {
-        name: foreign.clean(value) if isinstance(value, str) else value for name, value in answers.items()
+        name: redaction.redact(value) if isinstance(value, str) else value for name, value in answers.items()
     }
     return report.ProbeReport(
         endpoint=endpoint, status=status, detail=foreign.clean(detail), latency_ms=latency_ms, **shown
