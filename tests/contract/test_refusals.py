@@ -202,12 +202,14 @@ CONTROLLER = (
     "controller job's allocations: often a permission is missing, or no client can run them"
 )
 NODE = (
-    "  node-missing: node instance of plugin {} on one: expected a healthy instance, found none{}; check the allocation on "
+    "  node-missing: node instance of plugin {} on one: expected a healthy instance, found none (no allocation there); check the allocation on "
     "that client with `nomad alloc status`"
 )
 NO_SOCKET = (
-    "  on one (allocation ALLOC): Plugin became unhealthy: Error: CSI plugin failed probe: timeout while connecting to "
-    "gRPC socket: failed to stat socket: stat DATA_DIR/client/csi/plugins/ALLOC/csi.sock: no such file or directory"
+    "  instance-unhealthy: controller of plugin mute on one: expected a healthy instance, found Plugin became unhealthy: "
+    "Error: CSI plugin failed probe: timeout while connecting to gRPC socket: failed to stat socket: stat "
+    "DATA_DIR/client/csi/plugins/ALLOC/csi.sock: no such file or directory; check its task events with `nomad alloc "
+    "status`, then `nomad alloc logs -stderr`"
 )
 LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
 
@@ -239,7 +241,7 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             "mute",
             {"controllers": 1, "jobs": {"plugin-mute": "1"}},
             "0/1 nodes, 0/1 controllers",
-            [CONTROLLER.format("mute"), NODE.format("mute", " (no allocation there)"), NO_SOCKET],
+            [NO_SOCKET, NODE.format("mute")],
         ),
         (
             "nobody",
@@ -251,7 +253,7 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
                 "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none with this id; run "
                 "the plugin's jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
                 CONTROLLER.format("nobody"),
-                NODE.format("nobody", ""),
+                NODE.format("nobody"),
             ],
         ),
     ],

@@ -217,7 +217,7 @@ def test_length_that_is_none_is_refused(odd_server, length):
 @pytest.mark.parametrize("many", [False, True])
 def test_endless_answer_of_negative_length_fills_no_memory(odd_server, head, many, monkeypatch):
     """Whatever way is read: no more than the limit is taken."""
-    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.Limits(size=2**20, values=10))
+    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.ReplyLimits(size=2**20, values=10))
     sent = []
 
     def behave(connection, over):

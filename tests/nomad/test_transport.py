@@ -113,7 +113,7 @@ def test_answer_cut_short(odd_server, call, kind):
 @BOTH
 def test_answer_that_is_too_long_is_not_read(agent, monkeypatch, call, kind):
     """Nobody fills this machine's memory."""
-    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.Limits(size=10, values=10))
+    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.ReplyLimits(size=10, values=10))
     agent.answer(*call, '["0123456789"]')
 
     error = ask(agent.address, call)

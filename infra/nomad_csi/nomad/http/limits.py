@@ -8,7 +8,7 @@ ERROR_BYTES = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ReplyLimits:
     """Limits of a reply to a successful call; a longer one is an error."""
 
     size: int
@@ -18,10 +18,10 @@ class Limits:
     """Strings, numbers, lists and objects, keys not counted: a bound of time and memory for decoding."""
 
 
-OBJECT = Limits(size=2**24, values=2**20)
+OBJECT = ReplyLimits(size=2**24, values=2**20)
 """Of one object. The largest are jobs with their templates; Nomad accepts one of up to 1 MB of source."""
 
-LIST = Limits(size=2**26, values=3_000_000)
+LIST = ReplyLimits(size=2**26, values=3_000_000)
 """
 Of a list of objects, and of an object with all its allocations.
 
@@ -34,6 +34,6 @@ _LISTS = re.compile(
 )
 
 
-def limits_of(path: str) -> Limits:
+def limits_of(path: str) -> ReplyLimits:
     """Return the limits of a reply to a call of *path*, as `request.path_of` returns it."""
     return LIST if _LISTS.fullmatch(path) else OBJECT
