@@ -144,7 +144,14 @@ class Staging:
         self._undo.close()
 
     def add(self, path: str, text: str, *, flush: bool = False) -> None:
-        """Write *text* as the draft of *path* below the folder. Raises `OSError` if there is no space."""
+        """Write *text* as the draft of *path* below the folder. Raises `OSError`, with *path*, if there is no space."""
+        try:
+            self._write(text, flush=flush)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._folder / path)) from error
+        self._paths.append(path)
+
+    def _write(self, text: str, *, flush: bool) -> None:
         left = memoryview(text.encode())
         mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         file = os.open(str(len(self._paths)), mode, 0o644, dir_fd=self._descriptor)
@@ -155,7 +162,6 @@ class Staging:
                 os.fsync(file)
         finally:
             os.close(file)
-        self._paths.append(path)
 
     def put(self) -> tuple[str, ...]:
         """Move every file into place and return the paths. Raises `OSError` before the first, if a folder refuses."""

@@ -18,7 +18,7 @@ def contents() -> dict[str, str]:
     """
     Return Nomad's ``chroot_env``: file of this machine -> its place in the root. Empty (Nomad's default) without ldd.
 
-    Files are named by their own path: of a symbolic link Nomad copies the link.
+    Also where ldd does not answer in time. Files are named by their own path: of a symbolic link Nomad copies the link.
     """
     found = {str(Path(path).resolve()): f"/bin/{name}" for name in PROGRAMS if (path := shutil.which(name))}
     libraries = _libraries(list(found))
@@ -31,7 +31,10 @@ def _libraries(programs: list[str]) -> dict[str, str]:
     ldd = shutil.which("ldd")
     if ldd is None:
         return {}
-    done = subprocess.run([ldd, *programs], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    try:
+        done = subprocess.run([ldd, *programs], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    except subprocess.TimeoutExpired:  # on a busy machine
+        return {}
     return {str(Path(path).resolve()): path for path in needed(done.stdout)}
 
 

@@ -131,12 +131,10 @@ def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):
     assert said["terminal"].endswith(("a warning\n", cleared))
 
 
-def test_streams_are_put_back(monkeypatch):
-    """And what is closed stays so."""
-    before = sys.stdout
-    monkeypatch.setattr("sys.stderr", None)
+def test_streams_are_put_back():
+    """Both."""
+    before = sys.stdout, sys.stderr
     with output.guarded():
-        assert output.terminal(sys.stdout) is before
-        assert sys.stderr is None
+        assert (output.terminal(sys.stdout), output.terminal(sys.stderr)) == before
 
-    assert sys.stdout is before
+    assert (sys.stdout, sys.stderr) == before

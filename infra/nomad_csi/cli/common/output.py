@@ -71,8 +71,8 @@ class _WaitingLine:
 @contextlib.contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal."""
-    out = terminal(sys.stderr) if sys.stderr else None
-    if out is None or not is_drawable(out):
+    out = terminal(sys.stderr)
+    if not is_drawable(out):
         yield
         return
     line = _WaitingLine.shown = _WaitingLine(out, what)
@@ -91,15 +91,23 @@ def is_drawable(stream: TextIO) -> bool:
 class Guard:
     """A text stream that escapes control characters; the colours of our own tables are kept on a terminal."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, is_optional: bool = False) -> None:
         self.stream = stream
         self._keeps_colours = stream.isatty()
+        self._is_optional = is_optional
 
     def write(self, text: str) -> int:
-        """Write *text*, made safe to show."""
+        """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
-        self.stream.write(foreign.visible(text, keep_colours=self._keeps_colours))
+        try:
+            self.stream.write(foreign.visible(text, keep_colours=self._keeps_colours))
+        except BrokenPipeError:
+            raise
+        except OSError:
+            if not self._is_optional:
+                raise
+            _discard(["stderr"])
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -113,13 +121,14 @@ class Guard:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Make all output of the block pass a `Guard`."""
-    before: tuple[TextIO | None, TextIO | None] = sys.stdout, sys.stderr  # None: closed from the start
-    sys.stdout, sys.stderr = (cast("TextIO", Guard(stream) if stream else None) for stream in before)
+    """Make all output of the block pass a `Guard`. Standard error is optional: full, it ends no command midway."""
+    before = sys.stdout, sys.stderr
+    sys.stdout = cast("TextIO", Guard(sys.stdout))
+    sys.stderr = cast("TextIO", Guard(sys.stderr, is_optional=True))
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = cast("tuple[TextIO, TextIO]", before)
+        sys.stdout, sys.stderr = before
 
 
 def terminal(stream: TextIO) -> TextIO:
@@ -161,6 +170,7 @@ def prepared() -> Iterator[None]:
 
     Raises `ClosedError` if the reader of a pipe has exited; further output is discarded.
     """
+    _open_closed()
     for name in _BOTH:
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
@@ -176,6 +186,27 @@ def prepared() -> Iterator[None]:
             raise
         _discard(closed)
         raise ClosedError from None
+
+
+def _open_closed() -> None:
+    """
+    Open the null device for each standard stream that is closed from the start, as with ``2>&-``.
+
+    Else Python's stream is None, which `print` takes for standard output, and the next file or socket that is opened
+    gets the number of the stream, to which libraries and other processes write.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
+
+
+def print_error(line: str) -> None:
+    """Print *line* on standard error outside of `guarded`; where that is full, too, nothing is left to say it on."""
+    Guard(sys.stderr, is_optional=True).write(f"{line}\n")
 
 
 def as_json(value: Any) -> str:
@@ -205,7 +236,7 @@ def has_colours() -> bool:
 
 def _flush() -> None:
     for name in _BOTH:
-        if (stream := getattr(sys, name)) is None or stream.closed:
+        if (stream := getattr(sys, name)).closed:
             continue
         try:
             stream.flush()
@@ -213,13 +244,14 @@ def _flush() -> None:
             raise
         except OSError:  # such as a full disk
             _discard([name])
-            raise
+            if name == "stdout":
+                raise
 
 
 def _descriptor(name: str) -> int | None:
     try:
         return int(getattr(sys, name).fileno())
-    except (AttributeError, OSError, ValueError):  # closed from the start, or not a system stream
+    except (AttributeError, OSError, ValueError):  # not a system stream
         return None
 
 

@@ -24,8 +24,10 @@ def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
     """Return *error* as a sentence, after the option or argument of *given* that names its file."""
     sentence = FILE_SENTENCES.get(type(error))
     name = error.filename2 or error.filename  # of a rename, the destination: the first is a draft next to it
-    if sentence is None or not isinstance(name, str):
-        return str(error)
+    if not isinstance(name, str):
+        return error.strerror or str(error)
+    if sentence is None:
+        return f"{name}: {error.strerror}"
     argument = _argument(name, given)
     near = _nearest(Path(name)) if isinstance(error, FileNotFoundError) else ""
     fix = f"; did you mean {near}?" if near else ""

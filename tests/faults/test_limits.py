@@ -1,0 +1,136 @@
+"""The command where the machine denies it something: streams, files, a home, a locale. One error, and nothing half done."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import cli
+
+COMMAND = f"{sys.executable} -B -m nomad_csi"
+
+LIMITS = {
+    "no input": "exec <&-",
+    "no output": "exec >&-",
+    "no error output": "exec 2>&-",
+    "no streams": "exec <&- >&- 2>&-",
+    "full error output": "exec 2>/dev/full",
+    "no home": "unset HOME",
+    "home that is not there": "export HOME=/nonexistent",
+    "home that nobody can write to": "export HOME=/proc",
+    "few files": "ulimit -n 16",
+    "small files": "ulimit -f 1",
+    "plain locale": "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
+    "private files": "umask 077",
+}
+"""What a shell does before the command."""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the command behind a line of shell, in a session of its own, without a terminal: ``run(line, "validate", path)``."""
+    environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+
+    def call(line, *words):
+        command = ["sh", "-c", f'{line}; exec {COMMAND} "$@"', "sh", *map(str, words)]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, proxy, files, held, ids):
+    """Also its progress stays where it belongs: with standard error closed, the JSON on standard output is JSON."""
+    path = files("v0", "v1")
+    proxy.fault("PUT", lambda handler: handler.reset())
+
+    done = run(LIMITS[limit], "register", path, "--timeout-s", "30", "--address", proxy.address, "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert held() == ids(2)
+    if ">&-" not in LIMITS[limit].replace("2>&-", ""):
+        assert [item["status"] for item in json.loads(done.stdout)["volumes"]] == ["registered"] * 2
+    told = "" if "error output" in limit or limit == "no streams" else "; trying again in 1 s (attempt 2 of 5)\n"
+    assert done.stderr.endswith(told)
+    assert done.stderr.count("\n") == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "code"),
+    [
+        ("exec 2>/dev/full", ["validate", "/nonexistent.yaml"], 2),
+        ("exec >/dev/full 2>/dev/full", ["validate", "/nonexistent.yaml"], 2),
+        ("exec >/dev/full 2>/dev/full", ["--version"], 2),
+        ("exec 2>/dev/full", ["no-command"], 64),
+        ("exec 2>/dev/full", [], 64),
+        ("exec <&- >&- 2>&-", ["validate", "/nonexistent.yaml"], 2),
+        ("exec 2>&-", ["no-command"], 64),
+    ],
+)
+def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run):
+    """An error that finds no room on standard error is still that error; with that closed, it is not said elsewhere."""
+    done = run(line, *words)
+
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["init", "--hcl", "there"], 64, "--storage: expected one of "),
+        (["deregister", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
+    ],
+)
+def test_closed_input_is_no_terminal(words, code, told, run, tmp_path):
+    """What asks on a terminal says what to give in place of an answer; nothing is written."""
+    done = run("exec <&-", *words)
+
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_the_kernel_cuts_off_are_named(run, tmp_path):
+    """Neither a rendered file nor one of `init` is left; what stood there stays."""
+    (tmp_path / ".gitignore").write_text("own\n")
+
+    done = run("ulimit -f 0", "init", "--hcl", "--storage", "csi-hostpath", tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr == f"error: {tmp_path}/storage.yaml: File too large\n"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {".gitignore": "own\n"}
+
+
+def test_private_files_are_rendered_private(run, spec, tmp_path):
+    """Who asks for that with a umask gets it, and the next run finds the files unchanged."""
+    words = ["render", spec("v0"), "--out", tmp_path / "rendered"]
+
+    first, second = (run("umask 077", *words) for _ in range(2))
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert {path.stat().st_mode & 0o077 for path in (tmp_path / "rendered").rglob("*")} == {0}
+    assert cli.main(["render", "--check", *map(str, words[1:])]) == 0
+
+
+def test_plain_locale_shows_any_name(run, tmp_path):
+    """A file whose name the locale cannot write is read, and shown with escapes."""
+    (tmp_path / "größe.yaml").write_text("plugins: 3\n")
+
+    done = run(LIMITS["plain locale"], "validate", tmp_path / "größe.yaml")
+
+    assert done.returncode == 2
+    assert "plugins: expected a list, got 3" in done.stderr
+    assert done.stderr.isascii()

@@ -1,0 +1,172 @@
+"""SIGINT and SIGTERM at every request of a command, and while it imports its modules: one sentence, one exit code."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from nomad_csi import nomad
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi_sandbox.nomad.storage import plugins
+from tests.faults import conftest
+
+END_S = 60.0
+SAID = {
+    signal.SIGINT: (130, "interrupted; safe to re-run\n"),
+    signal.SIGTERM: (143, "ended by SIGTERM; safe to re-run\n"),
+}
+AT_IMPORT = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+
+class Interrupter:
+    def find_spec(name, *_):
+        global left
+        if name.partition(".")[0] in ("nomad_csi", "click", "yaml", "pydantic", "regex"):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter)
+from nomad_csi.__main__ import main
+code = main()
+print(left)
+sys.exit(code)
+"""
+"""The command, with an interrupt at the import of a module of ours or of a library; at its end, how many were too few."""
+
+JOB = """job "hostpath" {
+  type = "system"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "hostpath0"
+        type = "monolith"
+      }
+      config {
+        command = "nomad-csi-sandbox-csi-plugin"
+        args    = ["--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"]
+      }
+    }
+  }
+}
+"""
+
+
+def start(*words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "nomad_csi", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def interrupted(proxy, words, at, number):
+    """Run the command, which gets the signal *number* at its request *at*, before it is answered; return how it ended."""
+    seen, running = [], SimpleNamespace(pid=0)
+
+    def send(handler):
+        seen.append(handler.path)
+        if len(seen) == at + 1:
+            os.kill(running.pid, number)
+        with contextlib.suppress(OSError):  # the command has gone
+            handler.answer(*handler.forward())
+
+    proxy.faults.clear()
+    for method in ("GET", "PUT", "POST", "DELETE"):
+        proxy.fault(method, send, times=10**6)
+    with start(*words, "--address", proxy.address) as running_now:
+        running.pid = running_now.pid
+        _, err = running_now.communicate(timeout=END_S)
+    return running_now.returncode, err, len(seen)
+
+
+def interrupt_every_request(proxy, words, number):
+    """
+    Interrupt a run of the command at its first request, another at its second, and so on; return how many it was.
+
+    ``words(at)`` are those of a run with volumes of its own. After each, a run that nobody interrupts does the rest.
+    """
+    at = 0
+    while (ended := interrupted(proxy, words(at), at, number))[2] > at:
+        assert ended[:2] == SAID[number], f"at request {at + 1}"
+        code, err, _ = interrupted(proxy, words(at), -2, number)
+        assert code == 0, err
+        at += 1
+    assert ended[0] == 0, ended[1]  # it needed no more requests than these
+    return at
+
+
+@pytest.mark.parametrize("number", SAID)
+def test_register_ends_at_every_request(number, proxy, files, held, ids):
+    """What was registered is registered, and the next run registers the rest."""
+
+    def words(at):
+        for path in Path(files()).iterdir():
+            path.unlink()
+        return ["register", files(f"v{2 * at}", f"v{2 * at + 1}")]
+
+    at = interrupt_every_request(proxy, words, number)
+
+    assert at >= 5
+    assert held() == ids(2 * at + 2)
+
+
+@pytest.fixture(name="plugin")
+def _plugin(make_agent):
+    """An agent with a plugin that makes volumes."""
+    made = make_agent(environment={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"})
+    with nomad.Nomad(nomad.Connection(address=made.url)) as client:
+        jobs.register(client, jobs.parse(client, JOB), source=JOB, enforce_index=None)
+
+    def is_healthy():
+        found = made.state.plugins.get("hostpath0")
+        return found is not None and plugins.health(made.state, found)["ControllersHealthy"] == 1
+
+    assert made.state.wait_for(is_healthy, END_S)
+    return made
+
+
+@pytest.mark.parametrize("number", SAID)
+def test_create_ends_at_every_request(number, plugin, tmp_path):
+    """No volume is made twice, and none is lost."""
+    path = tmp_path / "storage.yaml"
+
+    def words(at):
+        create = {"capacity_min_bytes": 100 * 2**20}
+        items = [{"id": f"v{2 * at + index}", "plugin_id": "hostpath0", "create": create} for index in range(2)]
+        plugin = {"id": "hostpath0", "driver": "csi-hostpath"}
+        path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": items}))
+        return ["create", str(path), "--owner", "shop/prod"]
+
+    with conftest.proxied(plugin.url) as proxy:
+        at = interrupt_every_request(proxy, words, number)
+
+    with nomad.Nomad(nomad.Connection(address=plugin.url)) as client:
+        found = [volumes.get(client, "default", each.volume_id) for each in volumes.list_volumes(client, "default")]
+    assert at >= 5
+    assert sorted(each.volume_id for each in found) == sorted(f"v{index}" for index in range(2 * at + 2))
+    assert len({each.external_id for each in found}) == 2 * at + 2
+
+
+def test_interrupt_while_modules_are_imported():
+    """From the first module of ours to those of the command."""
+
+    def run(at):
+        command = [sys.executable, "-B", "-c", AT_IMPORT, str(at), "validate", "/nonexistent.yaml"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=END_S, check=False)
+        return done.returncode, done.stderr, done.stdout
+
+    code, _, left = run(10**6)
+    count = 10**6 - int(left)
+    step = max(count // int(os.environ.get("INTERRUPTS", "8")), 1)
+
+    assert code == 2
+    assert count > 100
+    ended = {run(at)[:2] for at in [3, 4, *range(5, count, step)]}
+    assert ended == {SAID[signal.SIGINT]}
