@@ -4,14 +4,25 @@ PYTHON ?= python3
 unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP
 # Each process would compile our modules again; tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
+
+# The interpreter that comes first has .venv; where PYTHON names one of another version, that has .venv-VERSION.
 VENV   := .venv
+ifneq ($(origin PYTHON),file)
+MADE   := $(shell sed -n 's/^version = //p' .venv/pyvenv.cfg 2>/dev/null)
+NAMED  := $(shell $(PYTHON) -I -c 'import platform; print(platform.python_version())')
+$(if $(NAMED),,$(error PYTHON=$(PYTHON) does not run))
+VENV   := .venv$(if $(MADE),$(addprefix -,$(filter-out $(MADE),$(NAMED))))
+endif
 BIN    := $(VENV)/bin
+
+# Runs tests, and fails on what they leave behind.
+TESTS  := $(BIN)/python -m tests.supervised
 
 # --no-compile: of pulumi-aws a hundredth is ever imported; compiling all of it takes half of the time and of the disk.
 PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down lint check test test-all test-real soak coverage mutants bench proto format clean
+.PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -47,19 +58,26 @@ env: install                         ## address and token of the sandbox's Nomad
 down: install                        ## destroy it, in the safe order, and leave nothing behind
 	@$(BIN)/nomad-csi sandbox down
 
-lint: install-dev                    ## style, types, layers
+say:
+	@$(if $(TIME),echo "On two quiet cores this takes $(TIME)$(if $(wildcard $(VENV)/.installed-dev),,; and first some 2 minutes to install what is missing).")
+
+lint: say install-dev                ## style, types, layers
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+check: TIME := 1 to 2 minutes
 check: lint                          ## before a commit: lint, then the tests of what is pure
-	$(BIN)/python -m pytest --numprocesses auto --tier check
+	$(TESTS) --numprocesses auto --tier check
+test: TIME := 5 to 7 minutes
 test: lint                           ## lint, then all tests that are worth it in some minutes: what CI runs
-	$(BIN)/python -m pytest --numprocesses auto --tier test
+	$(TESTS) --numprocesses auto --tier test
+test-all: TIME := 15 to 25 minutes
 test-all: lint                       ## lint, then every test
 	$(BIN)/python -m tests.csi_sanity
-	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(BIN)/python -m pytest --numprocesses auto --tier all
-test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
+	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(TESTS) --numprocesses auto --tier all
+test-real: TIME := 20 to 40 minutes
+test-real: say install-dev           ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
@@ -83,5 +101,5 @@ proto: install-dev                   ## write csi/v1 again from proto/
 format: install-dev                  ## lay out the code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --quiet --fix .
-clean:                               ## forget the environment
-	rm -rf $(VENV)
+clean:                               ## remove the environments
+	rm -rf .venv .venv-*

@@ -7,7 +7,6 @@ Tools come from requirements-ci.lock, with hashes, as everything that this proje
 
 import random
 import shutil
-import tempfile
 from pathlib import Path
 
 import nox
@@ -55,9 +54,8 @@ def _tools(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests against the built wheels: what `make check` runs, or what is named after ``--``."""
     _install_wheels(session)
-    # Not nox's folder for temporary files: sockets in it would have paths that are too long.
     words = session.posargs or ("--numprocesses=auto", "--tier=check")
-    session.run("python", "-m", "pytest", *words, env={"TMPDIR": tempfile.gettempdir()})
+    session.run("python", "-m", "tests.supervised", *words)
 
 
 @nox.session(python="3.11")
@@ -66,9 +64,8 @@ def orders(session: nox.Session) -> None:
     _install_wheels(session)
     for _ in range(2):
         seed = random.randrange(2**32)  # noqa: S311  # an order, no secret
-        session.run(
-            "python", "-m", "pytest", "--numprocesses=auto", "--tier=all", f"--randomly-seed={seed}", *session.posargs
-        )
+        words = ("--numprocesses=auto", "--tier=all", f"--randomly-seed={seed}", *session.posargs)
+        session.run("python", "-m", "tests.supervised", *words)
 
 
 @nox.session(python="3.11")

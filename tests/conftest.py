@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import loadscope
 
-from tests import programs, slowest, tiers
+from tests import programs, run_folders, slowest, tiers
 
 SHARED = {
     "tests/contract": "real agent",
@@ -68,6 +68,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Have files timed. Paths on the command line are run whatever their tier."""
     config.pluginmanager.register(slowest.Slowest())
+    config.pluginmanager.register(run_folders.RunFolders())
     config.option.loadscopereorder = False  # it begins with the files that have the most tests
     if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
         config.option.tier = None

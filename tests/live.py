@@ -61,7 +61,12 @@ class Live:
     def __init__(self, data_dir, pace):
         specs = [nodes.NodeSpec(name=name, zone=zone, instance_id=f"i-{name}") for name, zone in ZONES.items()]
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {"PATH": path, "HOME": "/tmp", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+        environment = {
+            "PATH": path,
+            "HOME": str(data_dir),
+            "AWS_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
         made = cluster.Cluster(cluster.Settings(data_dir=data_dir, nodes=specs, environment=environment, pace=pace))
         self.server = server.Server(made)
         self.cluster = made
@@ -200,7 +205,7 @@ def _names(path, alloc_id):
 @contextlib.contextmanager
 def started(*, watch_s=2.0, answer_s=60.0):
     """Run a cluster that asks its plugins so often and waits so long for an answer, and remove its folder after it."""
-    data_dir = Path(tempfile.mkdtemp(prefix="nv", dir="/tmp"))
+    data_dir = Path(tempfile.mkdtemp(prefix="nv"))
     live = Live(data_dir, csi_supervisor.Pace(start_s=0.05, watch_s=watch_s, answer_s=answer_s))
     try:
         yield live

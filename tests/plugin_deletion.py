@@ -156,7 +156,7 @@ def running(make_driver):
 
     The folder has a short name, because the path of a socket may have 107 bytes.
     """
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     driver = make_driver(folder)
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)

@@ -48,6 +48,7 @@ LEFT_TO_NIGHTS = [
     "tests/contract/test_acl_rights.py",
     "tests/contract/test_drains.py",
     "tests/e2e",
+    "tests/faults/test_signals.py",
     "tests/health/test_many_sockets.py",
     "tests/health/test_plugin_status.py",
     "tests/iam/test_actions.py",

@@ -33,3 +33,82 @@ FIRST = {
     "tests/e2e/test_main_job.py": "test",
     "tests/faults": "test",
     "tests/faults/test_signals.py": "all",
+    "tests/fuzz": "test",
+    "tests/health/test_clients.py": "test",
+    "tests/health/test_explaining.py": "test",
+    "tests/health/test_gather.py": "test",
+    "tests/health/test_many_sockets.py": "all",
+    "tests/health/test_minimum_version.py": "test",
+    "tests/health/test_plugin_status.py": "all",
+    "tests/iam": "test",
+    "tests/interpreters": "test",
+    "tests/iam/test_actions.py": "all",
+    "tests/ownership": "test",
+    "tests/packaging": "test",
+    "tests/packaging/test_for_pipelines.py": "all",
+    "tests/probing": "test",
+    "tests/probing/test_sigterm.py": "all",
+    "tests/provider": "test",
+    "tests/provider/test_registration_runs.py": "all",
+    "tests/pulumi_state": "test",
+    "tests/races": "test",
+    "tests/real": "all",
+    "tests/registration": "test",
+    "tests/report/test_cluster_report.py": "test",
+    "tests/resources": "test",
+    "tests/sandbox": "all",
+    "tests/smoke": "test",
+    "tests/soak": "all",
+    "tests/upgrade": "all",
+    "tests/verification": "test",
+    "tests/verification/test_scale.py": "all",
+    "tests/walk": "test",
+    "tests/walk/test_bounds.py": "all",
+}
+"""The first tier that runs the files below a path; the longest path that fits decides."""
+
+REAL = "real"
+"""The tier of what needs a real program: all below ``tests/real``, and what has one of these marks."""
+
+MARKS = ("real_driver", "real_nomad", "real_pulumi")
+
+FUNCTION = re.compile(r"^def test_", re.MULTILINE)
+
+
+def first(path):
+    """Return the first tier that runs the file *path*, below the project."""
+    return next(FIRST[str(each)] for each in (path, *path.parents) if str(each) in FIRST)
+
+
+def runs(tier, path):
+    """Return whether *tier* runs the file *path*, below the project."""
+    return TIERS.index(first(path)) <= TIERS.index(tier)
+
+
+def left_out(tier):
+    """Say what *tier* leaves out, in one line; empty where that is nothing."""
+    found = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        if not runs(tier, path.relative_to(PROJECT)):
+            folder = "/".join(path.relative_to(PROJECT).parts[:2])
+            found[folder] = found.get(folder, 0) + len(FUNCTION.findall(path.read_text(encoding="utf-8")))
+    named = ", ".join(f"{count} in {folder}" for folder, count in found.items())
+    return f"tier {tier} leaves out {sum(found.values())} test functions: {named}" if found else ""
+
+
+def needs_program(item):
+    """Return whether a collected test is of the tier `REAL`."""
+    return TESTS / "real" in item.path.parents or any(item.get_closest_marker(mark) for mark in MARKS)
+
+
+def left_to_soak(items, seed):
+    """Return what the tier `REAL` leaves out of *items*: all but N cases, by *seed*, of what is marked ``sampled(N)``."""
+    cases = defaultdict(list)
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    left = []
+    for (name, count), each in cases.items():
+        chosen = random.Random(f"{seed} {name}")  # noqa: S311  # no secret
+        left += chosen.sample(sorted(each, key=lambda item: item.nodeid), max(len(each) - count, 0))
+    return left

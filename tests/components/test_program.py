@@ -15,19 +15,26 @@ from nomad_csi.components import program, stack
 WRONG = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 0}
 
 
+@pytest.fixture
+def handler():
+    """Set the handler of SIGINT for this test: ``handler(signal.SIG_IGN)``."""
+    before = signal.getsignal(signal.SIGINT)
+    yield lambda given: signal.signal(signal.SIGINT, given)
+    signal.signal(signal.SIGINT, before)
+
+
 def refused():
     with pytest.raises(errors.NomadCsiError) as caught:
         nomad_csi.EbsVolume("mysql", WRONG)
     return caught.value
 
 
+@pytest.mark.usefixtures("handler")
 def test_engine_prints_a_refusal_without_a_traceback(monkeypatch):
     """It does so of a `RunError`; whoever catches the library's own errors goes on to."""
-    before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(sys, "orig_argv", ["python3", "-u", "/opt/pulumi/pulumi-language-python-exec", "--monitor"])
 
     error = refused()
-    signal.signal(signal.SIGINT, before)
 
     assert isinstance(error, pulumi.RunError)
     assert str(error) == "EbsVolume mysql: 1 problem\n  size_gib: expected 1 to 65536 for gp3, got 0"
@@ -51,14 +58,14 @@ def test_interrupt_of_the_engine_ends_a_program_without_a_traceback(name, code):
     assert done.returncode in {code, -signal.SIGINT}
 
 
-def test_handler_of_the_program_stays(monkeypatch):
+def test_handler_of_the_program_stays(monkeypatch, handler):
     """Whoever handles the signal goes on to."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    handler(signal.SIG_IGN)
     monkeypatch.setattr(sys, "orig_argv", ["python3", "pulumi-language-python-exec"])
 
     program.end_quietly()
 
-    assert signal.signal(signal.SIGINT, before) is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_every_public_name_is_there():
@@ -71,12 +78,12 @@ def test_every_public_name_is_there():
 
 
 @pytest.mark.parametrize("namespace", ["nomad-csi", "shop"])
-def test_ready_stack_reads_its_config_in_a_project_of_any_name(monkeypatch, namespace):
+def test_ready_stack_reads_its_config_in_a_project_of_any_name(monkeypatch, request, namespace):
     """Under the name that all pages use, unless the project has its own."""
     monkeypatch.setattr(pulumi.config, "get_project", lambda: "shop")
     pulumi.runtime.set_all_config({f"{namespace}:storage": json.dumps({"plugins": []})}, [])
+    request.addfinalizer(lambda: pulumi.runtime.set_all_config({}, []))
 
     found = stack.own_config().require_object("storage")
-    pulumi.runtime.set_all_config({}, [])
 
     assert found == {"plugins": []}

@@ -57,7 +57,7 @@ def release():
 
 def short_folder():
     """Return a new folder whose name leaves room for the path of a socket."""
-    return Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    return Path(tempfile.mkdtemp(prefix="nc"))
 
 
 def task_environment(aws_url, instance_id):
@@ -66,7 +66,7 @@ def task_environment(aws_url, instance_id):
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_ENDPOINT_URL": aws_url,
         "AWS_REGION": REGION,
-        "HOME": "/tmp",
+        "HOME": tempfile.gettempdir(),
         "NOMAD_CSI_SANDBOX_INSTANCE_ID": instance_id,
         "NOMAD_CSI_SANDBOX_ZONE": ZONE,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

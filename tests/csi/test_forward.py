@@ -135,12 +135,22 @@ def test_says_when_there_is_no_ssh(monkeypatch, folder):
 
 
 @pytest.fixture
-def server(folder, monkeypatch):
+def privileges():
+    """The folder in which OpenSSH's server separates its privileges where root runs it; removed if it is the test's."""
+    place = Path("/run/sshd")
+    if os.geteuid() != 0 or place.exists():
+        yield
+        return
+    place.mkdir()
+    yield
+    place.rmdir()
+
+
+@pytest.fixture
+def server(folder, monkeypatch, privileges):  # noqa: ARG001 - it is there for as long as the server runs
     """Run OpenSSH's server on 127.0.0.1 for one key, and let `ssh` find that key; return its port."""
     if not (SSHD and shutil.which("ssh-keygen") and shutil.which("ssh")):
         pytest.skip("needs OpenSSH's server and client")
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)  # where a server of root separates its privileges
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -24,7 +24,7 @@ USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_
 @pytest.fixture
 def socket():
     """An emulator of csi-driver-host-path; where it listens."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": "us-east-1a"}
     words = ["--driver", "csi-hostpath", f"--endpoint=unix://{folder}/csi.sock", "--nodeid=n1"]
     with server.served(arguments.read(words, environment), environment):

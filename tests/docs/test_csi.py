@@ -50,7 +50,7 @@ PLUGIN = """job "plugin" {
 @pytest.fixture(scope="module")
 def folder():
     """A folder with a path short enough for sockets."""
-    path = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="nc"))
     yield path
     shutil.rmtree(path)
 

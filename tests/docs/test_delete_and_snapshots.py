@@ -72,7 +72,7 @@ HOSTPATH = """job "hostpath" {
 @pytest.fixture
 def short_folder():
     """A folder with a short name: the path of a socket may have 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     yield folder
     shutil.rmtree(folder)
 

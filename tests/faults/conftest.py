@@ -179,7 +179,7 @@ def proxied(target):
 @pytest.fixture
 def short_folder():
     """A folder whose name leaves room for the path of a socket."""
-    path = Path(tempfile.mkdtemp(prefix="ncf", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="ncf"))
     yield path
     shutil.rmtree(path)
 

@@ -94,8 +94,11 @@ def test_full_disk_leaves_no_half_file(small_disk, spec, capsys):
 
     code = cli.main(words)
 
-    told = f"{place}/rendered: the files cannot be written: {place}/rendered: No space left on device"
-    assert (code, capsys.readouterr().err) == (2, f"error: {told}\n")
+    told = f"error: {place}/rendered: the files cannot be written: {place}/rendered"
+    err = capsys.readouterr().err
+    assert code == 2
+    assert err.startswith(told)
+    assert err.endswith(": No space left on device\n")
     assert [path.name for path in place.iterdir()] == ["filling"]
     make_room()
     assert cli.main(words) == 0
@@ -131,10 +134,11 @@ def test_file_that_the_kernel_cuts_off_is_none(spec, tmp_path):
     """The same where the kernel refuses a file to grow, as with a quota; this needs no root."""
     words = ["render", spec("v0", "v1"), "--out", str(tmp_path / "rendered")]
 
-    done = subprocess.run([sys.executable, "-c", LIMITED, *words], capture_output=True, text=True, check=False)
+    # -B: a file of bytecode would be cut as well, and every later import of its module would fail.
+    done = subprocess.run([sys.executable, "-B", "-c", LIMITED, *words], capture_output=True, text=True, check=False)
 
     folder = tmp_path / "rendered"
-    told = f"error: {folder}: the files cannot be written: {folder}: File too large\n"
+    told = f"error: {folder}: the files cannot be written: {folder}/jobs/aws-efs0-node.nomad.hcl: File too large\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
     assert not (tmp_path / "rendered").exists()
     assert cli.main(words) == 0

@@ -16,10 +16,9 @@ from nomad_csi.hcl import layout, quote, read
 from nomad_csi.text import normal_form
 from tests import hostile
 
-COUNT = 5 * int(os.environ.get("HCL_EXAMPLES", "200"))
-"""Texts of each test: 1,000, five times as many with ``make test-all``, a hundred times with ``make soak``."""
-
 IN_A_FILE = 50
+COUNT = IN_A_FILE * max(int(os.environ.get("HCL_EXAMPLES", "200")) // 10, 1)
+"""Texts of each test: 1,000, five times as many with ``make test-all``, a hundred times with ``make soak``."""
 
 
 @pytest.fixture

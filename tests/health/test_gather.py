@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import socket
+import tempfile
 import threading
 import time
 
@@ -162,7 +163,7 @@ def test_socket_path_that_is_too_long_is_not_reached(context, plugin_cluster, ex
 @pytest.fixture
 def short_folder(tmp_path):
     """Return a data_dir short enough for sockets, whatever pytest's own is."""
-    link = pathlib.Path(f"/tmp/g{os.getpid()}")
+    link = pathlib.Path(tempfile.gettempdir(), f"g{os.getpid()}")
     link.symlink_to(tmp_path)
     yield str(link)
     link.unlink()

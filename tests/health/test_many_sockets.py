@@ -110,7 +110,7 @@ class Fleet:
 @pytest.fixture
 def fleet():
     """No plugin yet, in a folder with a name short enough for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="nf", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nf"))
     made = Fleet(folder)
     yield made
     made.close()

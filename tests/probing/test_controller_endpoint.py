@@ -64,7 +64,7 @@ def test_healthy_controller_is_put_in(client, scripted):
 
 def test_controller_of_this_machine_goes_first(client, scripted):
     """Its socket is here, that of the other is not; no client's name is asked for."""
-    with tempfile.TemporaryDirectory(prefix="nc", dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as here:
+    with tempfile.TemporaryDirectory(prefix="nc") as folder, socket.socket(socket.AF_UNIX) as here:
         Path(folder, "alloc-c").mkdir()
         here.bind(f"{folder}/alloc-c/csi.sock")
 

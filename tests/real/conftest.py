@@ -98,7 +98,7 @@ def disk(tmp_path):
 def _running(within=nullcontext, **settings):
     """Run an agent with *settings*, as `_start` takes them; *within* is a context that its folder is put into."""
     # The paths of sockets below the folder have a limit: its own name may have 42 characters.
-    folder = Path(tempfile.mkdtemp(prefix="nomad-csi-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nomad-csi-"))
     with ExitStack() as stack:
         stack.callback(_remove, folder)
         stack.enter_context(within(folder))

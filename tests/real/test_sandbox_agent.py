@@ -29,7 +29,7 @@ def started(tmp_path_factory):
     place.make_token()
     data_dir = agents.short_folder()
     folder.claim_data_dir(data_dir, place.project)
-    variables = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
+    variables = {"PATH": os.environ["PATH"], "HOME": str(place.path / "home")}
     process = agent.start(place, data_dir, ("us-east-1a", "i-0123456789abcdef0"), variables)
     gc.collect()  # the agent outlives the object that started it: here that is no warning, in another file it is one
     try:

@@ -304,7 +304,7 @@ def test_other_storage_is_not_aws_to_know(external_id):
 @pytest.fixture(scope="module")
 def client():
     """A client's data directory with the socket of an emulated csi-driver-host-path, and a volume that it made."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     socket = Path(gather.socket_path(str(folder), "alloc"))
     socket.parent.mkdir(parents=True)
     environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": ZONE}

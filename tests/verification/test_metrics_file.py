@@ -1,6 +1,8 @@
 """A reader of the file sees the old metrics or the new ones, whatever goes wrong."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -10,12 +12,10 @@ from nomad_csi.verification import prometheus
 def test_file_is_put_in_place_and_readable_for_all(tmp_path):
     """The exporter is another user; nothing is left beside."""
     path = tmp_path / "nomad_csi.prom"
-    mask = os.umask(0o077)
-    try:
-        prometheus.write_file(path, "a 1\n")
-        prometheus.write_file(path, "a 2\n")
-    finally:
-        os.umask(mask)
+    write = "import pathlib, sys; from nomad_csi.verification import prometheus as p"
+    write += "; [p.write_file(pathlib.Path(sys.argv[1]), f'a {number}\\n') for number in (1, 2)]"
+
+    subprocess.run([sys.executable, "-c", write, path], umask=0o077, check=True)
 
     assert prometheus.read_file(path) == "a 2\n"
     assert path.stat().st_mode & 0o777 == 0o644

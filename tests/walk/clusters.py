@@ -36,7 +36,7 @@ class Cluster:
     """One cluster with one client, on which the plugins of both drivers run; only the EBS controller is more than a record."""
 
     def __init__(self, environment):
-        self._folder = tempfile.TemporaryDirectory(prefix="nw", dir="/tmp")
+        self._folder = tempfile.TemporaryDirectory(prefix="nw")
         folder = Path(self._folder.name)
         self._cluster = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=[], environment={}))
         self._server = server.Server(self._cluster)

@@ -31,7 +31,7 @@ EFS = "fs-0123456789abcdef0"
 @contextlib.contextmanager
 def served():
     """Run an EFS plugin by rendered files, on an emulator agent: its address and folder, once the plugin is healthy."""
-    folder = Path(tempfile.mkdtemp(prefix="csi-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="csi-"))
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
     made = cluster.Settings(data_dir=folder, nodes=specs, environment=_driver_on_path(folder), pace=pace)

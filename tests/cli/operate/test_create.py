@@ -47,7 +47,7 @@ JOB = """job "hostpath" {
 @pytest.fixture(scope="module")
 def serving():
     """An emulator agent with a plugin that makes volumes. The path of a socket may have 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)

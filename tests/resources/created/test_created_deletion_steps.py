@@ -91,7 +91,7 @@ class World:
 @pytest.fixture(scope="module")
 def running():
     """The cluster, for all tests; its folder has a short name, because the path of a socket may have 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

@@ -28,7 +28,7 @@ def recording():
 @pytest.fixture
 def data_dir():
     """A folder with a short name: the path of a socket may have 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="nc", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="nc"))
     yield folder
     shutil.rmtree(folder)
 

@@ -1,6 +1,7 @@
 """The token of a sandbox's Nomad: random, one for each sandbox, and readable for its owner alone."""
 
-import os
+import subprocess
+import sys
 import uuid
 
 from nomad_csi.ownership import sandbox_mark
@@ -23,13 +24,12 @@ def test_token_is_random_and_made_once(tmp_path):
 
 def test_only_its_owner_reads_it(tmp_path):
     """Whatever the umask."""
-    before = os.umask(0)
-    try:
-        place = folder.Folder(tmp_path)
-        place.make()
-        place.make_token()
-    finally:
-        os.umask(before)
+    make = "import pathlib, sys; from nomad_csi_sandbox.session import folder"
+    make += "; place = folder.Folder(pathlib.Path(sys.argv[1])); place.make(); place.make_token()"
+
+    subprocess.run([sys.executable, "-c", make, tmp_path], umask=0, check=True)
+
+    place = folder.Folder(tmp_path)
 
     assert place.token_file.stat().st_mode & 0o777 == 0o600
     assert place.path.stat().st_mode & 0o777 == 0o700
