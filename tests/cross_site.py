@@ -12,9 +12,12 @@ HEADERS = {
 """Of ``fetch(..., {method: "POST", mode: "no-cors", body})`` after DNS rebinding."""
 
 
-def send(port, method, path, body="", headers=None):
-    """Send a request to 127.0.0.1 with these headers alone; return status and body."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def send(port, method, path, body="", headers=None, tls=None):
+    """Send a request to 127.0.0.1 with these headers alone, over TLS where *tls* says how; return status and body."""
+    if tls:
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60, context=tls)
+    else:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         content = body.encode()

@@ -1,15 +1,18 @@
 """The real agent as the sandbox starts it: ACLs on, with the sandbox's token alone, and no job from a web page."""
 
+import dataclasses
 import gc
 import os
 import shutil
+import ssl
+import subprocess
 
 import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import nodes
 from nomad_csi.ownership import sandbox_mark
-from nomad_csi_sandbox.session import agent, folder
+from nomad_csi_sandbox.session import agent, environment, folder
 from tests import cross_site
 from tests.contract import agents
 
@@ -35,7 +38,7 @@ def started(tmp_path_factory):
     try:
         yield process.port, place
     finally:
-        agent.stop(process, place.token)
+        agent.stop(process, place)
         agent.clear(data_dir)
         shutil.rmtree(data_dir)
 
@@ -43,7 +46,7 @@ def started(tmp_path_factory):
 def test_its_one_token_is_that_of_the_sandbox(started):
     """It may do everything, the provider knows the agent by it, and it is in no other file, argument or variable."""
     port, place = started
-    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=place.token)) as client:
+    with nomad.Nomad(agent.connect(place, port)) as client:
         assert [node.status for node in nodes.list_nodes(client)] == ["ready"]
         assert sandbox_mark.refuse_real_nomad(client) is True
     found = [
@@ -53,11 +56,45 @@ def test_its_one_token_is_that_of_the_sandbox(started):
     assert found == [place.token_file]
 
 
+def test_only_its_owner_reads_what_opens_it(started):
+    """The authority's key is in no file: nobody signs another certificate."""
+    _, place = started
+    tls = place.path / "tls"
+
+    assert {path.name: path.stat().st_mode & 0o777 for path in tls.iterdir()} == {
+        "ca_cert.pem": 0o600,
+        "client_cert.pem": 0o600,
+        "client_key.pem": 0o600,
+    }
+    assert tls.stat().st_mode & 0o777 == 0o700
+    assert (place.path / "run" / "nomad-agent.json").stat().st_mode & 0o777 == 0o600
+    keys = [path for path in place.path.rglob("*") if path.is_file() and b"PRIVATE KEY" in path.read_bytes()]
+    assert keys == [place.certificates["client_key"]]
+
+
+def test_nomad_command_reaches_it_by_the_variables(started):
+    """Those of ``sandbox env``, and not without the certificate."""
+    port, place = started
+    variables = environment.of_agent(place, port)
+
+    def node_status(*names):
+        own = {"PATH": os.environ["PATH"]} | {name: variables[name] for name in names}
+        return subprocess.run(["nomad", "node", "status"], env=own, capture_output=True, text=True, check=False)
+
+    given, without = node_status(*variables), node_status("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_CACERT")
+
+    assert given.returncode == 0, given.stderr
+    assert given.stdout.splitlines()[1].endswith("ready")
+    assert without.returncode == 1
+    assert "certificate required" in without.stderr
+
+
 @pytest.mark.parametrize("token", ["", "8a2c1f3e-5b7d-4e19-9c60-d41f7a3b2e85"])
 def test_other_tokens_are_refused(started, token):
     """Also by the provider in the sandbox."""
-    port, _ = started
-    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=token)) as client:
+    port, place = started
+    connection = dataclasses.replace(agent.connect(place, port), token=token)
+    with nomad.Nomad(connection) as client:
         with pytest.raises(errors.NomadApiError, match="Permission denied"):
             nodes.list_nodes(client)
         with pytest.raises(errors.RefusedError, match="does not know the sandbox's token"):
@@ -66,14 +103,20 @@ def test_other_tokens_are_refused(started, token):
 
 @pytest.mark.parametrize("host", ["evil.example.com", "127.0.0.1"])
 def test_a_web_page_runs_no_job(started, tmp_path, host):
-    """Given the cross-site request, by the agent's address and by a name that points to it."""
+    """Given the cross-site request, by the agent's address and by a name that points to it, with its certificate, too."""
     port, place = started
     headers = cross_site.HEADERS | {"Host": host}
 
-    status, text = cross_site.send(port, "POST", "/v1/jobs", cross_site.job("evil", tmp_path / "came"), headers)
+    evil = cross_site.job("evil", tmp_path / "came")
+    with_it = ssl.create_default_context(cafile=place.certificates["ca_cert"])
+    without = ssl.create_default_context(cafile=place.certificates["ca_cert"])
+    with_it.load_cert_chain(place.certificates["client_cert"], place.certificates["client_key"])
 
-    assert (status, text) == (403, "Permission denied")
-    assert cross_site.send(port, "GET", "/v1/jobs", headers=headers)[0] == 403
-    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}", token=place.token)) as client:
+    assert cross_site.send(port, "POST", "/v1/jobs", evil, headers)[0] == 400
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        cross_site.send(port, "POST", "/v1/jobs", evil, headers, without)
+    for method, body in (("POST", evil), ("GET", "")):
+        assert cross_site.send(port, method, "/v1/jobs", body, headers, with_it) == (403, "Permission denied")
+    with nomad.Nomad(agent.connect(place, port)) as client:
         assert client.request("GET", "/v1/jobs", query={"namespace": "*"}).data == []
     assert not (tmp_path / "came").exists()

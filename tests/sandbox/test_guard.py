@@ -1,6 +1,7 @@
 """What stands in front of the sandbox's HTTP servers: no web page of another site gets through."""
 
 import io
+import os
 
 import pytest
 
@@ -10,8 +11,8 @@ PORT = "43617"
 HERE = f"127.0.0.1:{PORT}"
 
 
-def ask(headers, body=b"", token_header=""):
-    """Send a request through a guard; return its status, and what the server behind it got."""
+def ask(headers, body=b"", token_header="", *, is_own=True):
+    """Send a request through a guard, over a connection of this user or not; return status, body seen, and text."""
     seen, statuses = [], []
 
     def behind(environment, start_response):
@@ -19,10 +20,21 @@ def ask(headers, body=b"", token_header=""):
         start_response("200 OK", [])
         return [b""]
 
-    own = {"SERVER_PORT": PORT, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body)) if body else ""}
+    own = {
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": PORT,
+        "REMOTE_ADDR": "127.0.0.1",
+        "REMOTE_PORT": 54321,
+        "wsgi.input": io.BytesIO(body),
+        "CONTENT_LENGTH": str(len(body)) if body else "",
+    }
     named = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
     environment = own | named | {"CONTENT_TYPE": headers.get("Content-Type", "")}
-    made = guard.Guard(behind, token_header=token_header)
+    made = guard.Guard(
+        behind,
+        token_header=token_header,
+        is_own_user=lambda *ends: is_own if ends == (("127.0.0.1", 54321), ("127.0.0.1", int(PORT))) else None,
+    )
     text = b"".join(made(environment, lambda status, _headers: statuses.append(status)))
     return int(statuses[0][:3]), seen, text.decode()
 
@@ -61,6 +73,18 @@ def test_requests_of_other_sites_are_refused(more):
     status, seen, _ = ask({"Host": HERE} | more)
 
     assert (status, seen) == (403, [])
+
+
+@pytest.mark.parametrize("is_own", [False, None])
+def test_other_users_are_refused(is_own):
+    """And whoever the system does not tell."""
+    status, seen, text = ask({"Host": HERE}, is_own=is_own)
+
+    assert (status, seen) == (403, [])
+    assert text == (
+        f"expected a connection of the user who runs it, user id {os.getuid()}; "
+        "this is a server of the nomad-csi sandbox\n"
+    )
 
 
 @pytest.mark.parametrize(

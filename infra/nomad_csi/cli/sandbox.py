@@ -24,8 +24,8 @@ ENV = """\
   eval "$(nomad-csi sandbox env)"
   nomad volume status
 
-This is for the nomad command and Nomad's web page (`nomad ui -authenticate`). What needs Pulumi or AWS, too, is run by
-`nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs."""
+This is for the nomad command; for a real Nomad it names the sandbox's certificates, too. What needs Pulumi or AWS is
+run by `nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs."""
 
 
 run = command.Group()
@@ -98,7 +98,7 @@ def _output(arguments: command.Arguments) -> int:
     return 0
 
 
-@run.command("env", help="Print the address and token of its Nomad as shell commands.", epilog=ENV)
+@run.command("env", help="Print the address, token and certificates of its Nomad as shell commands.", epilog=ENV)
 def _env(arguments: command.Arguments) -> int:
     for name, value in _session(arguments).nomad_variables().items():
         print(f"export {name}={shlex.quote(value)}")

@@ -12,7 +12,7 @@ import grpc.aio
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from nomad_csi.provider import hosting, servicer
+from nomad_csi.provider import hosting, own_user, servicer
 
 END_S = 10.0
 """Timeout for ending the process."""
@@ -35,12 +35,13 @@ def main() -> None:
 
 async def _serve(arguments: list[str], engine_address: str) -> None:
     asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
-    server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
+    guard = own_user.AsyncInterceptor()
+    server = grpc.aio.server(interceptors=[guard], options=_GRPC_CHANNEL_OPTIONS)
     plugin = servicer.Servicer(hosting.Hosted(), arguments, engine_address, os.environ)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(plugin, server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    guard.port = server.add_insecure_port(f"{own_user.HOST}:0")
     await server.start()
-    print(port, flush=True)  # noqa: T201  # how the engine learns the port
+    print(guard.port, flush=True)  # noqa: T201  # how the engine learns the port
     try:
         await _interrupted()
     finally:

@@ -5,8 +5,10 @@ With ``-dev`` a client registers at once; without, it may wait half a minute for
 start fast, and the order in which it leaves nothing behind, was tried on Nomad 2.0.6-dev, 2026-08.
 """
 
+import base64
 import contextlib
 import json
+import secrets
 import shutil
 import signal
 import socket
@@ -18,12 +20,15 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import nodes
-from nomad_csi_sandbox.session import chroot, folder, mounts, processes, tasks
+from nomad_csi_sandbox.session import chroot, environment, folder, mounts, processes, tasks
 
 MARK_VARIABLE = "NOMAD_CSI_SANDBOX_AGENT"
 """Holds the data directory, for the agent and all it starts: by this what a killed agent left is known as ours."""
 
 POLL_TIMEOUT_S = 2.0
+
+GOSSIP_KEY_BYTES = 32
+"""AES-256. Source: hashicorp/nomad, ``command/agent/keyring.go`` (``initKeyring``)."""
 
 CGROUPS = ("*/nomad", "nomad.slice/*")
 """Where below /sys/fs/cgroup a client keeps the groups of its tasks: version 1 and 2."""
@@ -33,23 +38,33 @@ NOT_LOOKED_FOR = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,br
 
 
 def start(
-    place: folder.Folder, data_dir: Path, instance: tuple[str, str], environment: Mapping[str, str]
+    place: folder.Folder, data_dir: Path, instance: tuple[str, str], variables: Mapping[str, str]
 ) -> folder.Process:
     """
     Start the agent, wait until its client takes raw_exec tasks, and return it. Its one token is that of *place*.
 
+    From the first moment its ports serve nobody but holders of a key of *place*: before it has the token, whoever is
+    first could give it another (``/v1/acl/bootstrap``), and run a job as the user who runs the client, root.
+
     *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a
     plugin learns from it whose role it has. Raises `errors.NomadCsiError` when there is no agent, or it gets not ready.
     """
-    program = shutil.which("nomad", path=environment["PATH"])
+    program = shutil.which("nomad", path=variables["PATH"])
     if program is None:
         raise errors.NomadCsiError(
             "this sandbox was made with nomad, which is not on PATH now; put it back, or take the sandbox down with it"
         )
     clear(data_dir)
     http, rpc, serf = _free_ports(3)
+    place.make()
+    from nomad_csi_sandbox.session import certificates  # noqa: PLC0415  # most commands start no agent; it takes 0.1 s
+
+    for name, text in certificates.make().items():
+        folder.write_private(place.certificates[name], text)
     config = place.path / "run" / "nomad-agent.json"
-    config.write_text(json.dumps(configuration(data_dir, http=http, rpc=rpc, serf=serf), indent=2))
+    settings = configuration(data_dir, http=http, rpc=rpc, serf=serf) | {"tls": _tls(place)}
+    settings["server"] |= {"encrypt": base64.b64encode(secrets.token_bytes(GOSSIP_KEY_BYTES)).decode()}
+    folder.write_private(config, json.dumps(settings, indent=2))
     zone, instance_id = instance
     own = {
         "NOMAD_CSI_SANDBOX_ZONE": zone,
@@ -59,21 +74,29 @@ def start(
     }
     command = [program, "agent", "-dev", f"-config={config}"]
     return processes.launch(
-        place, "nomad", command, {**environment, **own}, lambda: http if _is_ready(http, place.token) else 0
+        place, "nomad", command, {**variables, **own}, lambda: http if _is_ready(place, http) else 0
     )
 
 
-def stop(process: folder.Process, token: str) -> None:
+def is_guarded(place: folder.Folder) -> bool:
+    """Return whether an agent of *place* was started with certificates, as `start` does."""
+    return all(path.exists() for path in place.certificates.values())
+
+
+def connect(place: folder.Folder, port: int) -> nomad.Connection:
+    """Return the connection to the agent of *place* at *port*, with its token."""
+    return nomad.Connection.from_environment(environment.of_agent(place, port))
+
+
+def stop(process: folder.Process, place: folder.Folder) -> None:
     """
     End the agent and all it runs; `clear` does the rest. One that is gone already is no error.
 
     Jobs first: an agent that is stopped right behind them leaves tasks, and tasks leave mounts.
     """
     if processes.alive(process):
-        address = f"http://127.0.0.1:{process.port}"
         # An agent that does not answer, or a task that does not end, is ended next.
-        connection = nomad.Connection(address=address, token=token)
-        with nomad.Nomad(connection) as client, contextlib.suppress(errors.NomadCsiError):
+        with contextlib.suppress(errors.NomadCsiError), nomad.Nomad(connect(place, process.port)) as client:
             tasks.end_all(client)
         processes.stop(process, signal.SIGINT)
 
@@ -126,19 +149,32 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
     }
 
 
-def _is_ready(port: int, token: str) -> bool:
+def _tls(place: folder.Folder) -> dict[str, Any]:
+    """Return the block ``tls``: HTTP and RPC take no connection but from a holder of the key of *place*."""
+    files = place.certificates
+    return {
+        "http": True,
+        "rpc": True,
+        "verify_https_client": True,
+        "verify_server_hostname": True,
+        "ca_file": str(files["ca_cert"]),
+        "cert_file": str(files["client_cert"]),
+        "key_file": str(files["client_key"]),
+    }
+
+
+def _is_ready(place: folder.Folder, port: int) -> bool:
     """
-    Return whether the client is there; give the agent its *token* first.
+    Return whether the client is there; give the agent the token of *place* first.
 
     The agent's health is of no use: it is well before it has a client.
     """
-    connection = nomad.Connection(address=f"http://127.0.0.1:{port}", token=token)
-    with nomad.Nomad(connection, timeout_s=POLL_TIMEOUT_S) as client:
+    with nomad.Nomad(connect(place, port), timeout_s=POLL_TIMEOUT_S) as client:
         try:
             found = nodes.list_nodes(client)
         except errors.NomadApiError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                _bootstrap(client, token)
+                _bootstrap(client, place.token)
             return False
     return any(node.status == "ready" and node.eligible and node.drivers.get("raw_exec") for node in found)
 

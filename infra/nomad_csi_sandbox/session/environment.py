@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from nomad_csi.nomad.http import connection
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.session import folder, project
 
@@ -113,4 +114,18 @@ def _end_points(place: folder.Folder, record: folder.Record) -> dict[str, str]:
 def of_nomad(place: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the variables by which the ``nomad`` command reaches the sandbox's Nomad; none before it runs."""
     nomad = record.processes.get("nomad")
-    return {"NOMAD_ADDR": f"http://127.0.0.1:{nomad.port}", "NOMAD_TOKEN": place.token} if nomad else {}
+    if not nomad:
+        return {}
+    is_real = record.parts["nomad"] == "real"
+    return (of_agent if is_real else of_emulator)(place, nomad.port)
+
+
+def of_agent(place: folder.Folder, port: int) -> dict[str, str]:
+    """Return the variables by which the sandbox's real agent is reached: it takes no connection without TLS."""
+    files = {connection.VARIABLES[name]: str(path) for name, path in place.certificates.items()}
+    return {"NOMAD_ADDR": f"https://127.0.0.1:{port}", "NOMAD_TOKEN": place.token} | files
+
+
+def of_emulator(place: folder.Folder, port: int) -> dict[str, str]:
+    """Return the variables by which the emulator of an agent is reached."""
+    return {"NOMAD_ADDR": f"http://127.0.0.1:{port}", "NOMAD_TOKEN": place.token}

@@ -96,12 +96,13 @@ class Folder:
         """Make the token, at random; return whether there was none. A UUID, as Nomad's own bootstrap takes it."""
         if self.token_file.exists():
             return False
-        draft = self.token_file.with_name("token.new")
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(str(uuid.uuid4()))
-        draft.replace(self.token_file)
+        write_private(self.token_file, str(uuid.uuid4()))
         return True
+
+    @property
+    def certificates(self) -> dict[str, Path]:
+        """The files with which the sandbox's real agent is reached, by their names in `nomad.Connection`."""
+        return {name: self.path / "tls" / f"{name}.pem" for name in ("ca_cert", "client_cert", "client_key")}
 
     @property
     def plugin(self) -> Path:
@@ -115,7 +116,7 @@ class Folder:
 
     def make(self) -> None:
         """Make the folder and what must be inside. Git ignores all of it."""
-        for path in (self.path, self.logs, self.backend, self.path / "home", self.path / "run"):
+        for path in (self.path, self.logs, self.backend, *(self.path / name for name in ("home", "run", "tls"))):
             path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         (self.path / ".gitignore").write_text("*\n")
 
@@ -159,6 +160,15 @@ class Folder:
     def remove(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.path)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write *text* to *path*, whole or not at all, so that its owner alone can read it, whatever the umask."""
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    draft.replace(path)
 
 
 OWNER_FILE = "nomad-csi-sandbox-of"

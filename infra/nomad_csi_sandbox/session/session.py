@@ -216,8 +216,9 @@ class Session:
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
         project.write_plugin(self.place)
-        if self.place.make_token() and self._runs(record, "nomad"):
-            self.say("This sandbox is of an older version, whose Nomad takes commands from anyone: ending that Nomad.")
+        is_open = self.place.make_token() or (record.parts["nomad"] == "real" and not agent.is_guarded(self.place))
+        if is_open and self._runs(record, "nomad"):
+            self.say("This sandbox is of an older version, whose Nomad others can reach: ending that Nomad.")
             self._stop_nomad(record)
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS emulator")
@@ -263,7 +264,7 @@ class Session:
         if "nomad" not in record.processes:
             return
         if record.parts["nomad"] == "real":
-            agent.stop(record.processes["nomad"], self.place.token)
+            agent.stop(record.processes["nomad"], self.place)
         else:
             processes.stop(record.processes["nomad"])
 

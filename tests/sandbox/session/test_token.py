@@ -7,6 +7,12 @@ import uuid
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi_sandbox.session import environment, folder
 
+CERTIFICATES = {
+    "NOMAD_CACERT": "ca_cert.pem",
+    "NOMAD_CLIENT_CERT": "client_cert.pem",
+    "NOMAD_CLIENT_KEY": "client_key.pem",
+}
+
 
 def test_token_is_random_and_made_once(tmp_path):
     """A UUID, as Nomad's own bootstrap takes it; two sandboxes have two."""
@@ -39,6 +45,7 @@ def test_only_its_owner_reads_it(tmp_path):
         "home",
         "logs",
         "run",
+        "tls",
         "token",
     ]
 
@@ -58,4 +65,11 @@ def test_environment_has_the_token_once_nomad_runs(tmp_path):
     assert environment.of_nomad(place, record) == {"NOMAD_ADDR": "http://127.0.0.1:4711", "NOMAD_TOKEN": place.token}
     assert (after["NOMAD_ADDR"], after["NOMAD_TOKEN"]) == ("http://127.0.0.1:4711", place.token)
     assert place.token not in environment.of_server(place, record).values()
+    files = {variable: str(place.path / "tls" / name) for variable, name in CERTIFICATES.items()}
+    record.parts["nomad"] = "real"
+    assert environment.of_nomad(place, record) == {
+        "NOMAD_ADDR": "https://127.0.0.1:4711",
+        "NOMAD_TOKEN": place.token,
+        **files,
+    }
     assert before[sandbox_mark.TOKEN_HASH] == after[sandbox_mark.TOKEN_HASH] == sandbox_mark.token_hash(place.token)
