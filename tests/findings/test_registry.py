@@ -36,6 +36,7 @@ COMMANDS = {
 """What reports the findings that a module or package emits; the longest path counts."""
 
 ALSO = {
+    "claim-node-down": {"verify"},
     "claim-without-controller": {"verify"},
     "claim-node-draining": {"claims", "doctor"},
     "claim-without-node-plugin": {"claims", "doctor"},

@@ -258,6 +258,19 @@ def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, n
     assert codes(status) == [("warning", "client-not-counted"), ("error", "instance-missing")]
 
 
+def test_monolith_on_an_ineligible_client_is_no_controller_too_many(expected, node, instance, seen):
+    """Before a drain its client takes no new allocations: what runs there stays, and no job is to be stopped for it."""
+    clients = (node("a", eligible=False), node("b"))
+    there = seen(*(instance(role, name) for role in ("controller", "node") for name in ("a", "b")))
+
+    status = statuses.compare_plugin(expected(controllers=0, monolith=True), there, clients)
+
+    assert (status.status, status.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
+    assert [(item.code, item.found) for item in status.findings] == [
+        ("client-not-counted", "not eligible for scheduling: a")
+    ]
+
+
 def test_service_monolith_without_any_instance_is_not_healthy(expected, node, seen):
     """Nothing there is not enough."""
     status = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), seen(), (node("a"),))

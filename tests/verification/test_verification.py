@@ -193,6 +193,25 @@ def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted,
     assert _claims(report) == told
 
 
+@pytest.mark.parametrize(
+    ("clients", "state"),
+    [([], "unknown"), ([{"ID": "id-b", "Name": "b", "Status": "down"}], "down"), ([{"ID": "id-b", "Name": "b"}], "")],
+)
+def test_claim_on_a_client_that_is_down_is_an_error(context, scripted, plan, clients, state):
+    """Its volume may still be written to there, and is attached nowhere else."""
+    held = {"ID": "alloc-w", "NodeID": "id-b", "NodeName": "b", "JobID": "web", "ClientStatus": "unknown"}
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED | {"Allocations": [held], "ControllerRequired": False})
+    scripted.reply("GET", "/v1/nodes", 200, clients)
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
+
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
+
+    lost = [(item.severity, item.subject, item.found) for item in report.findings if item.code == "claim-node-down"]
+    assert [(severity, subject) for severity, subject, _ in lost] == [("error", "volume default/mysql")] * bool(state)
+    assert all(found.endswith(f"; the client is {state}") and "alloc-w" in found for _, _, found in lost)
+    assert report.ok is not bool(state)
+
+
 def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):
     """The second round says so, the third has nothing to say."""
     plugin_cluster.plugin()
@@ -241,7 +260,9 @@ def test_drain_under_a_claim_is_told_with_what_it_endangers(context, scripted, p
     client, wanted = context.connect(), plan if with_plugins else dataclasses.replace(plan, plugins=())
     before, report = verification.Verifier(client, wanted).verify(), verification.Verifier(client, wanted).verify()
 
-    assert before.extra == ()
+    assert [(item.code, item.found[-7:]) for item in before.extra] == [
+        ("claim-node-down", "unknown")
+    ]  # b is not listed
     told = [(item.severity, item.code, item.subject) for item in report.extra]
     assert told == [
         ("warning", "claim-node-draining", "client b"),

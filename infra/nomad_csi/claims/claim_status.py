@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -148,6 +148,16 @@ def _when_down(item: ClaimStatus) -> str:
     if item.instance_state == "stopped":
         return "start the client again, or terminate its instance"
     return "start the client again, or make sure that its machine is off: its tasks may still write"
+
+
+def find_lost_clients(claimed: Iterable[volumes.Volume], clients: Iterable[nodes.Node]) -> Iterator[findings.Finding]:
+    """Yield a finding for each claim on *claimed* volumes whose client is down, disconnected or unknown."""
+    known = {node.node_id: node for node in clients}
+    found = ObservedClaims(volumes=tuple(claimed), nodes=known, plugins={}, ec2=None, now_ns=0)
+    for volume in found.volumes:
+        for item in (_claim(found, claim) for claim in volume.claims):
+            if item.status == "node-down":
+                yield from findings_of_claim(found, volume, item)
 
 
 def find_missing_controller(

@@ -84,7 +84,7 @@ class Verifier:
             volumes=statuses_on_volumes,
             extra=(
                 *(item for item in deep if item.subject not in own),
-                *self._drains(there, records, checks),
+                *self._clients_of_claims(there, records, checks),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
         )
@@ -153,17 +153,18 @@ class Verifier:
             for planned_volume, document, held in zip(self._plan.volumes, wanted, there, strict=True)
         )
 
-    def _drains(
+    def _clients_of_claims(
         self,
         there: Iterable[volumes.Volume | None],
         records: Mapping[str, plugin_records.Plugin | None],
         checks: Sequence[observation.Observation],
     ) -> Iterator[findings.Finding]:
-        """Yield findings on drains and claims on the plan's volumes; lists the clients if no plugin was checked."""
+        """Yield findings on clients that drain or are down with claims on the plan's volumes; may list the clients."""
         claimed = [volume for volume in there if volume is not None and volume.claims]
         if claimed:
             clients = checks[0].clients if checks else nodes.list_nodes(self._client)
             yield from drain_findings.check(claimed, records, clients)
+            yield from claim_status.find_lost_clients(claimed, clients)
 
     def _others(
         self, there: Iterable[volumes.Volume | None], served: Collection[str]
