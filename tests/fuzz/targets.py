@@ -333,14 +333,11 @@ class Templates:
 
     def check(self, given):
         """Render it: a text, or an error that names the template."""
-        path = self.folder / given["name"]
-        path.write_bytes(given["text"].encode(errors="surrogatepass"))
-        try:
-            own.render(self.folder, "job.nomad.hcl.j2", {"header": "h", "job": self.job})
-        except (own.TemplateError, errors.SpecError):
-            return ""
-        finally:
-            path.unlink()
+        # The process keeps what it has loaded from a folder, so that each input needs one of its own.
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            (Path(folder) / given["name"]).write_bytes(given["text"].encode(errors="surrogatepass"))
+            with contextlib.suppress(own.TemplateError, errors.SpecError):
+                own.render(Path(folder), "job.nomad.hcl.j2", {"header": "h", "job": self.job})
         return ""
 
 
