@@ -126,7 +126,9 @@ def test_failed_deletion_keeps_what_it_needs(yard):
 
 def test_destroy_keeps_the_parent_of_what_could_not_be_deleted(yard):
     """Children go first, though nothing else stands between the two: they may need their parent to the end."""
-    yard.program('one = toy.Thing("one"); toy.Thing("two", opts=pulumi.ResourceOptions(parent=one)); toy.Thing("three")')
+    yard.program(
+        'one = toy.Thing("one"); toy.Thing("two", opts=pulumi.ResourceOptions(parent=one)); toy.Thing("three")'
+    )
     yard.up()
     yard.fault(Delete_two={"kind": "error", "message": "in use"})
 

@@ -1,6 +1,5 @@
 """What a task of the exec driver finds in its root."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -54,14 +53,3 @@ def test_shell_runs_with_what_the_root_holds(tmp_path):
 
     assert done.stdout == "runs\n"
     assert not any(Path(source).is_symlink() for source in places)
-
-
-def test_nomads_default_where_ldd_takes_too_long(tmp_path, monkeypatch):
-    """Given a busy machine: the agent starts, its tasks a little later."""
-    ldd = tmp_path / "ldd"
-    ldd.write_text("#!/bin/sh\nexec sleep 60\n")
-    ldd.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(chroot, "DEADLINE_S", 0.1)
-
-    assert chroot.contents() == {}
