@@ -131,6 +131,19 @@ def test_pages_without_an_end_stop_at_the_deadline_of_the_task(aws, monkeypatch)
     assert time.monotonic() - began < 60
 
 
+def test_call_that_begins_at_the_deadline_is_named_as_well(aws):
+    """The deadline passed between two pages, or before the first: nothing is sent."""
+    sent = aws(200, json.dumps({"FileSystems": []}))
+
+    with (
+        bounds.within(0.0),
+        pytest.raises(errors.AwsError, match="DescribeFileSystems in us-east-1: no complete answer within 0 s"),
+    ):
+        asking.client("efs", REGION).describe_file_systems()
+
+    assert sent == []
+
+
 def test_throttled_call_is_not_sent_again_after_its_deadline(aws, monkeypatch, caplog):
     """The next pause would end after it, so the refusal is the answer."""
     monkeypatch.setattr(bounds, "CALL_S", 0.1)

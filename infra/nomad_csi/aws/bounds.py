@@ -80,17 +80,24 @@ def _ended(call: Callable[[], Any], where: str, seconds: float) -> Any:
     outcome: futures.Future[Any] = futures.Future()
     run = contextvars.copy_context().run
     threading.Thread(target=run, args=(side_by_side.settle, call, outcome), daemon=True).start()
+    late = errors.AwsError(f"{where}: no complete answer within {seconds:.3g} s")
     try:
         return outcome.result(seconds)
+    except _LateError:
+        raise late from None
     except TimeoutError:
         if outcome.done():
             raise
-        raise errors.AwsError(f"{where}: no complete answer within {seconds:.3g} s") from None
+        raise late from None
+
+
+class _LateError(errors.AwsError):
+    """The deadline passed before a request was sent."""
 
 
 def _refuse_late(**_: object) -> None:
     if not left_s():
-        raise errors.AwsError("the deadline of the call has passed")
+        raise _LateError("the deadline of the call has passed")
 
 
 def _check_reply(http_response: Any, parsed: Any, model: Any, **_: object) -> None:
