@@ -14,7 +14,7 @@ from google.protobuf import descriptor, json_format, message_factory
 from nomad_csi import errors
 from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.text import foreign, redaction, secrets
+from nomad_csi.text import redaction, secrets
 
 Document = dict[str, Any]
 """JSON values by field name, in snake case; 64-bit numbers are numbers, timestamps are RFC 3339."""
@@ -24,9 +24,6 @@ PAGES_MAX = 100_000
 
 ENTRIES_MAX = 50_000
 """Most entries of a page; a driver of a large array lists some ten thousand volumes in one."""
-
-SHOWN_MAX = 4096
-"""Characters of a shown text; CSI allows 256, and 4 KiB of a map."""
 
 _WRAPPED_NUMBERS = {"google.protobuf.Int64Value"}
 _LONG = {descriptor.FieldDescriptor.CPPTYPE_INT64, descriptor.FieldDescriptor.CPPTYPE_UINT64}
@@ -114,8 +111,7 @@ def document_of(message: Any) -> Document:
     """
     Return *message* with all fields that are set or have a default, to be shown.
 
-    Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one. A
-    text is cut to `SHOWN_MAX`.
+    Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one.
     """
     found: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
@@ -135,7 +131,7 @@ def _value(field: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_single(field, item) for item in value]
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return {_cut(name): _cut(_entry(name, item)) for name, item in value.items()}
+        return {name: _entry(name, item) for name, item in value.items()}
     return _single(field, value)
 
 
@@ -145,11 +141,7 @@ def _single(field: Any, value: Any) -> Any:
     is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
     if is_message and isinstance(value, Mapping):
         return _shown(field.message_type, value)
-    return _cut(value)
-
-
-def _cut(value: Any) -> Any:
-    return foreign.shortened(value, SHOWN_MAX) if isinstance(value, str) else value
+    return value
 
 
 def _entry(name: str, value: Any) -> Any:
