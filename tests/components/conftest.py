@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pulumi
 import pytest
+from pulumi.runtime import mocks
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
 CLUSTER_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -117,3 +118,17 @@ def new_cloud():
 @pytest.fixture
 def cloud():
     return Cloud()
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """The requests by which programs register resources, with what the mocks do not show: protection, dependencies."""
+    requests = []
+    register = mocks.MockMonitor.RegisterResource
+
+    def record(self, request):
+        requests.append(request)
+        return register(self, request)
+
+    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
+    return requests

@@ -5,7 +5,6 @@ import json
 import pulumi
 import pytest
 import yaml
-from pulumi.runtime import mocks
 
 from nomad_csi import CsiPlugin, EbsVolume
 from nomad_csi.components import stack
@@ -31,23 +30,15 @@ EBS = {"availability_zone": "us-east-1a", "size_gib": 40}
 
 
 @pytest.fixture
-def awaited(new_cloud, monkeypatch):
+def awaited(new_cloud, registered):
     """Return a function that runs a program, and gives what each registered volume directly waits for, by its name."""
-    requests = []
-    register = mocks.MockMonitor.RegisterResource
-
-    def record(self, request):
-        requests.append(request)
-        return register(self, request)
-
-    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
 
     def run(program):
         cloud = new_cloud()
         cloud.settle(lambda: program() and None)
         return {
             each.name: {"::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in each.dependencies}
-            for each in requests
+            for each in registered
             if each.type in {"nomad-csi:index:VolumeRegistration", "nomad-csi:index:CreatedVolume"}
         }
 

@@ -5,7 +5,6 @@ import json
 import pulumi
 import pytest
 import yaml
-from pulumi.runtime import mocks
 
 from nomad_csi import EbsVolume, EfsBackups, EfsFileSystem, EfsVolume
 from nomad_csi.components import stack
@@ -50,22 +49,14 @@ WITH_DATA = [
 
 
 @pytest.fixture
-def protected(new_cloud, monkeypatch):
+def protected(new_cloud, registered):
     """Return a function that runs a program, and gives type and name of all that the engine is told to protect."""
-    requests = []
-    register = mocks.MockMonitor.RegisterResource
-
-    def record(self, request):
-        requests.append(request)
-        return register(self, request)
-
-    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
 
     def run(program):
         cloud = new_cloud()
         cloud.recorder.file_systems = {"data": "fs-0123456789abcdef0"}
         cloud.settle(lambda: program() and None)
-        return sorted((each.type, each.name) for each in requests if each.protect)
+        return sorted((each.type, each.name) for each in registered if each.protect)
 
     return run
 

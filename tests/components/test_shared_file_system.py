@@ -5,7 +5,6 @@ import json
 import pulumi
 import pytest
 import yaml
-from pulumi.runtime import mocks
 
 from nomad_csi import EfsFileSystem, EfsVolume, errors
 from nomad_csi.components import stack
@@ -100,20 +99,13 @@ def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
     assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [f"{ARN}:file-system/{SYSTEM}"]
 
 
-def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, monkeypatch):
+def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, registered):
     """It waits for each mount target and for the permission, which are another component's."""
-    needed = {}
-    register = mocks.MockMonitor.RegisterResource
-
-    def record(self, request):
-        needed[f"{request.type} {request.name}"] = {urn.split("::", 2)[2] for urn in request.dependencies}
-        return register(self, request)
-
-    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
-
     declare(SPEC)
 
-    names = {urn.rpartition("$")[2] for urn in needed["nomad-csi:index:VolumeRegistration uploads"]}
+    wanted = ("nomad-csi:index:VolumeRegistration", "uploads")
+    [volume] = [each for each in registered if (each.type, each.name) == wanted]
+    names = {urn.split("::", 2)[2].rpartition("$")[2] for urn in volume.dependencies}
     assert {
         "aws:efs/mountTarget:MountTarget::data-us-east-1a",
         "aws:efs/mountTarget:MountTarget::data-us-east-1b",
