@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.csi import channel, endpoint
 from nomad_csi_sandbox.imds import documents, server
 
 COMMAND = shutil.which("aws-efs-csi-driver")
 INSTANCE_ID = "i-0123456789abcdef0"
 REGION, ZONE = "us-east-1", "us-east-1a"
+WRITER = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
 PLACES = tuple(Path(name) for name in ("/etc/amazon", "/var/amazon", "/var/run/efs", "/var/log/amazon"))
 """Folders of the driver and of efs-utils, which no flag moves."""
 
@@ -52,3 +54,12 @@ def prepared(folder, authority=None):
     finally:
         for place in PLACES:
             shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def connected(stack):
+    """Hold a channel to the driver's socket."""
+    [node] = stack.plugin("efs0").nodes
+    path = f"{stack.agent.folder}/client/csi/plugins/{node.alloc_id}/csi.sock"
+    with channel.connect(endpoint.parse(path)) as opened:
+        yield opened

@@ -11,19 +11,19 @@ import subprocess
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint
+from nomad_csi.csi import capability, channel, controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
 from nomad_csi.spec import base
 from tests import csi_calls
 from tests.real.drivers import efs_client
+from tests.real.drivers.efs_client import WRITER
 
 DRIVER = catalogue.DRIVERS["aws-efs"]
 FS = "fs-0123456789abcdef0"
 AP = "fsap-0123456789abcdef0"
 CALL_S = 30
-WRITER = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
 
 pytestmark = [
     pytest.mark.real_nomad,
@@ -51,9 +51,7 @@ def existing(volume_id, external_id=FS, **more):
 @pytest.fixture
 def connection(stack):
     """A channel to the driver's socket."""
-    [node] = stack.plugin("efs0").nodes
-    path = f"{stack.agent.folder}/client/csi/plugins/{node.alloc_id}/csi.sock"
-    with channel.connect(endpoint.parse(path)) as opened:
+    with efs_client.connected(stack) as opened:
         yield opened
 
 
