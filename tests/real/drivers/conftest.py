@@ -6,7 +6,9 @@ A test file names its spec in a fixture ``document``, whose plugins lack the ``t
 
 import contextlib
 import json
+import re
 import shutil
+import subprocess
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -207,6 +209,24 @@ def run_with(stack):
 def _ended(client, job_id):
     found = jobs.allocations(client, "default", job_id)
     return found[0] if found and found[0].client_status in {"complete", "failed", "lost"} else None
+
+
+@pytest.fixture
+def end_alone(command, tmp_path):
+    """Run a driver to its end, as a planned job has it, with no environment but that given: the process that ended."""
+
+    def run(job, environment, timeout_s):
+        words = [word.replace("${CSI_ENDPOINT}", f"unix://{tmp_path}/csi.sock") for word in job.arguments]
+        return subprocess.run(
+            [command, *words], env=environment, capture_output=True, text=True, check=False, timeout=timeout_s
+        )
+
+    return run
+
+
+def has_known_issue(driver, said):
+    """Return whether *said* has a sign of one of the driver's known issues."""
+    return any(re.search(sign, said) for issue in driver.known_issues for sign in issue.signs)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,7 @@ catalogue says of it. Not verified: a volume of DigitalOcean, its image under Do
 """
 
 import os
-import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -16,7 +14,7 @@ from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import variables
 from nomad_csi.plan import storage
-from tests.real.drivers import answers
+from tests.real.drivers import answers, conftest
 
 COMMAND = shutil.which("do-csi-plugin")
 DRIVER = catalogue.DRIVERS["digitalocean"]
@@ -110,23 +108,15 @@ def test_volume_that_the_api_does_not_know_is_refused(stack, register):
 
 
 @pytest.mark.parametrize("role", ["controller", "node"])
-def test_driver_ends_where_there_is_no_metadata_service(role, free_ports, tmp_path):
+def test_driver_ends_where_there_is_no_metadata_service(role, free_ports, end_alone):
     """What it says is the sign of a known issue of the catalogue."""
     [port] = free_ports(1)
     [plugin] = storage.plan_document(
         {"plugins": [{"id": "do0", "driver": "digitalocean", "credentials": {"nomad_variable": VARIABLE}}]}
     ).plugins
-    arguments = next(job.arguments for job in plugin.jobs if job.role == role)
-    words = [word.replace("${CSI_ENDPOINT}", f"unix://{tmp_path}/csi.sock") for word in arguments]
+    job = next(job for job in plugin.jobs if job.role == role)
 
-    done = subprocess.run(
-        [COMMAND, *words],
-        env={"HTTP_PROXY": f"http://127.0.0.1:{port}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = end_alone(job, {"HTTP_PROXY": f"http://127.0.0.1:{port}"}, timeout_s=60)
 
     assert done.returncode == 1
-    assert any(re.search(sign, done.stderr) for issue in DRIVER.known_issues for sign in issue.signs), done.stderr
+    assert conftest.has_known_issue(DRIVER, done.stderr), done.stderr

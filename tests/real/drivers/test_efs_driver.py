@@ -5,9 +5,6 @@ Verified here is what the catalogue says of it. Not verified: EFS itself, an ins
 Docker. What needs a mount is in test_efs_mount.py.
 """
 
-import re
-import subprocess
-
 import pytest
 
 from nomad_csi import errors
@@ -17,7 +14,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
 from nomad_csi.spec import base
 from tests import csi_calls
-from tests.real.drivers import efs_client
+from tests.real.drivers import conftest, efs_client
 from tests.real.drivers.efs_client import WRITER
 
 DRIVER = catalogue.DRIVERS["aws-efs"]
@@ -218,17 +215,14 @@ def test_volume_that_cannot_be_mounted_fails_its_job(register, run_with):
     assert f'Could not mount "{other}:/"' in failure.message
 
 
-def test_driver_ends_where_there_is_no_metadata_service(document, free_ports, tmp_path):
+def test_driver_ends_where_there_is_no_metadata_service(document, free_ports, end_alone):
     """What it says is the sign of a known issue of the catalogue; AWS_REGION does not help."""
     [port] = free_ports(1)
     [job] = storage.plan_document(document).plugins[0].jobs
-    words = [word.replace("${CSI_ENDPOINT}", f"unix://{tmp_path}/csi.sock") for word in job.arguments]
     environment = {**job.environment, "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{port}"}
 
-    done = subprocess.run(
-        [efs_client.COMMAND, *words], env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = end_alone(job, environment, timeout_s=120)
 
     assert environment["AWS_REGION"] == efs_client.REGION
     assert done.returncode in {1, 255}
-    assert any(re.search(sign, done.stderr) for issue in DRIVER.known_issues for sign in issue.signs), done.stderr
+    assert conftest.has_known_issue(DRIVER, done.stderr), done.stderr

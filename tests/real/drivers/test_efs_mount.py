@@ -35,7 +35,7 @@ def command():
 
 @pytest.fixture(scope="module")
 def files(folder):
-    """The folder that the server serves, in place of a file system of EFS."""
+    """The folder that the server serves instead of a file system of EFS."""
     certificates.write_all(folder, HOST)
     root = folder / "exported"
     for made in (root, root / "sub"):

@@ -7,9 +7,7 @@ Verified here is what the catalogue says of it. Not verified: a disk of Compute 
 
 import json
 import os
-import re
 import shutil
-import subprocess
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -19,7 +17,7 @@ from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import variables
 from nomad_csi.plan import storage
-from tests.real.drivers import answers
+from tests.real.drivers import answers, conftest
 
 COMMAND = shutil.which("gcp-compute-persistent-disk-csi-driver")
 DRIVER = catalogue.DRIVERS["gce-pd"]
@@ -119,22 +117,14 @@ def test_disk_that_compute_engine_does_not_know_is_refused(stack, register):
 
 
 @pytest.mark.parametrize("role", ["controller", "node"])
-def test_driver_ends_where_there_is_no_metadata_server(role, free_ports, tmp_path):
+def test_driver_ends_where_there_is_no_metadata_server(role, free_ports, end_alone, tmp_path):
     """What it says is the sign of a known issue of the catalogue; the controller asks for credentials first."""
     [port] = free_ports(1)
     node = {"GCE_METADATA_HOST": f"127.0.0.1:{port}"}
     [plugin] = storage.plan_document({"plugins": [{"id": "gce-pd0", "driver": "gce-pd"}]}).plugins
-    arguments = next(job.arguments for job in plugin.jobs if job.role == role)
-    words = [word.replace("${CSI_ENDPOINT}", f"unix://{tmp_path}/csi.sock") for word in arguments]
+    job = next(job for job in plugin.jobs if job.role == role)
 
-    done = subprocess.run(
-        [COMMAND, *words],
-        env={"HOME": str(tmp_path)} | (node if role == "node" else {}),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = end_alone(job, {"HOME": str(tmp_path)} | (node if role == "node" else {}), timeout_s=300)
 
     assert done.returncode in {1, 255}
-    assert any(re.search(sign, done.stderr) for issue in DRIVER.known_issues for sign in issue.signs), done.stderr
+    assert conftest.has_known_issue(DRIVER, done.stderr), done.stderr
