@@ -11,6 +11,14 @@ from nomad_csi import cli
 
 COMMAND = f"{sys.executable} -B -m nomad_csi"
 
+STARTS_ANOTHER = f"""{sys.executable} -B -c '
+import subprocess, sys
+from nomad_csi.cli.common import output
+child = "import os; [os.fstat(number) for number in range(3)]"
+with output.prepared():
+    sys.exit(subprocess.run([sys.executable, "-c", child]).returncode)'"""
+"""A command that starts a program which needs its three streams."""
+
 LIMITS = {
     "no input": "exec <&-",
     "no output": "exec >&-",
@@ -33,8 +41,8 @@ def run(tmp_path):
     """Run the command behind a line of shell, in a session of its own, without a terminal: ``run(line, "validate", path)``."""
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
 
-    def call(line, *words):
-        command = ["sh", "-c", f'{line}; exec {COMMAND} "$@"', "sh", *map(str, words)]
+    def call(line, *words, program=COMMAND):
+        command = ["sh", "-c", f'{line}; exec {program} "$@"', "sh", *map(str, words)]
         return subprocess.run(
             command,
             cwd=tmp_path,
@@ -101,6 +109,14 @@ def test_closed_input_is_no_terminal(words, code, told, run, tmp_path):
     assert done.returncode == code
     assert told in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", ["no input", "no output", "no error output", "no streams"])
+def test_programs_that_the_command_starts_find_their_streams_open(limit, run):
+    """The engine and the parts of a sandbox are such programs: a stream that is not there is theirs to stumble on."""
+    done = run(LIMITS[limit], program=STARTS_ANOTHER)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_files_that_the_kernel_cuts_off_are_named(run, tmp_path):

@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except output.ClosedError:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk that receives the output
-        output.print_error(f"error: {error.strerror or error}")
+        output.print_error(f"error: {usage.describe_file_error(error, {})}")
         return errors.EXIT_ERROR
 
 

@@ -97,15 +97,14 @@ def test_output_that_nobody_asked_for_is_no_error(folder):
     assert code == 0
 
 
-@pytest.mark.parametrize("words", [["schema"], ["--version"]])
-def test_full_disk_is_an_error(words, folder):
-    """Also where the output is written at the very end."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["schema"], ["--version"], ["sandbox", "up"]])
+def test_full_disk_is_an_error(words, unbuffered, folder):
+    """It is said once, and names what is full: also where the output is written at the very end, or flushed midway."""
     with open("/dev/full", "wb") as full:  # noqa: PTH123
-        code, said = run(words, folder, full)
+        code, said = run(words, folder, full, PYTHONUNBUFFERED=unbuffered)
 
-    assert code == 2
-    assert said.endswith("No space left on device\n")
-    assert said.count("\n") == 1
+    assert (code, said) == (2, "error: standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])

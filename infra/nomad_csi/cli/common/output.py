@@ -100,15 +100,28 @@ class Guard:
         """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
+        shown = foreign.visible(text, keep_colours=self._keeps_colours)
+        if shown:  # Click tries the empty text first, and hides any error of that
+            with self._failing():
+                self.stream.write(shown)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream, with the same errors as `write`."""
+        with self._failing():
+            self.stream.flush()
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Name the stream in an error such as a full disk, and discard its rest, so that the error comes once."""
         try:
-            self.stream.write(foreign.visible(text, keep_colours=self._keeps_colours))
+            yield
         except BrokenPipeError:
             raise
-        except OSError:
+        except OSError as error:
+            _discard(["stderr" if self._is_optional else "stdout"])
             if not self._is_optional:
-                raise
-            _discard(["stderr"])
-        return len(text)
+                raise _named(error) from error
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write *lines*, made safe to show."""
@@ -193,7 +206,7 @@ def _open_closed() -> None:
     Open the null device for each standard stream that is closed from the start, as with ``2>&-``.
 
     Else Python's stream is None, which `print` takes for standard output, and the next file or socket that is opened
-    gets the number of the stream, to which libraries and other processes write.
+    gets the number of the stream, to which libraries and other processes write. Processes that are started get it, too.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
@@ -201,6 +214,7 @@ def _open_closed() -> None:
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
+            os.set_inheritable(number, True)
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
@@ -242,10 +256,15 @@ def _flush() -> None:
             stream.flush()
         except BrokenPipeError:
             raise
-        except OSError:  # such as a full disk
+        except OSError as error:  # such as a full disk
             _discard([name])
             if name == "stdout":
-                raise
+                raise _named(error) from error
+
+
+def _named(error: OSError) -> OSError:
+    """Return *error* of standard output with that as its file."""
+    return OSError(error.errno, error.strerror, "standard output")
 
 
 def _descriptor(name: str) -> int | None:
