@@ -88,22 +88,47 @@ class Accepted:
 
 
 def accepted(seed, count=COUNT):
-    """Yield those of *count* hostile specs that are accepted, with their files: rendering may refuse nothing."""
+    """
+    Yield those of *count* hostile specs that are accepted, with their files: rendering may refuse nothing.
+
+    Each problem of the others has the path of a value.
+    """
     chance = random.Random(seed)  # noqa: S311  # tests are to be repeated
-    texts = (text for text in hostile.texts(100 * count, seed) if text)
     for _ in range(count):
-        document = copy.deepcopy(SPEC)
-        for *way, last in chance.sample(PLACES, 1 + chance.randrange(3)):
-            inside = document
-            for step in way:
-                inside = inside[step]
-            text = next(texts)
-            inside[last] = text if chance.randrange(2) else f"{inside[last]}{text}"
-        try:
-            plan = storage.plan_document(document)
-        except errors.SpecError:
-            continue
-        yield _rendered(document, plan)
+        document = changed(chance)
+        plan, nameless = _planned(document)
+        assert not nameless, json.dumps(document)
+        if plan is not None:
+            yield _rendered(document, plan)
+
+
+def _planned(document):
+    """Return the plan of *document*, or none and the problems that have no path."""
+    try:
+        return storage.plan_document(document), []
+    except errors.SpecError as error:
+        return None, [problem for problem in error.problems if not problem.path]
+
+
+def changed(chance):
+    """Return `SPEC` with hostile texts in one to three places, in a value or in a key, each in a tenth unwritable."""
+    document = copy.deepcopy(SPEC)
+    chosen = chance.sample(PLACES, 1 + chance.randrange(3))
+    for *way, last in sorted(chosen, key=lambda place: (place in KEYS, -len(place))):
+        inside = document
+        for step in way:
+            inside = inside[step]
+        if last == "":
+            name = chance.choice(list(inside))
+            inside[f"{name}{_text(chance)}"] = inside.pop(name)
+        else:
+            inside[last] = _text(chance) if chance.randrange(2) else f"{inside[last]}{_text(chance)}"
+    return document
+
+
+def _text(chance):
+    made = hostile.texts if chance.randrange(10) else hostile.unwritable_texts
+    return next(text for text in made(100, chance.randrange(2**32)) if text)
 
 
 def _rendered(document, plan):
@@ -129,5 +154,20 @@ def _places(value, way=()):
             yield from _places(item, (*way, index))
 
 
-PLACES = [place for place in _places(SPEC) if place[-1] not in {"plugin_id", "from_secret"} and "secrets" not in place]
-"""Where the texts of `SPEC` stand."""
+_DRIVER = ("plugins", 0, "driver")
+_NODE = (*_DRIVER, "roles", "node")
+KEYS = [
+    *(("plugins", 0, name, "") for name in ("config", "environment")),
+    ("plugins", 0, "config", "server", ""),
+    *((*_NODE, name, "") for name in ("environment", "secret_environment", "secret_files", "credentials_environment")),
+    (*_DRIVER, "settings", ""),
+    *(("volumes", 0, name, "") for name in ("context", "parameters", "secrets")),
+    ("volumes", 0, "topologies", 0, ""),
+]
+"""Maps of `SPEC` whose keys are the operator's own."""
+
+PLACES = [
+    *(place for place in _places(SPEC) if place[-1] not in {"plugin_id", "from_secret"} and "secrets" not in place),
+    *KEYS,
+]
+"""Where the texts of `SPEC` stand; with an empty text at the end: the keys of a map."""

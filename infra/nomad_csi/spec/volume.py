@@ -88,7 +88,7 @@ class EbsSpec(base.Model):
     kms_key_arn: base.KmsKeyArn | None = None
     """Customer key; absent: the account's default EBS key."""
 
-    tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    tags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """AWS tags, in addition to those for the volume and its owner."""
 
 
@@ -159,7 +159,7 @@ class EfsSettings(base.Model):
     kms_key_arn: base.KmsKeyArn | None = None
     """Customer key; absent: the account's default EFS key."""
 
-    tags: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    tags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """AWS tags, in addition to those for the volume or file system and its owner."""
 
 
@@ -350,13 +350,13 @@ class VolumeSpec(base.Model):
     topologies: tuple[dict[base.Word, base.Text], ...] = ()
     """Segments of each topology in which the volume can be attached, in place of those from the availability zone."""
 
-    context: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    context: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
 
-    parameters: dict[str, base.Text] = pydantic.Field(default_factory=dict)
+    parameters: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Parameters: keys and values that Nomad passes to the driver when it creates or validates the volume."""
 
-    secrets: dict[str, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
+    secrets: dict[base.Text, pydantic.SecretStr] = pydantic.Field(default_factory=dict)
     """CSI secrets. They are encrypted in the state and never written to a file."""
 
     snapshots: tuple[ScheduleName, ...] = ()
