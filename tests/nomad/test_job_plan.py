@@ -150,6 +150,10 @@ def items(name, old, new):
         (["a", "a", "b"], ["a", "b"], "removed a"),
         (["a", "b"], ["b", "a"], "the same in another order"),
         (["--token=abc"], ["--token=abd", "-v"], "removed --token=[secret]; added --token=[secret], -v"),
+        (["--token", "abc"], ["--token", "abd", "-v"], "removed [secret]; added [secret], -v"),
+        (["--token", "abc"], ["--tok", "abc", "x"], "removed --token; added --tok, x"),
+        ([*"abcdefghij", "--token", "k"], [*"abcdefghij", "--token", "l"], "removed [secret]; added [secret]"),
+        (["--token", "-v", "--token-file", "x"], ["-v"], "removed --token, --token-file, x"),
     ],
 )
 def test_items_of_a_list_are_told_by_what_they_are(old, new, told):

@@ -7,7 +7,7 @@ Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/str
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from nomad_csi.nomad.http import replies
 from nomad_csi.text import listing, redaction, secrets
@@ -23,7 +23,7 @@ _HIDDEN = re.compile(r"EmbeddedTmpl|private|auth", re.IGNORECASE)
 _KEYED = re.compile(r".*\[(?P<key>[^\[\]]+)\]")
 """Name of a field that is an entry of a map, such as ``Env[AWS_REGION]``."""
 
-_ITEM = re.compile(r"(?P<list>.+)\[\d+\]")
+_ITEM = re.compile(r"(?P<list>.+)\[(?P<index>\d{1,9})\]")
 """Name of a field that is an item of a list."""
 
 
@@ -77,22 +77,31 @@ def _parted(
 
 def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
     """Return removed and added items of a list, without positions: one new item moves all behind it."""
-    changed = [field for field in fields if replies.text(field, "Type") != "None"]
-    before, after = (
-        Counter(replies.text(field, key) for field in changed if replies.text(field, "Type") != absent)
-        for key, absent in (("Old", "Added"), ("New", "Deleted"))
-    )
-    if not changed:
+    if all(replies.text(field, "Type") == "None" for field in fields):
         return ""
     if _names_hidden(name):
         return f"{name}: changed"
-    words = (("removed", before - after), ("added", after - before))
-    parts = [f"{word} {', '.join(_item(text) for text in items.elements())}" for word, items in words if items]
+    before, after = _listed(fields, "Old", "Added"), _listed(fields, "New", "Deleted")
+    both = (before, after)
+    hidden = {text for items in both for text, no in zip(items, secrets.hidden(items), strict=True) if no}
+    words = (("removed", Counter(before) - Counter(after)), ("added", Counter(after) - Counter(before)))
+    parts = [f"{word} {', '.join(_item(text, hidden) for text in items.elements())}" for word, items in words if items]
     return f"{name}: {'; '.join(parts) or 'the same in another order'}"
 
 
-def _item(text: str) -> str:
-    if secrets.argument_has_secret(text):
+def _listed(fields: Iterable[replies.ReplyObject], key: str, absent: str) -> list[str]:
+    """Return the items of a list in their order, those whose type is *absent* aside; `Type` ``None``: unchanged."""
+    items = [field for field in fields if replies.text(field, "Type") != absent]
+    return [replies.text(field, key) for field in sorted(items, key=_position)]
+
+
+def _position(field: replies.ReplyObject) -> int:
+    item = _ITEM.fullmatch(replies.text(field, "Name"))
+    return int(item["index"]) if item else 0
+
+
+def _item(text: str, hidden: Collection[str]) -> str:
+    if text in hidden:
         return f"{text.partition('=')[0]}=[secret]" if text.startswith("-") else "[secret]"
     return _cut(text)
 

@@ -8,8 +8,9 @@ Azure Storage's connection strings (``AccountKey=``), nvme-connect(1) (``dhchap`
 2026-11.
 """
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _NAME = re.compile(
@@ -109,6 +110,15 @@ def argument_has_secret(argument: str) -> bool:
     """Return whether *argument* gives a secret: ``--token=abc`` or ``password=abc``, not ``--token=${DO_TOKEN}``."""
     name, _, value = argument.lstrip("-").partition("=")
     return is_secret(name, value) or flag_has_secret(value) or text_has_secret(argument)
+
+
+def hidden(arguments: Sequence[str]) -> list[bool]:
+    """Return for each of *arguments* whether it gives a secret, also as the next word of an option: ``--token abc``."""
+    found = [argument_has_secret(argument) for argument in arguments]
+    for index, (option, value) in enumerate(itertools.pairwise(arguments), start=1):
+        is_option = option.startswith("-") and not value.startswith("-")
+        found[index] |= is_option and "=" not in option and is_secret(option.lstrip("-"), value)
+    return found
 
 
 def keys_of(entries: Mapping[str, object]) -> list[str]:

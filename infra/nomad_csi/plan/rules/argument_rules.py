@@ -46,25 +46,32 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
         return
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
     rendered = arguments.flags((*role.arguments, *optional))
+    hidden = secrets.hidden(given)
     for index, argument in enumerate(given):
         where = f"{path}[{index}]"
-        yield from _argument(argument, role, rendered, driver, where, any_flag=not plugin.arguments_checked)
-        yield from job_text(argument, where)
+        if hidden[index] or (argument.startswith("-") and secrets.names_secret(arguments.flag_name(argument))):
+            yield _in_clear(argument, where)
+        else:
+            yield from _argument(argument, role, rendered, driver, where, any_flag=not plugin.arguments_checked)
+        yield from job_text(argument, where, shown=not hidden[index])
     flags = arguments.flags(given)
     for exclusive in role.exclusive_flags:
         if len(exclusive & flags) > 1:
             yield Problem(path=path, got="both", allowed=f"one of {_named(exclusive, ' and ')}")
 
 
+def _in_clear(argument: str, path: str) -> Problem:
+    allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
+    flag = arguments.flag_name(argument)
+    got = f"--{flag} and a value that is not shown" if flag else "[not shown]"
+    return Problem(path=path, got=got, allowed=allowed, fix="use credentials")
+
+
 def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str, *, any_flag: bool
 ) -> Iterator[Problem]:
     flag = arguments.flag_name(argument)
-    if (argument.startswith("-") and secrets.names_secret(flag)) or secrets.argument_has_secret(argument):
-        allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
-        got = f"--{flag} and a value that is not shown" if argument.startswith("-") else "[not shown]"
-        yield Problem(path=path, got=got, allowed=allowed, fix="use credentials")
-    elif not argument.startswith("-") or not flag:
+    if not argument.startswith("-") or not flag:
         allowed = "a flag such as --name=value; a bare value makes the driver ignore or misread what follows"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
     elif flag in rendered:
