@@ -111,6 +111,26 @@ def test_colours_of_our_tables_are_for_terminals_only(monkeypatch):
     assert told["pipe"] == rf"\u001b[31mbad\u001b[0m {SPELLED_OUT}" + "\n"
 
 
+def test_given_secrets_are_hidden_from_then_on(monkeypatch):
+    """In any spelling, on both streams, also those that are given later; the output of another command shows them."""
+    streams = {name: io.StringIO() for name in ("stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(f"sys.{name}", stream)
+    with output.guarded():
+        output.print_progress("hunter2/one hunter3/two")
+        output.hide(["hunter2/one"])
+        output.print_progress("hunter2/one hunter3/two")
+        output.hide(["hunter3/two"])
+        output.print_progress("hunter2/one hunter3%2ftwo <secret>")
+        output.print_json("hunter2/one hunter3%2ftwo <secret>")
+    with output.guarded():
+        output.print_json("hunter2/one")
+
+    hidden = "[secret] [secret] <secret>"
+    assert streams["stderr"].getvalue() == f"hunter2/one hunter3/two\n[secret] hunter3/two\n{hidden}\n"
+    assert streams["stdout"].getvalue() == f'"{hidden}"\n"hunter2/one"\n'
+
+
 def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):
     """Nothing stays of it; a file or pipe gets none."""
     monkeypatch.setattr(output, "PATIENCE_S", 0.01)

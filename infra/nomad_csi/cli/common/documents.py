@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, inputs
+from nomad_csi.cli.common import argument_secrets, inputs, output
 from nomad_csi.plan import model, registration, volumes
 from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
@@ -103,11 +103,16 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def secrets(path: Path | None) -> given_secrets.Given:
-    """Return the secrets of the environment, and of the file at *path*, which takes precedence."""
+    """
+    Return the secrets of the environment, and of the file at *path*, which takes precedence.
+
+    The command's output does not show them from here on.
+    """
     given: dict[str, dict[str, str]] = {}
     sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
     for text, source in sources:
         if text.strip():
             for key, values in given_secrets.read(draft.read_yaml(text, source), source).items():
                 given[key] = given.get(key, {}) | dict(values)
+    output.hide(secret for values in given.values() for secret in values.values())
     return given

@@ -151,9 +151,12 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
 
     An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. If the last
     two differ, standard error names the one in use; but neither the token of the environment nor *secrets*, such as
-    ``CSI secrets``, are sent to an address that only a file contains. Raises `errors.SpecError`.
+    ``CSI secrets``, are sent to an address that only a file contains. The command's output does not show the
+    credentials from here on. Raises `errors.SpecError`.
     """
-    return nomad.Nomad(connection(arguments, specs, secrets=secrets))
+    found = connection(arguments, specs, secrets=secrets)
+    output.hide(found.secrets)
+    return nomad.Nomad(found)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO, cast
 
-from nomad_csi.text import foreign
+from nomad_csi.text import foreign, redaction
 
 # Safe output on a terminal: no text from a plugin, a server or a file controls it.
 
@@ -89,10 +89,15 @@ def is_drawable(stream: TextIO) -> bool:
 
 
 class Guard:
-    """A text stream that escapes control characters; the colours of our own tables are kept on a terminal."""
+    """
+    A text stream that hides known secrets and escapes control characters.
+
+    The colours of our own tables are kept on a terminal.
+    """
 
     def __init__(self, stream: TextIO, *, is_optional: bool = False) -> None:
         self.stream = stream
+        self.secrets: tuple[str, ...] = ()
         self._keeps_colours = stream.isatty()
         self._is_optional = is_optional
 
@@ -100,7 +105,7 @@ class Guard:
         """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
-        shown = foreign.visible(text, keep_colours=self._keeps_colours)
+        shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=self._keeps_colours)
         if shown:  # Click tries the empty text first, and hides any error of that
             with self._failing():
                 self.stream.write(shown)
@@ -142,6 +147,14 @@ def guarded() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Hide *secrets*, which the command was given, in all further output of `guarded`: what a peer repeats, too."""
+    given = tuple(secrets)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, Guard):
+            stream.secrets += given
 
 
 def terminal(stream: TextIO) -> TextIO:
