@@ -1,6 +1,7 @@
 """AWS that refuses calls because there are too many: asked again, each time told, and nothing else is."""
 
 import logging
+import random
 
 import pytest
 import urllib3
@@ -61,6 +62,16 @@ def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
 
     assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == asking.ATTEMPTS
     assert len(caplog.records) == asking.ATTEMPTS - 1
+
+
+def test_the_random_numbers_of_the_program_stay_the_same(ask):
+    """Tests and simulations that set their seed would see another sequence after each call to AWS."""
+    ask("PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0.7, "seed": 9})
+    before = random.getstate()
+
+    tagged.find("shop/prod", REGION)
+
+    assert random.getstate() == before
 
 
 def test_another_refusal_is_not_sent_again(ask):

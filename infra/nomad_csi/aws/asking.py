@@ -58,6 +58,9 @@ Error codes of throttled calls. Source: botocore 1.44.5, ``botocore/retries/stan
 
 _ID = "nomad-csi-throttled"
 
+_CHANCE = random.SystemRandom()
+"""Not the generator of the module: a library may not change the random numbers of the program that uses it."""
+
 
 def asked_again(
     client: Any, aws_region: str, *, attempts: int = ATTEMPTS, tell: Callable[..., None] = LOG.warning
@@ -74,8 +77,10 @@ def asked_again(
         # Source: botocore 1.44.5, `Endpoint._needs_retry`: the first response of a handler that is not None is the
         # pause.
         code = response[1].get("Error", {}).get("Code", "") if response is not None else ""
-        seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * random.uniform(0.5, 1)  # noqa: S311  # no secret
-        if code not in CODES or attempts >= most or seconds >= bounds.left_s():
+        if code not in CODES or attempts >= most:
+            return None
+        seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * _CHANCE.uniform(0.5, 1)
+        if seconds >= bounds.left_s():
             return None
         tell(
             "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
