@@ -58,6 +58,17 @@ def run(tmp_path):
     return call
 
 
+@pytest.fixture
+def run_python():
+    """Run code in a process of its own, whose limits may change, and return what it prints: ``run_python(code, path)``."""
+
+    def call(code, *words):
+        command = [sys.executable, "-B", "-c", code, *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    return call
+
+
 @pytest.mark.parametrize("limit", LIMITS)
 def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, proxy, files, held, ids):
     """Also its progress stays where it belongs: with standard error closed, the JSON on standard output is JSON."""
@@ -150,3 +161,69 @@ def test_plain_locale_shows_any_name(run, tmp_path):
     assert done.returncode == 2
     assert "plugins: expected a list, got 3" in done.stderr
     assert done.stderr.isascii()
+
+
+PROVIDER = f"{sys.executable} -B -m nomad_csi.provider"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("exec >&-", "standard output is closed, on which the engine reads the port"),
+        ("exec >/dev/full", "No space left on device"),
+        ("ulimit -n 16", "open files: expected a limit of at least 64, got 16; raise it with `ulimit -n 64`"),
+        ("ulimit -f 0", "No usable temporary directory found in ["),
+    ],
+)
+def test_provider_that_cannot_start_says_why_in_a_line(line, why, run):
+    """The engine shows that line in place of a port that never came; nothing serves on."""
+    done = run(line, program=PROVIDER)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"error: the provider nomad-csi cannot start: {why}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("ulimit -n 16", "open files: expected a limit of at least 64, got 16; raise it with `ulimit -n 64`"),
+        ("ulimit -f 1", "{project}/Pulumi.sandbox.yaml: File too large"),
+    ],
+)
+def test_sandbox_that_cannot_start_names_what_is_missing_and_leaves_nothing(line, why, run, tmp_path):
+    """Neither a part of a file nor a process stays, and the folder can be used afterwards."""
+    project = tmp_path / "project"
+
+    done = run(line, "sandbox", "--project", project, "up", "--engine", "emulator", "--nomad", "emulator")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {why.format(project=project)}\n"
+    assert not project.exists()
+
+
+def test_record_of_a_sandbox_that_finds_no_room_stays_as_it_was(run_python, tmp_path):
+    """What the sandbox knows of its processes is whole: `down` goes on from there."""
+    code = """
+import resource, signal, sys
+from pathlib import Path
+from nomad_csi_sandbox.session import folder
+
+place = folder.Folder(Path(sys.argv[1]))
+place.make()
+place.save(folder.Record(data_dir="before"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    place.save(folder.Record(data_dir="after" * 100))
+except OSError as error:
+    print(error)
+print(place.load().data_dir, sorted(path.name for path in place.path.glob("record*")))
+"""
+
+    done = run_python(code, tmp_path)
+
+    assert done.splitlines() == [
+        f"[Errno 27] File too large: '{tmp_path}/.sandbox/record.json'",
+        "before ['record.json']",
+    ]

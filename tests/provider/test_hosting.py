@@ -27,7 +27,7 @@ def test_one_schema_has_components_and_custom_resources():
 
 def test_a_start_does_not_wait_for_the_components():
     """A step that needs custom resources only does not pay for pulumi-aws."""
-    code = "import sys; import nomad_csi.provider.__main__; print('pulumi_aws' in sys.modules)"
+    code = "import sys; import nomad_csi.provider.serving; print('pulumi_aws' in sys.modules)"
 
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 

@@ -160,7 +160,7 @@ def test_read_only_disk_is_refused_before_the_first_file(small_disk):
     disk.write(small_disk / "a.hcl", "old")
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
 
-    with pytest.raises(OSError, match=r"(Read-only file system|Permission denied).*small"):
+    with pytest.raises(OSError, match=r"Read-only file system.*small"):
         disk.write(small_disk / "a.hcl", "new")
 
     assert (small_disk / "a.hcl").read_text() == "old"

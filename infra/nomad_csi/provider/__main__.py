@@ -1,69 +1,29 @@
-"""The plugin's process: serve on a free port of the loopback interface, print the port, wait."""
+"""
+The plugin's process.
 
-import asyncio
-import contextlib
-import os
-import signal
+What keeps it from starting is one line: the engine shows all that a plugin prints before it has printed its port.
+"""
+
 import sys
-import threading
-from concurrent import futures
 
-import grpc.aio
-from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
-from pulumi.runtime.proto import provider_pb2_grpc
-
-from nomad_csi.provider import hosting, own_user, servicer
-
-END_S = 10.0
-"""Timeout for ending the process."""
-
-THREADS = 64
-"""More than the engine's parallel steps (4 per core by default): a waiting step must not block others."""
+from nomad_csi import open_files
 
 
 def main() -> None:
-    """
-    Serve the engine until it ends this process.
-
-    The engine's address is the first argument that is no flag; an engine that attaches sends it later.
-    """
-    arguments = sys.argv[1:]
-    engine_address = next((argument for argument in arguments if not argument.startswith("-")), "")
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(arguments, engine_address))
-
-
-async def _serve(arguments: list[str], engine_address: str) -> None:
-    asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
-    guard = own_user.AsyncInterceptor()
-    server = grpc.aio.server(interceptors=[guard], options=_GRPC_CHANNEL_OPTIONS)
-    plugin = servicer.Servicer(hosting.Hosted(), arguments, engine_address, os.environ)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(plugin, server)
-    guard.port = server.add_insecure_port(f"{own_user.HOST}:0")
-    await server.start()
-    print(guard.port, flush=True)  # noqa: T201  # how the engine learns the port
+    """Serve the engine until it ends this process. Exits with a line on standard error where it cannot start."""
+    if sys.stdout is None:
+        sys.exit(f"{CANNOT}: standard output is closed, on which the engine reads the port")
+    if few := open_files.too_few():
+        sys.exit(f"{CANNOT}: {few}")
     try:
-        await _interrupted()
-    finally:
-        plugin.interrupt()
-        _end_in_time()
-        await server.stop(None)
+        from nomad_csi.provider import serving  # noqa: PLC0415  # pulumi writes a temporary file when it is imported
+
+        serving.serve(sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"{CANNOT}: {error.strerror or error}")
 
 
-async def _interrupted() -> None:
-    """Wait for a signal to end. Where the system has no such handlers, Python's KeyboardInterrupt ends the wait."""
-    asked = asyncio.Event()
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, asked.set)
-    await asked.wait()
-
-
-def _end_in_time() -> None:
-    """End the process after `END_S`, whatever still waits: on a busy machine gRPC's own thread once did."""
-    timer = threading.Timer(END_S, os._exit, args=(0,))
-    timer.daemon = True
-    timer.start()
+CANNOT = "error: the provider nomad-csi cannot start"
 
 
 if __name__ == "__main__":

@@ -195,7 +195,8 @@ class Staging:
             path.mkdir(exist_ok=True)
             self._made.append(path)
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+            reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES
+            raise OSError(reason, os.strerror(reason), str(folder))
 
     def _remove_made(self) -> None:
         for path in reversed(self._made):

@@ -1,7 +1,7 @@
 """One phase: a preview, or the thing itself, with a snapshot, providers and a display of its own."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -73,12 +73,20 @@ def _deployment(
         project=options.project, snapshot=snap, providers=started, display=shown, dry=dry, parallel=options.parallel
     )
     interrupt.install(job)
-    try:
+    with ExitStack() as ends:
+        ends.callback(server.stop)
+        ends.callback(started.close)
+        ends.callback(_save, job)
         yield job, engine
-    finally:
-        snap.save()
-        started.close()
-        server.stop()
+
+
+def _save(job: deployment.Deployment) -> None:
+    try:
+        job.snapshot.save()
+    except errors.CancelledError:
+        return  # told where it happened
+    except errors.NomadCsiError as error:
+        job.fail("same", "", str(error))
 
 
 def _carry_out(options: Options, job: deployment.Deployment, engine: service.Engine) -> None:

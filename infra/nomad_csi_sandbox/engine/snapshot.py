@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from nomad_csi import errors
 from nomad_csi_sandbox.engine import state
 
 PENDING_WARNING = """\
@@ -51,6 +52,7 @@ class Snapshot:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._version = self._written = 0
+        self._is_refused = False
         self.closed = False
         """Whether nothing is written any more: the run is being killed, and what fails by that is not known to fail."""
 
@@ -164,8 +166,18 @@ class Snapshot:
                 version = self._version
                 text = self._render()
             if not self.closed:
-                state.write(self.path, text)
+                self._put_on_disk(text)
             self._written = version
+
+    def _put_on_disk(self, text: str) -> None:
+        """Write the state. That it cannot be written is told once: where it was first tried, the rest is cancelled."""
+        try:
+            state.write(self.path, text)
+        except errors.NomadCsiError as error:
+            if self._is_refused:
+                raise errors.CancelledError(str(error)) from error
+            self._is_refused = True
+            raise
 
     def _render(self) -> str:
         kept = [each for each in self.interrupted if each["type"] == "creating"]

@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,18 +91,27 @@ def _array(name: str, items: list[str]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Put *text* at *path*: after a crash at any point the file holds the old text or the new one, and nothing else."""
+    """
+    Put *text* at *path*: after a crash at any point the file holds the old text or the new one, and nothing else.
+
+    Raises `errors.NomadCsiError` where the machine refuses: no space, no more files.
+    """
     draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise errors.NomadCsiError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def now() -> str:

@@ -87,7 +87,8 @@ def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:
     of the same name in the sandbox's folder makes it, beside which is the config that the engine reads.
     """
     project = yaml.safe_load((place.project / "Pulumi.yaml").read_text())
-    (place.path / "Pulumi.yaml").write_text(yaml.safe_dump({"name": project["name"], "runtime": "python"}))
+    own = yaml.safe_dump({"name": project["name"], "runtime": "python"})
+    folder.write_private(place.path / "Pulumi.yaml", own)
     _pulumi(["stack", "select", "--create", folder.STACK], environment, place.path)
 
 

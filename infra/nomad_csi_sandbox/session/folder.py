@@ -118,7 +118,7 @@ class Folder:
         """Make the folder and what must be inside. Git ignores all of it."""
         for path in (self.path, self.logs, self.backend, *(self.path / name for name in ("home", "run", "tls"))):
             path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        (self.path / ".gitignore").write_text("*\n")
+        write_private(self.path / ".gitignore", "*\n")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -131,9 +131,10 @@ class Folder:
                 file.seek(0)
                 holder = file.read() or "another command"
                 raise errors.RefusedError(f"{holder} works on this sandbox; wait for it to end") from None
-            file.truncate(0)
-            file.write(f"`nomad-csi {' '.join(sys.argv[1:])}` (process {os.getpid()})")
-            file.flush()
+            with naming(self.path / "lock"):
+                file.truncate(0)
+                file.write(f"`nomad-csi {' '.join(sys.argv[1:])}` (process {os.getpid()})")
+                file.flush()
             yield
 
     def load(self) -> Record | None:
@@ -148,9 +149,7 @@ class Folder:
 
     def save(self, record: Record) -> None:
         """Write *record*."""
-        temporary = self.path / "record.json.new"
-        temporary.write_text(json.dumps(dataclasses.asdict(record), indent=2))
-        temporary.replace(self.path / "record.json")
+        write_private(self.path / "record.json", json.dumps(dataclasses.asdict(record), indent=2))
 
     def forget_state(self) -> None:
         """Remove what the engine knows."""
@@ -166,9 +165,23 @@ def write_private(path: Path, text: str) -> None:
     """Write *text* to *path*, whole or not at all, so that its owner alone can read it, whatever the umask."""
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    draft.replace(path)
+    try:
+        with naming(path):
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name *path* in an error of the block, such as that the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 OWNER_FILE = "nomad-csi-sandbox-of"
@@ -196,7 +209,7 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
         # An empty folder is what an `up` left that was killed right here.
         if holder != str(project) and any(data_dir.iterdir()):
             raise errors.RefusedError(f"{data_dir} is in use by {holder}; take that sandbox down, or {fix}") from None
-    (data_dir / OWNER_FILE).write_text(str(project))
+    write_private(data_dir / OWNER_FILE, str(project))
 
 
 def owns_data_dir(data_dir: Path, project: Path) -> bool:

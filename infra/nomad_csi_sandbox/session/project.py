@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.render import disk
 from nomad_csi_sandbox.session import folder
 
 PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")
@@ -58,9 +59,10 @@ def write(place: folder.Folder) -> list[Path]:
     program = place.project / "__main__.py"
     if program.exists() and program.read_text(encoding="utf-8") != PROGRAM:
         raise errors.RefusedError(f"{program} is a program of your own; start the sandbox in a folder of its own")
-    place.project.mkdir(exist_ok=True)
-    for name, text in reversed(texts.items()):  # the project file last: by it the folder is known as complete
-        (place.project / name).write_text(text, encoding="utf-8")
+    with disk.Staging(place.project) as staged:
+        for name, text in reversed(texts.items()):  # the project file last: by it the folder is known as complete
+            staged.add(name, text)
+        staged.put()
     return [place.project / name for name in texts]
 
 
@@ -68,7 +70,7 @@ def write_plugin(place: folder.Folder) -> None:
     """Write what starts the provider plugin of this environment."""
     place.plugin.mkdir(mode=folder.PRIVATE, exist_ok=True)
     script = place.plugin / "pulumi-resource-nomad-csi"
-    script.write_text(PLUGIN.format(python=shlex.quote(sys.executable)), encoding="utf-8")
+    folder.write_private(script, PLUGIN.format(python=shlex.quote(sys.executable)))
     script.chmod(0o700)
 
 

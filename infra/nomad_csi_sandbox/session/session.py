@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, open_files
 from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
@@ -44,6 +44,8 @@ class Session:
 
     def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
         """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
+        if few := open_files.too_few():
+            raise errors.NomadCsiError(few)
         for path in project.write(self.place):
             self.say(f"wrote {path}")
         plan = self.plan()
@@ -158,13 +160,13 @@ class Session:
         real = record.parts["engine"] == "real"
         variables = environment.build(self.place, record, record.aws_region)
         code = engine.run(self.place, operation, variables, real=real, options=options, described=described)
-        if operation in {"up", "refresh"}:
+        if not code and operation in {"up", "refresh"}:
             self._write_outputs()
         return code
 
     def _write_outputs(self) -> None:
         """Write the outputs of the stack to where commands read them by ``--stack-output``."""
-        self.place.outputs.write_text(f"{json.dumps(outputs.shown(self.outputs()), indent=2)}\n")
+        folder.write_private(self.place.outputs, f"{json.dumps(outputs.shown(self.outputs()), indent=2)}\n")
 
     def _up(self) -> folder.Record:
         record = self.place.load()

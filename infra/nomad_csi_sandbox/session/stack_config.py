@@ -90,9 +90,8 @@ def write(place: folder.Folder, clients: int | None, data_dir: str) -> tuple[Low
     kept = _kept(place, document)
     text = "".join([HEAD, text.rstrip("\n"), "\n", yaml.safe_dump(kept) if kept else ""])
     # The project's own file may hold secrets in clear, as the emulator engine cannot decrypt: its copy is for no other.
-    place.engine_config.touch(mode=0o600)
-    if place.engine_config.read_text() != text:
-        place.engine_config.write_text(text)
+    if not place.engine_config.exists() or place.engine_config.read_text() != text:
+        folder.write_private(place.engine_config, text)
     return lowered
 
 
