@@ -23,6 +23,9 @@ SUBJECTS = {"by-hand": "by_hand.yaml", "promises": "promises.yaml"}
 FAILED = 1
 """Exit code of pytest: tests ran, and some failed."""
 
+SHOWN = 4_000
+"""Last characters of what pytest says that are shown."""
+
 LONGEST_S = 600
 """Seconds after which a test hangs, which is noticed, too."""
 
@@ -95,17 +98,26 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def tested(folder: Path, tests: Sequence[str]) -> int | None:
-    """Run *tests* in *folder*; return pytest's exit code, ``None`` where they hang."""
+def tested(folder: Path, tests: Sequence[str], *, is_shown: bool = False) -> int | None:
+    """Run *tests* in *folder*; return pytest's exit code, ``None`` where they hang. *is_shown*: say what fails."""
     # A change of the same length within the same second would run the bytecode of before.
     environment = os.environ | {"PYTHONPATH": str(folder / "infra"), "PYTHONDONTWRITEBYTECODE": "1"}
     words = ["-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
     try:
         done = subprocess.run(
-            [sys.executable, *words], cwd=folder, env=environment, capture_output=True, check=False, timeout=LONGEST_S
+            [sys.executable, *words],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=LONGEST_S,
         )
     except subprocess.TimeoutExpired:
         return None
+    if is_shown and done.returncode:
+        say(done.stdout[-SHOWN:])
     return done.returncode
 
 
@@ -130,7 +142,7 @@ def run(subject: str) -> bool:
     """Make the changes of *subject* in a copy; return whether tests notice all of them."""
     chosen = changes(subject)
     folder = copied(ROOT / ".mutants" / subject)
-    if tested(folder, sorted({test for change in chosen for test in change.tests})) != 0:
+    if tested(folder, sorted({test for change in chosen for test in change.tests}), is_shown=True) != 0:
         say(f"{subject}: its tests fail without any change")
         return False
     unnoticed = make(folder, chosen)

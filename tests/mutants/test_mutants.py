@@ -114,13 +114,14 @@ def test_change_that_nothing_notices_fails_the_run(project, monkeypatch, capsys)
     assert by_hand.run("by-hand")
 
 
-def test_tests_that_fail_by_themselves_notice_nothing(project, monkeypatch):
-    """They would fail with every change."""
+def test_tests_that_fail_by_themselves_notice_nothing(project, monkeypatch, capsys):
+    """They would fail with every change; which they are is said."""
     (project / "tests/test_sums.py").write_text("def test_add():\n    assert False\n")
     monkeypatch.setattr(by_hand, "copied", lambda _: project)
     monkeypatch.setattr(by_hand, "changes", lambda _: [CHANGE])
 
     assert not by_hand.run("by-hand")
+    assert "FAILED tests/test_sums.py::test_add" in capsys.readouterr().out
 
 
 def test_change_that_cannot_be_made_is_an_error(project):
