@@ -98,7 +98,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def tested(folder: Path, tests: Sequence[str], *, is_shown: bool = False) -> int | None:
+def tested(folder: Path, tests: Sequence[str], *, is_shown: bool) -> int | None:
     """Run *tests* in *folder*; return pytest's exit code, ``None`` where they hang. *is_shown*: say what fails."""
     # A change of the same length within the same second would run the bytecode of before.
     environment = os.environ | {"PYTHONPATH": str(folder / "infra"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -129,7 +129,7 @@ def make(folder: Path, chosen: Iterable[Change]) -> list[Change]:
         text, changed = file.read_text(encoding="utf-8"), change.made_in(folder)
         file.write_text(changed, encoding="utf-8")
         try:
-            code = tested(folder, change.tests)
+            code = tested(folder, change.tests, is_shown=False)
         finally:
             file.write_text(text, encoding="utf-8")
         if code not in {FAILED, None}:
