@@ -55,6 +55,17 @@ def test_another_region_is_another_session(sessions):
     assert len(sessions) == 2
 
 
+def test_another_profile_is_another_account(sessions, tmp_path):
+    """A preview of one stack does not ask with the credentials of another, or of the environment."""
+    keys = (f"[profile {name}]\naws_access_key_id = of-{name}\naws_secret_access_key = b\n" for name in ("a", "b"))
+    (tmp_path / "CONFIG_FILE").write_text("".join(keys))
+
+    found = [access_key(asking.client("ec2", REGION, profile=name)) for name in ("a", None, "b", "a")]
+
+    assert found == ["of-a", "first", "of-b", "of-a"]
+    assert len(sessions) == 3
+
+
 @pytest.mark.usefixtures("sessions")
 def test_credentials_that_changed_are_used(monkeypatch):
     """Credentials of the environment count from the call after they changed."""

@@ -99,6 +99,29 @@ def test_policies_are_read_where_nothing_is_simulated(iam):
     assert found.why_read == "SimulatePrincipalPolicy in us-east-1: AccessDenied: not authorized"
 
 
+def test_policies_of_every_page_are_read(iam):
+    """A permission may be in the last policy of a role with many."""
+    iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)
+    text = parse.quote(json.dumps(DOCUMENT))
+    for name, asked, more in (
+        ("first", {}, {"IsTruncated": True, "Marker": "next"}),
+        ("second", {"Marker": "next"}, {"IsTruncated": False}),
+    ):
+        attached = {"PolicyName": name, "PolicyArn": f"arn:aws:iam::aws:policy/{name}"}
+        page = {"AttachedPolicies": [attached]} | more
+        iam.add_response("list_attached_role_policies", page, {"RoleName": "nomad-client"} | asked)
+        iam.add_response("get_policy", {"Policy": {"DefaultVersionId": "v1"}}, {"PolicyArn": attached["PolicyArn"]})
+        iam.add_response("get_policy_version", {"PolicyVersion": {"Document": text}})
+    for name, more in (("inline", {"IsTruncated": True, "Marker": "next"}), ("last", {"IsTruncated": False})):
+        iam.add_response("list_role_policies", {"PolicyNames": [name]} | more)
+        inline = {"RoleName": "nomad-client", "PolicyName": name, "PolicyDocument": text}
+        iam.add_response("get_role_policy", inline)
+
+    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
+
+    assert found.documents == dict.fromkeys(["first", "second", "inline", "last"], DOCUMENT)
+
+
 def test_role_that_may_neither_be_simulated_nor_read_is_an_error(iam):
     """In a sentence."""
     iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)

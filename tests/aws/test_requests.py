@@ -7,8 +7,9 @@ import types
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes
+from nomad_csi.aws import asking, ebs_volumes, file_systems, tagged
 from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.plan import volumes
 
 REGION = "us-east-1"
 MOST_VALUES = 200
@@ -27,13 +28,14 @@ class Account:
     """AWS in the test's own words: `replies` by operation, as a function of what is sent; `sent` in order."""
 
     def __init__(self):
-        self.replies, self.sent = {}, []
+        self.replies, self.sent, self.status = {}, [], 200
 
     def answer(self, model, params, **_):
         """Answer in botocore's place, before anything is sent."""
-        body = dict(params["body"]) if isinstance(params["body"], dict) else params["url_path"]
+        is_form = isinstance(params["body"], dict)
+        body = dict(params["body"]) if is_form else {"path": params["url_path"], **params["query_string"]}
         self.sent.append((model.name, body))
-        return types.SimpleNamespace(status_code=200), self.replies[model.name](body)
+        return types.SimpleNamespace(status_code=self.status), self.replies[model.name](body)
 
 
 @pytest.fixture
@@ -87,6 +89,88 @@ def test_every_page_of_an_answer_is_read(account):
 
     assert {key: item.state for key, item in found.items()} == dict.fromkeys(wanted, "available")
     assert [body.get("NextToken") for _, body in account.sent] == [None, "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("state", "is_held"),
+    [("attaching", True), ("attached", True), ("detaching", True), ("busy", True), ("detached", False)],
+)
+def test_volume_is_free_only_where_it_is_detached(account, state, is_held):
+    """One that a client is about to get or to give back has an instance that may write."""
+    place = {"InstanceId": "i-1", "State": state, "Device": "/dev/xvdb"}
+    disk = {"VolumeId": "vol-0123456789abcdef0", "State": "in-use", "Attachments": [place]}
+    running = {"InstanceId": "i-1", "State": {"Name": "running"}}
+    account.replies["DescribeVolumes"] = lambda _: {"Volumes": [disk]}
+    account.replies["DescribeInstances"] = lambda _: {"Reservations": [{"Instances": [running]}]}
+
+    [found] = ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION).volumes.values()
+
+    assert [(each.instance_id, each.state, each.instance_state) for each in found.attachments] == [
+        ("i-1", state, "running")
+    ] * is_held
+
+
+def pages(result, items, marker):
+    """Answer with one of *items* in each page, as EFS does: the name of the next in ``NextMarker`` or *marker*."""
+
+    def page(body):
+        at = int(body.get("Marker", 0))
+        return {result: items[at : at + 1]} | ({marker: str(at + 1)} if at + 1 < len(items) else {})
+
+    return page
+
+
+def file_system(number, **tags):
+    return {
+        "FileSystemId": f"fs-0000000{number}",
+        "LifeCycleState": "available",
+        "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+    }
+
+
+def test_every_page_of_efs_is_read(account):
+    """An account has a hundred file systems to a page; a point of the second page is not one that is gone."""
+    points = [{"AccessPointId": f"fsap-{number}", "FileSystemId": "fs-00000000"} for number in range(3)]
+    account.replies["DescribeFileSystems"] = pages(
+        "FileSystems", [file_system(number) for number in range(3)], "NextMarker"
+    )
+    account.replies["DescribeAccessPoints"] = lambda body: (
+        {"AccessPoints": points[:2], "NextToken": "2"} if "NextToken" not in body else {"AccessPoints": points[2:]}
+    )
+
+    found = file_systems.read_file_systems(REGION)
+
+    assert sorted(found.file_systems) == ["fs-00000000", "fs-00000001", "fs-00000002"]
+    assert sorted(found.access_points) == ["fsap-0", "fsap-1", "fsap-2"]
+
+
+def test_stack_finds_its_own_file_systems_on_every_page(account):
+    """Those of other stacks, and of nobody, are none of its storage."""
+    owned = [{volumes.OWNER_TAG: owner} for owner in ("shop/dev", "shop/prod", "shop/prod")]
+    systems = [*(file_system(number, **tags) for number, tags in enumerate(owned)), file_system(3)]
+    account.replies["DescribeVolumes"] = lambda _: {"Volumes": []}
+    account.replies["DescribeFileSystems"] = pages("FileSystems", systems, "NextMarker")
+
+    found = tagged.find("shop/prod", REGION)
+
+    assert [each.external_id for each in found] == ["fs-00000001", "fs-00000002"]
+
+
+def test_storage_that_may_not_be_seen_is_not_absent(account):
+    """EFS refuses to say: that is an error, not a file system that is gone."""
+    account.status = 403
+    account.replies["DescribeFileSystems"] = lambda _: {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
+
+    with pytest.raises(errors.AwsError, match=r"^DescribeFileSystems in us-east-1: AccessDeniedException: no$"):
+        file_systems.find(["fs-aaaaaaaa"], REGION)
+
+
+def test_storage_that_efs_does_not_know_is_absent(account):
+    """By EFS's own code for it."""
+    account.status = 404
+    account.replies["DescribeFileSystems"] = lambda _: {"Error": {"Code": "FileSystemNotFound", "Message": "no"}}
+
+    assert file_systems.find(["fs-aaaaaaaa"], REGION).file_systems == {}
 
 
 def test_access_point_of_another_file_system_is_not_what_was_asked_for(account):
