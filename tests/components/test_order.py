@@ -70,6 +70,24 @@ def test_volume_of_the_ready_stack_waits_for_its_plugin_and_its_storage(awaited,
     assert of_shared | {efs} <= found["shared"]
 
 
+def test_plugins_of_the_ready_stack_are_declared_after_the_storage(new_cloud, registered, monkeypatch):
+    """So a tear-down takes them down before: storage goes when nothing can mount it any more."""
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
+    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(SPEC))}, [])
+    try:
+        new_cloud().settle(lambda: stack.declare(pulumi.Config()))
+    finally:
+        pulumi.runtime.set_all_config({}, [])
+
+    jobs = [each for each in registered if each.type == "nomad-csi:index:PluginJob"]
+    waits = {
+        each.name: {"::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in each.dependencies} for each in jobs
+    }
+    storage = {"aws:ebs/volume:Volume::disk", "aws:efs/fileSystem:FileSystem::shared"}
+    assert len(waits) == 3
+    assert [storage - urns for urns in waits.values()] == [set()] * 3
+
+
 def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):
     """In a program of one's own; the id alone, as text, makes no order."""
 

@@ -1,10 +1,13 @@
 """What is checked before anything is made: a volume that was deleted comes back empty, and a preview says so."""
 
+import json
+
 import pulumi
 import pytest
 
+from nomad_csi import errors
 from nomad_csi.aws import deletion, tagged
-from nomad_csi.components import arguments, functions, preflight
+from nomad_csi.components import arguments, functions, preflight, stack
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -44,3 +47,20 @@ def test_deleted_volume_that_would_come_back_empty_is_named(warned, monkeypatch,
         ]
         * is_preview
     )
+
+
+@pytest.mark.parametrize(("tag", "owner"), [("nomad-csi:volume", "default/gone"), ("nomad-csi:file-system", "gone")])
+def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, owner):
+    """Its volume left the spec, and a volume that is registered for a folder in it did not: nothing is declared."""
+    arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
+    cloud.recorder.recorded = {"urn:pulumi:prod::storage::x::gone": {"arn": arn, "tags": {tag: owner}}}
+    guest = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
+    spec_of_guest = {"plugins": [{"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}], "volumes": [guest]}
+    pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec_of_guest)}, [])
+    try:
+        with pytest.raises(errors.SpecError, match=f"keep {owner} while default/guest is in its storage"):
+            cloud.settle(lambda: stack.declare(pulumi.Config()))
+    finally:
+        pulumi.runtime.set_all_config({}, [])
+
+    assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
