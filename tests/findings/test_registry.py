@@ -177,14 +177,6 @@ def test_a_condition_has_one_code_in_all_commands(command, before, code, command
     assert before == code or before not in CODES
 
 
-def test_changelog_lists_what_was_renamed():
-    """Old and new, for whoever reads the JSON of earlier versions."""
-    text = (ROOT.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
-
-    for command, before, code, _ in RENAMED:
-        assert before == code or f"| `{command}` | `{before}` | `{code}` |" in text
-
-
 def test_known_issues_of_drivers_name_codes_of_lint():
     """A renamed code takes them along."""
     named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.known_issues if known.rule]

@@ -101,7 +101,7 @@ def test_resources_of_the_state_are_the_recorded_ones(life):
 
 @pytest.mark.parametrize("command", ["verify", "plan", "claims"])
 def test_json_keeps_every_key(life, command):
-    """What read the JSON of e27e896 finds every key of it, but for those that CHANGELOG names."""
+    """What read the JSON of e27e896 finds every key of it, but for those that got another name before 0.1."""
     before = recorded.read(worlds.RECORDINGS / "stack", f"{command}.json")
     spec = life.engine.sandbox.project / ".sandbox/Pulumi.sandbox.yaml"
     outputs = life.engine.sandbox.project.parent / "outputs.json"
