@@ -291,6 +291,48 @@ def test_secret_in_clear_where_a_file_would_hold_it_is_refused(plugin, volume, l
     assert "hunter2" not in str(raised.value)
 
 
+OWN_DRIVER = {
+    "name": "own",
+    "provider": "own.example.com",
+    "image": "registry.example.com/own:1",
+    "capabilities": [{"access_mode": "single-node-writer"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "settings", "config", "where"),
+    [
+        ({"arguments": ["--a", "--token=hunter2"]}, {}, {}, "driver.roles.node.arguments[1]"),
+        ({"arguments": ["--token", "hunter2"]}, {}, {}, "driver.roles.node.arguments[1]"),
+        ({"environment": {"DB_PASSWORD": "hunter2"}}, {}, {}, "driver.roles.node.environment.DB_PASSWORD"),
+        ({"credentials_environment": {"DSN": "postgres://u:hunter2@h/db"}}, {}, {}, "driver.roles.node.credentials_environment.DSN"),
+        ({}, {"token": {"text": "the token", "default": "hunter2"}}, {}, "driver.settings.token.default"),
+        ({"arguments": ["--token={token}"]}, {"token": {"text": "the token"}}, {"token": "hunter2"}, "config.token"),
+    ],
+)  # fmt: skip
+def test_secret_in_clear_in_an_own_driver_is_refused(role, settings, config, where):
+    """It would stand in the job file as in a plugin's own keys."""
+    driver = OWN_DRIVER | {"settings": settings, "roles": {"node": {"job_type": "system"} | role}}
+
+    found = problems(driver=driver, aws_region=None, config=config)
+
+    assert found == [f"plugins[0].{where}: expected {IN_JOB}"]
+
+
+def test_own_driver_takes_a_secret_by_the_name_of_its_place():
+    """A variable that Nomad fills in, a file of the task, a placeholder."""
+    role = {
+        "job_type": "system",
+        "arguments": ["--token=${OWN_TOKEN}", "--password-file=/secrets/pw", "--token-ttl={ttl}", "--api-key={ttl}"],
+        "environment": {"TOKEN_FILE": "/secrets/token"},
+        "secret_environment": {"OWN_TOKEN": "token"},
+    }
+    settings = {"ttl": {"text": "seconds", "default": "60"}}
+    driver = OWN_DRIVER | {"settings": settings, "roles": {"node": role}}
+
+    assert problems(driver=driver, aws_region=None, credentials={"nomad_variable": "nomad/jobs/x"}) == []
+
+
 HOSTILE_ITEMS = [
     '{{ file "/etc/shadow" }}',
     'a.Value }}{{ with secret "secret/data/other-team" }}{{ .Data.data.x',

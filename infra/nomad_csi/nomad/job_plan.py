@@ -17,8 +17,8 @@ VALUE_LIMIT = 80
 
 _WORDS = {"Added": "added", "Deleted": "removed"}
 
-_HIDDEN = re.compile(r"EmbeddedTmpl|private|auth", re.IGNORECASE)
-"""Names of fields whose values are not shown, besides those of `text.secrets`: plans are logged."""
+_TEMPLATE = "EmbeddedTmpl"
+"""Name of a field with a whole file, which may have secrets in a form of its own: it is not shown, plans are logged."""
 
 _KEYED = re.compile(r".*\[(?P<key>[^\[\]]+)\]")
 """Name of a field that is an entry of a map, such as ``Env[AWS_REGION]``."""
@@ -149,7 +149,7 @@ def _is_hidden(field: replies.ReplyObject) -> bool:
 
 def _names_hidden(name: str) -> bool:
     keyed = _KEYED.fullmatch(name)
-    return _HIDDEN.search(name) is not None or any(map(secrets.has_secret_word, (name, keyed["key"] if keyed else "")))
+    return _TEMPLATE in name or any(map(secrets.has_secret_word, (name, keyed["key"] if keyed else "")))
 
 
 def _value(field: replies.ReplyObject, key: str) -> str:

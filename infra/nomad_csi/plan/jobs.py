@@ -115,6 +115,11 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _NAME.sub(lambda found: values.get(found[1], found[0]), text)
 
 
+def without_placeholders(text: str) -> str:
+    """Return *text* without what `filled` may replace: what it says itself."""
+    return _NAME.sub("", text)
+
+
 def metrics_port(plugin: spec.PluginSpec, name: spec.PluginRole) -> int | None:
     """Return the port of the metrics of role *name*; a controller's is the next one, as both may share a client."""
     return plugin.metrics_port and plugin.metrics_port + (name == "controller")

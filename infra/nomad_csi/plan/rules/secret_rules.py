@@ -12,6 +12,8 @@ from nomad_csi.spec import names
 from nomad_csi.text import secrets as looks
 
 _HIDDEN = "[not shown]"
+_IN_JOB = "no secret: what stands here would stand in the job file"
+_TO_VAULT = "put the value into a Nomad variable or Vault, and name it under credentials"
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -23,6 +25,8 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
     yield from _credentials(plugin, driver, path)
     yield from _sources(plugin, path)
     yield from _environment(plugin, driver, f"{path}.environment")
+    if driver is plugin.driver:
+        yield from _described(driver, f"{path}.driver")
 
 
 def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFileSpec, path: str) -> Iterator[Problem]:
@@ -64,8 +68,7 @@ def _values(value: Any, path: str, name: str) -> Iterator[Problem]:
         yield from _text(value, path)
         if looks.is_secret(name, value):
             allowed = f"{{{task_secrets.FROM_SECRET}: ITEM}}: what stands here would stand in the job file"
-            fix = "put the value into a Nomad variable or Vault, and name it under credentials"
-            yield Problem(path=path, got=_HIDDEN, allowed=allowed, fix=fix)
+            yield Problem(path=path, got=_HIDDEN, allowed=allowed, fix=_TO_VAULT)
 
 
 def _text(value: str, path: str) -> Iterator[Problem]:
@@ -88,6 +91,8 @@ def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> It
             yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=f"text or a number: {driver.settings[key].text}")
         elif not re.fullmatch(driver.settings[key].pattern, str(value)):
             yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=driver.settings[key].text)
+        elif isinstance(value, str) and looks.is_secret(key, value):
+            yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
         elif isinstance(value, str):
             yield from _text(value, f"{path}.{key}")
     for key, setting in driver.settings.items():
@@ -134,9 +139,22 @@ def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
             allowed = f"no {name}: the credentials of this plugin give it"
             yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix="remove it")
         elif name in filled or looks.is_secret(name, plugin.environment[name]):
-            allowed = "no secret: what stands here would stand in the job file"
-            fix = "put the value into a Nomad variable or Vault, and name it under credentials"
-            yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=allowed, fix=fix)
+            yield Problem(path=f"{path}.{name}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
+
+
+def _described(driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    """Yield each secret in clear in a *driver* that the spec describes; placeholders are filled from other keys."""
+    found = [
+        f"settings.{key}.default" for key, each in driver.settings.items() if looks.is_secret(key, each.default or "")
+    ]
+    for name, role in driver.roles.items():
+        hidden = looks.hidden([jobs.without_placeholders(argument) for argument in role.arguments])
+        found += [f"roles.{name}.arguments[{index}]" for index, is_secret in enumerate(hidden) if is_secret]
+        for field in ("environment", "credentials_environment"):
+            given = {key: jobs.without_placeholders(value) for key, value in getattr(role, field).items()}
+            found += [f"roles.{name}.{field}.{key}" for key in looks.keys_of(given)]
+    for where in found:
+        yield Problem(path=f"{path}.{where}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
 
 
 def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
