@@ -1,5 +1,6 @@
 """YAML by two loaders: the quick one, and the one that says what is wrong."""
 
+import json
 import time
 
 import pytest
@@ -84,6 +85,13 @@ def test_reads_without_libyaml(monkeypatch):
     monkeypatch.setattr(yaml_text, "_QuickLoader", yaml_text._Loader)
 
     assert yaml_text.load(DOCUMENTS["block"]) == {"a": 1, "b": [{"x": True, "y": [1, 2.5, None]}, "5"]}
+
+
+def test_json_is_read_as_json():
+    """A character beyond the first 65,536 has two escapes there, in keys, too; half of one stays, to be refused."""
+    text = json.dumps({"key \U0001f389": ["a\U0001f389b\u00e9", "\ud83c"]})
+
+    assert yaml_text.load(text) == {"key \U0001f389": ["a\U0001f389b\u00e9", "\ud83c"]}
 
 
 def test_a_page_of_aliases_is_refused_before_it_is_a_flood():

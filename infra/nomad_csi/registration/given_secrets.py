@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
-from nomad_csi.spec import encrypted
+from nomad_csi.spec import encrypted, problems
 
 Given = Mapping[str, Mapping[str, str]]
 """``{"namespace/volume_id": {name: value}}``."""
@@ -17,6 +17,8 @@ def read(document: object, source: str) -> Given:
     if found is None or not all(_is_entry(key, value) for key, value in found.items()):
         allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
         raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
+    if halves := tuple(problems.half_characters(found, "")):
+        raise errors.SpecError(halves, source)
     return {str(key): dict(value) for key, value in found.items()}
 
 
@@ -34,12 +36,12 @@ def filled(
     """
     all_of_them = tuple(documents)
     made = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in all_of_them)
-    problems = (
+    wrong = (
         *_strangers(given, {item.key for item in all_of_them}),
         *(problem for item in made for problem in _missing(item, needed.get(item.key, ()))),
     )
-    if problems:
-        raise errors.SpecError(problems, source="the volumes' secrets")
+    if wrong:
+        raise errors.SpecError(wrong, source="the volumes' secrets")
     return made
 
 

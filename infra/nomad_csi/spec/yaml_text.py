@@ -75,8 +75,17 @@ def _below(node: yaml.Node, path: str) -> tuple[str, yaml.Node | None, yaml.Node
     return path, None, None
 
 
-class _KeysOnce:
-    """Constructor that refuses duplicate keys: PyYAML's safe constructor silently keeps the last one."""
+class _Strict:
+    """
+    Constructor that refuses duplicate keys, of which PyYAML's silently keeps the last, and reads JSON as it is meant.
+
+    JSON writes a character beyond ``U+FFFF`` as the escapes of two surrogates. Source: RFC 8259, section 7.
+    """
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
+        """Return the text of *node*, two halves of a surrogate pair as one character; one half alone stays."""
+        text: str = super().construct_scalar(node)  # type: ignore[misc]
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return the mapping of *node*, or raise for a duplicate key."""
@@ -93,11 +102,11 @@ class _KeysOnce:
         return super().construct_mapping(node, deep)  # type: ignore[misc,no-any-return]
 
 
-class _Loader(_KeysOnce, yaml.SafeLoader):
+class _Loader(_Strict, yaml.SafeLoader):
     """Loader in Python."""
 
 
-class _QuickLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _QuickLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Loader in C, where available."""
 
 
