@@ -24,6 +24,16 @@ SECRETS = {
     "uuid": "00112233-4455-6677-8899-aabbccddeeff",
 }
 
+SENT = {name: text for name, text in SECRETS.items() if text.isascii() and text.isprintable()}
+"""Those that can be a token: it is sent in a header."""
+
+
+def is_shown(spelling, text):
+    """Return whether *text* has eight characters of *spelling* in a row, quotes aside."""
+    core = spelling.strip("\"'\\ \n")
+    size = min(len(core), 8)
+    return any(core[start : start + size] in text for start in range(len(core) - size + 1))
+
 
 def go_quoted(text):
     r"""As Go's ``%q``: control characters are ``\n`` or ``\x01``, other letters stay."""

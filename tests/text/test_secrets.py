@@ -47,6 +47,14 @@ def test_each_word_names_a_secret(name):
     assert " " in name or redaction.redact(f"{name}=hunter2") == f"{name}=[secret]"
 
 
+def test_users_and_places_among_the_secrets_are_none():
+    """A volume may have the name of one; all other names hold what is hidden."""
+    shown = ["username", "userID", "region", "endpoint", "domain", "clusterID", "url"]
+    hidden = ["key", "userKey", "accessKeyID", "password", "pass", "secretName", "encryptionPassphrase", "data", ""]
+
+    assert [secrets.is_open(name) for name in [*shown, *hidden]] == [True] * len(shown) + [False] * len(hidden)
+
+
 @pytest.mark.parametrize("name", ["key", "bypass", "author", "tokyo", "passive", "keyring", "accessMode"])
 def test_other_words_name_none(name):
     """Though they have some of the same letters."""

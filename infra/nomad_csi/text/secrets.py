@@ -4,8 +4,8 @@ Detect secrets by the name or the form of a value: one table for specs, hand-wri
 The names are those of drivers, mount programs and AWS; a secret with neither such a name nor such a form is not found.
 Sources: mount.cifs(8) (``pass=``, ``password=``, ``credentials=FILE``), mount.ceph(8), the AWS documentation of access
 keys, RFC 3986 (``user:password@``), RFC 6750 (``Bearer``), RFC 7468 (PEM), RFC 7519 (tokens that begin with ``eyJ``),
-Azure Storage's connection strings (``AccountKey=``), nvme-connect(1) (``dhchap``), Docker's ``config.json`` (``auth``);
-2026-11.
+Azure Storage's connection strings (``AccountKey=``), nvme-connect(1) (``dhchap``), Docker's ``config.json`` (``auth``),
+ceph-csi's ``docs/`` (``userID``), csi-driver-smb's ``docs/`` (``username``, ``domain``); 2026-11.
 """
 
 import itertools
@@ -24,6 +24,9 @@ _POINTS = re.compile(
     r"(?:file|path|dir|folder|name|namespace|arn|url|uri|endpoint|ttl|identity|audience|version|ref)$", re.IGNORECASE
 )
 """Suffixes of names for the location or the kind of a secret."""
+
+_OPEN = re.compile(r"(?:user|id|region|domain|bucket|host|server|pool)$", re.IGNORECASE)
+"""More suffixes of names for what drivers take among the secrets, and is none."""
 
 PRIVATE_KEY = re.compile(r"-----(?P<end>BEGIN|END) (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY)-----")
 """First or last line of a private key."""
@@ -83,6 +86,11 @@ def has_secret_word(name: str) -> bool:
 def names_secret(name: str) -> bool:
     """Return whether a value under *name* is a secret: under ``apiKey``, not under ``api_key_file``."""
     return has_secret_word(name) and _POINTS.search(name) is None
+
+
+def is_open(name: str) -> bool:
+    """Return whether a CSI secret of this *name* is none, such as ``username``: its value may be the id of a volume."""
+    return not has_secret_word(name) and (_POINTS.search(name) or _OPEN.search(name)) is not None
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -49,8 +49,8 @@ _UNICODE_END = 0x110000
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 """Space that is more than one, or none of the keyboard's."""
 
-_CUT = re.compile(r"\.{3,}|\u2026|\Z")
-"""Where a text was cut: marks that programs write there, and its end."""
+_CUT = re.compile(r"""\.{3,}|\u2026|\Z|["'](?=\s*[],:})])|</""")
+"""Where a text was cut: marks that programs write there, and its end, in JSON and in HTML as well."""
 
 _PARTIAL = re.compile(r"(?:\\{1,64}(?:[uUx][0-9A-Fa-f]{0,7}|[0-3]?[0-7]?)|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,9})\Z")
 """An escape that was cut."""

@@ -12,6 +12,7 @@ from nomad_csi.cli.common import argument_secrets, inputs, output
 from nomad_csi.plan import model, registration, volumes
 from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
+from nomad_csi.text import secrets as secrets_by_name
 
 SECRETS = "NOMAD_CSI_SECRETS"
 """Environment variable with secrets, as JSON in the form of a secrets file."""
@@ -106,7 +107,7 @@ def secrets(path: Path | None) -> given_secrets.Given:
     """
     Return the secrets of the environment, and of the file at *path*, which takes precedence.
 
-    The command's output does not show them from here on.
+    The command's output does not show them from here on, names of users and places aside.
     """
     given: dict[str, dict[str, str]] = {}
     sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
@@ -114,5 +115,7 @@ def secrets(path: Path | None) -> given_secrets.Given:
         if text.strip():
             for key, values in given_secrets.read(draft.read_yaml(text, source), source).items():
                 given[key] = given.get(key, {}) | dict(values)
-    output.hide(secret for values in given.values() for secret in values.values())
+    output.hide(
+        value for values in given.values() for name, value in values.items() if not secrets_by_name.is_open(name)
+    )
     return given

@@ -157,6 +157,11 @@ def hide(secrets: Iterable[str]) -> None:
             stream.secrets += given
 
 
+def without_secrets(text: str) -> str:
+    """Return *text* without what `hide` was given, for what does not pass a `Guard`: a file, a drawn screen."""
+    return redaction.mask(text, sys.stdout.secrets) if isinstance(sys.stdout, Guard) else text
+
+
 def terminal(stream: TextIO) -> TextIO:
     """Return the stream behind *stream*, for a command that draws on the terminal itself."""
     return stream.stream if isinstance(stream, Guard) else stream

@@ -64,5 +64,6 @@ def _write(text: str, path: Path | None, status: str) -> None:
     if path is None:
         print(text, end="")
         return
-    disk.write(path, text)
-    print(f"wrote {path} ({len(text.encode()) / 1e3:.1f} kB): {status}")
+    shown = output.without_secrets(text)
+    disk.write(path, shown)
+    print(f"wrote {path} ({len(shown.encode()) / 1e3:.1f} kB): {status}")

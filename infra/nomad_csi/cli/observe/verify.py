@@ -123,7 +123,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     if file == verify_watch.STDOUT:
         print(done.metrics, end="")
     elif file:
-        prometheus.write_file(file, done.metrics)
+        prometheus.write_file(file, output.without_secrets(done.metrics))
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
     if arguments.json:  # which conflict with metrics on standard output

@@ -107,8 +107,8 @@ class Screen:
 
 
 def _fit(text: str) -> str:
-    """Return *text* with no control character except those of our colours: the rest of the screen is drawn here."""
-    return foreign.visible(text, keep_colours=True)
+    """Return *text* without secrets, and with our colours as its only control characters: the rest is drawn here."""
+    return foreign.visible(output.without_secrets(text), keep_colours=True)
 
 
 # The command.
@@ -156,7 +156,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
                     raise done.error  # waiting does not fix a wrong token; after one success, it may
                 code = shared_options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
                 if file:
-                    prometheus.write_file(file, done.metrics)
+                    prometheus.write_file(file, output.without_secrets(done.metrics))
                 shown.show(done)
                 took_s = time.monotonic() - began
                 # A round on all clients is too much for one event of many.

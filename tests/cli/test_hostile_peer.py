@@ -1,0 +1,121 @@
+"""A Nomad that repeats the command's secrets, in every spelling and in every reply: no command shows one."""
+
+import itertools
+import json
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.text import redaction
+from tests.faults.conftest import proxied
+from tests.text import spelled
+
+TEXTS = {"HealthDescription", "Name", "Description", "StatusDescription", "Warnings", "Provider", "Message", "Version"}
+"""Keys of replies whose values are for people, or are shown to them."""
+
+COMMANDS = {
+    "register": ("register", "{spec}", "--timeout-s", "1"),
+    "create": ("create", "{spec}", "--owner", "shop/prod"),
+    "deregister": ("deregister", "default/a"),
+    "snapshot": ("snapshot", "create", "default/a", "--name", "n"),
+    "claims": ("claims",),
+    "plan": ("plan", "{spec}"),
+    "verify": ("verify", "{spec}"),
+    "doctor": ("doctor", "{spec}"),
+    "report": ("report", "--json"),
+    "page": ("report", "--out", "{folder}/page.html"),
+    "metrics": ("verify", "{spec}", "--prometheus", "{folder}/nomad.prom"),
+    "smoke": ("smoke", "default/a", "--step-timeout-s", "0.1"),
+    "delete": ("delete", "default/a", "--yes-delete-data", "default/a", "--timeout-s", "0.1"),
+    "repair": ("claims", "--repair", "default/a", "--step-timeout-s", "0.1", "--yes"),
+    "probe": ("probe", "--on-nodes", "aws-efs0", "--timeout-s", "0.1"),
+    "import": ("import", "--cluster", "--json"),
+}
+WITH_SECRETS = {"register", "create", "snapshot", "delete"}
+"""Commands that send secrets of a volume; all of them send a token."""
+
+
+def hostile(value, text):
+    """Return *value*, a decoded reply, with *text* behind what is for people."""
+    if isinstance(value, dict):
+        return {
+            key: f"{item} {text}" if key in TEXTS and isinstance(item, str) else hostile(item, text)
+            for key, item in value.items()
+        }
+    return [hostile(item, text) for item in value] if isinstance(value, list) else value
+
+
+def acting(text, refuse_from):
+    """Return what a peer does: it refuses each request from a number on, and repeats *text* in all other replies."""
+
+    def act(handler):
+        number = len(handler.server.proxy.requests)
+        if number > refuse_from:
+            return handler.answer((400, 500, 403)[number % 3], f"rpc error: code = Internal desc = {text}")
+        status, content, headers = handler.forward()
+        try:
+            content = json.dumps(hostile(json.loads(content), text))
+        except ValueError:
+            content = content.decode() + text
+        return handler.answer(status, content, headers)
+
+    return act
+
+
+def pairs(secrets, *, shift):
+    """Yield the name of a secret and of a spelling: each of the latter once, with the secrets in turn."""
+    names = itertools.islice(itertools.cycle(secrets), shift, None)
+    return zip(names, spelled.SPELLINGS, strict=False)
+
+
+@pytest.fixture
+def hear(empty_agent, monkeypatch, capsys, tmp_path):
+    """Run a command against the peer: ``hear(name, secret, text, refuse_from)``; return its code, all it said or wrote, and the count of its requests."""
+    spec, folder = tmp_path / "storage.yaml", tmp_path / "written"
+    folder.mkdir()
+    existing = {"external_id": "fs-0123456789abcdef0:/a"}
+    volumes = [{"id": "a", "plugin_id": "aws-efs0", "existing": existing, "secrets": {"key": {"secure": "v1:x"}}}]
+    plugins = [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]
+    spec.write_text(yaml.safe_dump({"plugins": plugins, "volumes": volumes}))
+    with proxied(empty_agent(plugin_id="aws-efs0")) as peer:
+        monkeypatch.setenv("NOMAD_ADDR", peer.address)
+
+        def run(name, secret, text, refuse_from):
+            peer.requests.clear()
+            peer.faults[:] = [
+                [method, "", acting(text, refuse_from), 10**6] for method in ("GET", "PUT", "POST", "DELETE")
+            ]
+            monkeypatch.setenv("NOMAD_CSI_SECRETS", json.dumps({"default/a": {"key": secret}}))
+            if secret in spelled.SENT.values():
+                monkeypatch.setenv("NOMAD_TOKEN", secret)
+            words = [word.format(spec=spec, folder=folder) for word in COMMANDS[name]]
+            code = cli.main(words)
+            said = capsys.readouterr()
+            files = [file.read_text() for file in folder.iterdir()]
+            return code, "\n".join([said.out, said.err, *files]), len(peer.requests)
+
+        yield run
+
+
+def check(hear, name, chosen):
+    """Run a command for each of *chosen*, and refuse another request each time."""
+    count, shown, hidden = 1, [], 0
+    for number, (secret_name, spelling_name) in enumerate(chosen):
+        secret = spelled.SECRETS[secret_name]
+        text = spelled.SPELLINGS[spelling_name](secret)
+        code, said, asked = hear(name, secret, text, number % (count + 1))
+        count = max(count, asked)
+        shown += [(secret_name, spelling_name, said)] * spelled.is_shown(text, said)
+        hidden += redaction.HIDDEN in said
+        assert code in {0, 1, 2}, said
+    assert shown == []
+    assert hidden > len(spelled.SPELLINGS) / 3
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_shows_no_secret_that_a_peer_repeats(hear, name):
+    """Each spelling once, with the secrets in turn."""
+    secrets = spelled.SECRETS if name in WITH_SECRETS else spelled.SENT
+
+    check(hear, name, pairs(secrets, shift=list(COMMANDS).index(name)))
