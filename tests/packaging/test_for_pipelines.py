@@ -128,3 +128,18 @@ def test_release_notes_are_of_the_types_of_keep_a_changelog():
     assert types == {"security", "changed", "deprecated", "removed", "added", "fixed"}
     assert [name for name in notes if not re.fullmatch(rf"\+[\w-]+\.({'|'.join(types)})\.md", name)] == []
     assert settings["start_string"] in (shipped.ROOT / "CHANGELOG.md").read_text()
+
+
+def test_actions_of_others_are_pinned_by_commit():
+    """A tag can be moved, and what it names then runs with the secrets of the pipeline; each has one commit here."""
+    hidden = (shipped.ROOT / ".github/workflows").glob("*.yml")
+    named = ("action.yml", "templates/init/storage.yml.j2", "docs/committed-hcl.md")
+    example = EXAMPLE / ".github/workflows/storage.yml"
+    texts = [path.read_text() for path in (*hidden, *(shipped.ROOT / name for name in named), example)]
+    uses = {found for text in texts for found in re.findall(r"^ *- uses: (\S+)@(\S+)( # v[\d.]+)?", text, re.MULTILINE)}
+
+    assert ("OWNER/nomad-csi", "COMMIT", "") in uses
+    others = {name: (commit, version) for name, commit, version in uses if name != "OWNER/nomad-csi"}
+    assert len(others) == len(uses) - 1 >= 6
+    assert [name for name, (commit, _) in others.items() if not re.fullmatch("[0-9a-f]{40}", commit)] == []
+    assert [name for name, (_, version) in others.items() if not version] == []
