@@ -45,11 +45,8 @@ DECIDING = (
 """Packages in which it is decided what becomes of data, what is secret, and what is healthy."""
 
 DECIDE_NOTHING = {
-    "aws/file_systems.py": "reads",
     "aws/instances.py": "reads",
-    "aws/policies.py": "reads",
     "aws/records.py": "records",
-    "aws/tagged.py": "reads",
     "claims/claims_report.py": "prints",
     "claims/repair_steps.py": "records",
     "health/clients.py": "reads",
