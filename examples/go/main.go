@@ -11,15 +11,15 @@ func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
 		plugin, err := nomadcsi.NewCsiPlugin(ctx, "aws-ebs0", &nomadcsi.CsiPluginArgs{
 			Driver:    "aws-ebs",
-			AwsRegion: pulumi.StringRef("us-east-1"),
+			AwsRegion: pulumi.String("us-east-1"),
 		})
 		if err != nil {
 			return err
 		}
 		mysql, err := nomadcsi.NewEbsVolume(ctx, "mysql", &nomadcsi.EbsVolumeArgs{
 			PluginId:         plugin.PluginId,
-			AvailabilityZone: "us-east-1a",
-			SizeGib:          40,
+			AvailabilityZone: pulumi.String("us-east-1a"),
+			SizeGib:          pulumi.Int(40),
 			Protect:          pulumi.BoolRef(false),
 		})
 		if err != nil {

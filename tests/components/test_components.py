@@ -6,7 +6,7 @@ import pulumi
 import pytest
 
 from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
-from nomad_csi.components import arguments
+from nomad_csi.components import program
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 CLUSTER = {"nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
@@ -309,20 +309,28 @@ def test_an_output_may_stand_where_another_resource_decides(cloud):
 
 def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
     """The rule holds once the value is known."""
-    with pytest.raises(errors.SpecError, match="kms_key_arn: expected the full ARN of a KMS key, not of an alias, got"):
-        cloud.settle(lambda: arguments.checked("kms_key_arn", pulumi.Output.from_input("alias/x")))
+    args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
+
+    with pytest.raises(
+        program.ProgramError,
+        match=r"^EbsVolume mysql: 1 problem\n  kms_key_arn: expected the full ARN of a KMS key, not of an alias, got",
+    ):
+        cloud.settle(lambda: EbsVolume("mysql", args) and None)
+
+    assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
 
 
 def test_rejects_bad_arguments_before_anything_is_declared(cloud):
     """All problems at once, named as in the spec, and no resource."""
-    args = {"plugin_id": "a/b", "availability_zone": "us-east-1", "size_gib": pulumi.Output.from_input(1), "sise": 3}
+    args = {"plugin_id": "a/b", "availability_zone": "us-east-1", "protect": pulumi.Output.from_input(True), "sise": 3}
 
     with pytest.raises(errors.SpecError) as caught:
         cloud.settle(lambda: EbsVolume("mysql", args) and None)
 
     text = str(caught.value)
     assert text.startswith("EbsVolume mysql: ")
-    assert "size_gib: expected a value that is known when the program runs, not an output" in text
+    assert "size_gib: expected a value, got nothing" in text
+    assert "protect: expected a value that is known when the program runs, not an output" in text
     assert "availability_zone: expected an Availability Zone such as us-east-1a" in text
     assert "plugin_id: expected at most 63 letters" in text
     assert "sise: expected one of" in text
@@ -354,32 +362,43 @@ def test_secrets_may_be_one_output(cloud):
     assert "CANARY" not in content
 
 
-@pytest.mark.parametrize(
-    ("late", "path"),
-    [(lambda arn: [arn], "iam.kms_key_arns[0]"), (pulumi.Output.all, "iam.kms_key_arns")],
-    ids=["an item", "the list"],
-)
-def test_keys_in_the_policy_are_no_outputs(cloud, late, path):
-    """The policy is written when the program runs: a key that is not known then would be missing in it."""
-    arns = late(pulumi.Output.from_input("arn:aws:kms:x"))
+def test_a_key_of_the_same_program_is_in_the_policy(cloud):
+    """Else a volume with it could never be attached. The jobs do not wait for it."""
+    key = "arn:aws:kms:us-east-1:123456789012:key/1"
+    arns = [pulumi.Output.from_input(key)]
     args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "r", "kms_key_arns": arns}}
 
-    with pytest.raises(errors.SpecError) as caught:
-        cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
+    cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
 
-    expected = f"{path}: expected a value that is known when the program runs, not an output, got an output"
-    assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {expected}"
+    policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "aws-ebs0")["policy"])
+    assert [item["Resource"] for item in policy["Statement"] if item["Sid"] == "UseKeys"] == [[key]]
 
 
-def test_a_list_as_a_whole_is_no_output(cloud):
-    """Its items may be outputs, so that their number is known."""
-    clients = {"cidr_blocks": pulumi.Output.from_input(["10.0.0.0/8"])}
-    args = {"plugin_id": "aws-efs0", "mount_targets": [{"availability_zone": "us-east-1a"}], "clients": clients}
+@pytest.mark.parametrize("plugin_first", [True, False])
+@pytest.mark.parametrize(("in_policy", "warns"), [([], True), (["key/1"], False)])
+def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(cloud, monkeypatch, plugin_first, in_policy, warns):
+    """In whichever order they are declared, and whether the key is an output."""
+    arn = "arn:aws:kms:us-east-1:123456789012:"
+    told = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: told.append(text))
+    iam = {"role_name": "r", "kms_key_arns": [f"{arn}{key}" for key in in_policy]}
 
-    with pytest.raises(
-        errors.SpecError, match=r"clients\.cidr_blocks: expected a value that is known when the program"
-    ):
-        cloud.settle(lambda: EfsVolume("shared", args) and None)
+    def plugin():
+        CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": iam})
+
+    def volume():
+        EbsVolume("mysql", EBS | {"kms_key_arn": pulumi.Output.from_input(f"{arn}key/1")})
+
+    def declare():
+        for each in (plugin, volume) if plugin_first else (volume, plugin):
+            each()
+
+    cloud.settle(declare)
+
+    said = (
+        f"the policy of plugin aws-ebs0 lacks the key of this volume, {arn}key/1: EC2 will not attach it; add the key"
+    )
+    assert told == ([f"{said} to iam.kms_key_arns of aws-ebs0"] if warns else [])
 
 
 def test_problems_have_the_names_of_the_arguments(cloud):
@@ -390,21 +409,15 @@ def test_problems_have_the_names_of_the_arguments(cloud):
     assert str(caught.value).startswith("EbsVolume mysql: 1 problem\n  volume_type: expected one of gp3, gp2,")
 
 
-@pytest.mark.parametrize("place", ["context", "tags"])
-def test_an_output_stands_only_where_another_resource_decides(cloud, place):
-    """A key of a map that happens to be called like an argument is not one."""
-    args = EBS | {place: {"plugin_id": pulumi.Output.from_input("x")}}
-
-    with pytest.raises(errors.SpecError, match="expected a value that is known when the program runs, not an output"):
-        cloud.settle(lambda: EbsVolume("mysql", args) and None)
-
-
 def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
     """What another resource gives is held to the same rule."""
     late = pulumi.Output.from_input("../evil")
+    args = {"plugin_id": "aws-ebs0", "driver": "aws-ebs", "external_id": late, "availability_zone": "us-east-1a"}
 
-    with pytest.raises(errors.SpecError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"):
-        cloud.settle(lambda: arguments.checked_external_id("aws-ebs", late))
+    with pytest.raises(
+        program.ProgramError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"
+    ):
+        cloud.settle(lambda: ExistingVolume("legacy", args) and None)
 
 
 @pytest.mark.parametrize("names", [("access_mode", "fs_type"), ("accessMode", "fsType")])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pulumi
 import pytest
 
-from nomad_csi.components import resources
+from nomad_csi.components import arguments, derived_arguments, resources
 from nomad_csi.provider import hosting
 from tests import argument_stub
 
@@ -60,6 +60,16 @@ def test_stub_has_the_classes_that_are_made():
     """Type checkers and editors know each argument: whoever changes a model writes the stub again."""
     assert argument_stub.STUB.read_text() == argument_stub.written()
     assert argument_stub.RESOURCES.read_text() == argument_stub.written_resources()
+
+
+def test_plain_arguments_are_named_with_the_reason(package):
+    """In the page, in the description, and by a type without outputs in every language."""
+    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text()
+    inputs = package["resources"]["nomad-csi:index:CsiPlugin"]["inputProperties"]
+
+    assert f"<!-- plain arguments -->\n{derived_arguments.plain_arguments()}\n<!-- end -->" in page
+    assert {name for name, item in inputs.items() if item.get("plain")} == {"driver", "iam", "renderTo", "templates"}
+    assert inputs["driver"]["description"].endswith(f" No output: {arguments.PLAIN['driver']}.")
 
 
 def test_everything_has_a_description(package):

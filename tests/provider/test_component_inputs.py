@@ -1,7 +1,11 @@
 """What a program in another language gives a component arrives whole, in the names and types of Python."""
 
+import asyncio
+import contextlib
+
 import pulumi
 import pytest
+from pulumi import resource
 from pulumi.output import UNKNOWN
 
 from nomad_csi import components
@@ -84,3 +88,68 @@ def test_outputs_stay_outputs_wherever_they_are(arguments):
 def test_an_unknown_value_is_an_output(arguments):
     """The engine sends a marker for what a preview does not know."""
     assert isinstance(arguments("EbsVolume", {"kmsKeyArn": UNKNOWN})["kms_key_arn"], pulumi.Output)
+
+
+def opened(make):
+    """Return the parts of an input after `hosting.opened`: plain values, or (value, is secret, dependencies)."""
+
+    async def parts(value):
+        if isinstance(value, pulumi.Output):
+            known = await value.future() if await value.is_known() else "unknown"
+            return known, await value.is_secret(), {await item.urn.future() for item in await value.resources()}
+        if isinstance(value, dict):
+            return {name: await parts(item) for name, item in value.items()}
+        return [await parts(item) for item in value] if isinstance(value, list) else value
+
+    async def run():
+        name, value = make()
+        return await parts(await hosting.opened(value, name))
+
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        return loop.run_until_complete(run())
+
+
+def wrapped(value, *urns, is_secret=False):
+    """Return what the SDK makes of a whole input with dependencies."""
+    made = pulumi.Output.secret(value) if is_secret else pulumi.Output.from_input(value)
+    depends_on = {resource.DependencyResource(urn) for urn in urns}
+    return pulumi.Output(depends_on, made.future(with_unknowns=True), made.is_known(), made.is_secret())
+
+
+def test_parts_of_a_whole_output_are_outputs_of_their_own():
+    """Known ones with their value, unknown ones unknown, each with the dependencies of the whole."""
+    value = {"roleName": "clients", "kmsKeyArns": ["a", UNKNOWN]}
+
+    found = opened(lambda: ("iam", wrapped(value, "urn:a")))
+
+    assert found == {
+        "roleName": ("clients", False, {"urn:a"}),
+        "kmsKeyArns": [("a", False, {"urn:a"}), ("unknown", False, {"urn:a"})],
+    }
+
+
+def test_parts_of_a_secret_are_secret():
+    """All of them: which one it was cannot be seen."""
+    assert opened(lambda: ("mountOptions", wrapped({"fsType": "xfs"}, is_secret=True))) == {
+        "fsType": ("xfs", True, set())
+    }
+
+
+def test_what_decides_which_resources_there_are_is_taken_out():
+    """Where it is known and no secret."""
+    value = {"roleName": "clients", "required": True}
+
+    assert opened(lambda: ("iam", wrapped(value, "urn:a"))) == {
+        "roleName": ("clients", False, {"urn:a"}),
+        "required": True,
+    }
+    assert opened(lambda: ("driver", wrapped("aws-ebs", "urn:a"))) == "aws-ebs"
+    assert opened(lambda: ("driver", wrapped("aws-ebs", is_secret=True))) == ("aws-ebs", True, set())
+
+
+def test_plain_inputs_stay_plain():
+    """And outputs inside of them are what they were."""
+    assert opened(lambda: ("tags", {"a": "b", "c": wrapped("d", "urn:a")})) == {
+        "a": "b",
+        "c": ("d", False, {"urn:a"}),
+    }

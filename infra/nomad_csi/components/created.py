@@ -7,6 +7,9 @@ import pulumi
 
 from nomad_csi.components import arguments, program, resources, volume
 from nomad_csi.components.argument_classes import CsiVolumeArgs
+from nomad_csi.plan import model
+from nomad_csi.resources.created import created_properties
+from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
 
@@ -21,23 +24,33 @@ class CsiVolume(program.Component):
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
-        plan = volume.planned(name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
-        create = plan.source
-        assert isinstance(create, spec.CreateSpec)  # noqa: S101  # planned with a create part
+        plan = arguments.volume_plan(name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
         plugin_id = arguments.checked("plugin_id", args["plugin_id"])
         made = resources.CreatedVolume(
             name,
             **volume.document_inputs(self, plan, plugin_id, args),
-            availability_zone=create.availability_zone,
-            on_destroy=create.on_destroy,
-            deletion=_deletion(create.deletion),
-            opts=pulumi.ResourceOptions(parent=self, protect=plan.protect),
+            availability_zone=plan.part(
+                lambda made: _create(made).availability_zone, "availability_zone", "topologies"
+            ),
+            on_destroy=plan.part(lambda made: str(_create(made).on_destroy), "on_destroy", "deletion"),
+            deletion=plan.part(lambda made: _deletion(_create(made).deletion), "deletion"),
+            opts=pulumi.ResourceOptions(parent=self, protect=volume.protects(args)),
         )
         volume.write_file(self, name, plan, args, plugin_id=plugin_id)
         self.external_id, self.registration_id = made.external_id, made.id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
 
 
+def _create(made: model.VolumePlan) -> spec.CreateSpec:
+    return volume.source(made, spec.CreateSpec)
+
+
+def _zone(made: model.VolumePlan) -> str | None:
+    return _create(made).availability_zone
+
+
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
-    """Return *how* as an argument of the resource class, without what is not said."""
-    return {name: value for name, value in how.model_dump().items() if value} if how else None
+    """Return *how* as a property of the resource, without what is not said."""
+    fields = created_properties.DECLARED.inputs["deletion"].fields
+    given = {name: getattr(how, properties.python_name(name), None) for name in fields}
+    return {name: value for name, value in given.items() if value} if how else None

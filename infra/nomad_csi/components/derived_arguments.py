@@ -22,9 +22,6 @@ _NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClient
 _OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
 """Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
 
-_OUTPUTS = frozenset({*places.PLACES, "kms_key_arns[]", "file_system_arns[]"})
-"""Where a value may be an output."""
-
 
 class _Field(typing.NamedTuple):
     """An argument's field in the spec."""
@@ -37,6 +34,9 @@ class _Field(typing.NamedTuple):
 _FIELDS: dict[str, Mapping[str, _Field]] = {}
 """The fields of each class, by its name."""
 
+_PREFIXES: dict[str, str] = {}
+"""Where the values of each class stand in the arguments, by its name: empty, or such as ``iam.``."""
+
 
 def _fields(model: type[pydantic.BaseModel]) -> dict[str, _Field]:
     return {key: _Field(item.annotation, item.is_required(), model) for key, item in model.model_fields.items()}
@@ -47,8 +47,21 @@ def texts(name: str) -> dict[str, str]:
     schemas = {item.model: item.model.model_json_schema() for item in _FIELDS[name].values()}
     return {
         key: _text(schemas[item.model]["properties"][key], schemas[item.model].get("$defs", {}))
+        + _plain_note(f"{_PREFIXES[name]}{key}")
         for key, item in _FIELDS[name].items()
     }
+
+
+def _plain_note(place: str) -> str:
+    """Return what the description of the argument at *place* says where it is no output."""
+    reason = places.PLAIN.get(place)
+    return f" No output: {reason}." if reason else ""
+
+
+def plain_arguments() -> str:
+    """Return the table of the arguments that are no outputs, in Markdown."""
+    rows = (f"| `{place}` | {reason} |" for place, reason in places.PLAIN.items())
+    return "\n".join(("| argument | why |", "|---|---|", *rows))
 
 
 def _text(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
@@ -80,6 +93,7 @@ def _class(name: str, model: type[pydantic.BaseModel], declared: Mapping[str, _F
     made: Any = TypedDict(name, optional)  # type: ignore[misc]  # the stub says what it has
     made.__doc__ = inspect.getdoc(model)
     _FIELDS[name] = declared
+    _PREFIXES[name] = place
     return CLASSES.setdefault(name, made)
 
 
@@ -87,7 +101,7 @@ def _type(annotation: Any, place: str) -> Any:
     """Return the type of a program's value at *place*, where the spec has a value of *annotation*."""
     kind = _plain(annotation, place)
     may_be_output: Any = pulumi.Input
-    return may_be_output[kind] if place in _OUTPUTS else kind
+    return kind if place in places.PLAIN else may_be_output[kind]
 
 
 def _plain(annotation: Any, place: str) -> Any:

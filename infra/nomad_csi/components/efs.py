@@ -1,19 +1,22 @@
 """The components of EFS: a volume, with a file system of its own or in another one; and a file system for several."""
 
+import dataclasses
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, program, volume
+from nomad_csi.components import arguments, aws_resources, identity, lifting, program, volume
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
-from nomad_csi.plan import replacement, volumes
+from nomad_csi.plan import model, replacement, volumes
 from nomad_csi.spec import model as spec
 
 NFS_PORT = 2049
+
+PlanT = TypeVar("PlanT")
 
 
 class EfsFileSystem(program.Component):
@@ -27,19 +30,24 @@ class EfsFileSystem(program.Component):
     def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the file system *name*."""
         super().__init__("nomad-csi:index:EfsFileSystem", name, {}, opts)
-        efs = arguments.file_system(name, args, EfsFileSystemArgs)
-        protect = True if efs.protect is None else efs.protect
-        file_system = _file_system(self, name, efs, name, args, protect=protect)
-        targets = _mount_targets(self, name, file_system, efs, args)
-        self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
+        plan = arguments.file_system(name, args, EfsFileSystemArgs)
+        settings = _Settings(plan, lambda made: made, name)
+        file_system = settings.file_system(self, name, protect=args.get("protect", True))
+        self.storage: Sequence[pulumi.Resource] = [
+            file_system,
+            *settings.mount_targets(self, name, file_system, args["mount_targets"]),
+        ]
         self.file_system_id = file_system.id
         self.file_system_arn = file_system.arn
-        root = [policies.ROOT_ACCESS] if efs.iam and efs.iam.root_access else []
-        point = pulumi.Output.from_input(policies.ANY_ACCESS_POINT)
-        actions = sorted([*policies.ANY_ACTIONS, *root])
-        granted = _grant(self, name, file_system.id, file_system.arn, point, actions, args.get("iam"))
-        self.storage = [*self.storage, *granted]
+        actions = plan.part(lambda made: policies.any_actions(root_access=_allows_root(made)), "iam.root_access")
+        grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
+        role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
+        self.storage = [*self.storage, *grant.declare(self, name, role, args.get("iam"))]
         self.register_outputs({"fileSystemId": self.file_system_id, "fileSystemArn": self.file_system_arn})
+
+
+def _allows_root(system: spec.FileSystemSpec) -> bool:
+    return bool(system.iam and system.iam.root_access)
 
 
 class EfsVolume(program.Component):
@@ -55,27 +63,32 @@ class EfsVolume(program.Component):
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
-        plan = volume.planned(name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
-        efs = plan.source
-        assert isinstance(efs, spec.EfsSpec)  # noqa: S101  # planned with an efs part
+        plan = arguments.volume_plan(name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
         made: list[pulumi.Resource] = []
-        if efs.makes_file_system:
-            file_system = _file_system(self, name, efs, plan.key, args, protect=plan.protect)
-            made = [file_system, *_mount_targets(self, name, file_system, efs, args)]
-            system_id: pulumi.Input[str] = file_system.id
+        is_part = args.get("file_system_id") is not None
+        if is_part:
+            system_id = plan.part(lambda plan: _efs(plan).file_system_id or "", "file_system_id")
         else:
-            system_id = arguments.checked("file_system_id", args["file_system_id"])
-        point = _access_point(self, name, system_id, efs, protect=plan.protect)
+            settings = _Settings(plan, _efs, volume.key(plan))
+            file_system = settings.file_system(self, name, protect=volume.protects(args))
+            made = [file_system, *settings.mount_targets(self, name, file_system, args["mount_targets"])]
+            system_id = file_system.id
+        point = _access_point(self, name, system_id, plan, args)
         self.storage: Sequence[pulumi.Resource] = [*made, *([point] if point else [])]
-        self.file_system_arn = file_system.arn if efs.makes_file_system else _one(point).file_system_arn
+        self.file_system_arn = _one(point).file_system_arn if is_part else file_system.arn
         ids = pulumi.Output.all(system_id, point.id if point else None)
         self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
-        folder = efs.access_point.path if efs.access_point else None
-        location = pulumi.Output.from_input(system_id).apply(lambda known: volumes.efs_location(known, folder))
-        actions = policies.efs_actions(efs, plan.registration.mount_options.mount_flags)
-        arn = point.arn if point else None
-        granted = _grant(self, name, system_id, self.file_system_arn, arn, actions, args.get("iam"))
-        is_part = not efs.makes_file_system
+        location = pulumi.Output.all(system_id, plan.part(_folder, "access_point")).apply(
+            lambda known: volumes.efs_location(*known)
+        )
+        actions = plan.part(
+            lambda plan: policies.efs_actions(_efs(plan), plan.registration.mount_options.mount_flags),
+            "access_point",
+            "mount_options",
+        )
+        grant = _Grant(system_id, self.file_system_arn, point.arn if point else None, actions)
+        role = plan.part(_role, "iam.role_name")
+        granted = grant.declare(self, name, role, args.get("iam"))
         registration = volume.register(
             self,
             name,
@@ -108,130 +121,202 @@ def _dependencies(opts: pulumi.ResourceOptions | None) -> Sequence[pulumi.Resour
     return [item for item in given if isinstance(item, pulumi.Resource)] if isinstance(given, Sequence) else ()
 
 
-def _file_system(  # called by our own components only
-    component: pulumi.ComponentResource,
-    name: str,
-    efs: spec.EfsSettings,
-    key: str,
-    args: Any,
-    *,
-    protect: bool,
-) -> aws.efs.FileSystem:
-    return aws.efs.FileSystem(
-        name,
-        creation_token=identity.stack_id(component).apply(lambda stack: volumes.creation_token(stack, key)),
-        encrypted=efs.encrypted,
-        kms_key_id=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
-        performance_mode=efs.performance_mode,
-        throughput_mode=efs.throughput_mode,
-        tags=aws_resources.tagged(component, efs.tags, identity.stack_id(component)),
-        opts=pulumi.ResourceOptions(
-            parent=component, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
-        ),
-    )
+def _role(plan: model.VolumePlan) -> str:
+    iam = _efs(plan).iam
+    return iam.role_name if iam else ""
 
 
-def _mount_targets(
-    component: pulumi.ComponentResource, name: str, file_system: aws.efs.FileSystem, efs: spec.EfsSettings, args: Any
-) -> list[aws.efs.MountTarget]:
-    child = pulumi.ResourceOptions(parent=component)
-    subnets = [_subnet(target, component) for target in args["mount_targets"]]
-    clients = args["clients"]
-    subject = "volume" if isinstance(efs, spec.EfsSpec) else "file system"
-    # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
-    group = aws.ec2.SecurityGroup(
-        name,
-        description=f"NFS from the Nomad clients to the EFS {subject} {name}",
-        vpc_id=subnets[0].vpc_id,
-        ingress=[
-            {
-                "protocol": "tcp",
-                "from_port": NFS_PORT,
-                "to_port": NFS_PORT,
-                "cidr_blocks": [arguments.checked("cidr_blocks", block) for block in clients.get("cidr_blocks", ())],
-                "security_groups": [
-                    arguments.checked("security_group_ids", group) for group in clients.get("security_group_ids", ())
-                ],
-            }
-        ],
-        tags=dict(efs.tags),
-        opts=child,
-    )
-    return [
-        aws.efs.MountTarget(
-            f"{name}-{target.availability_zone}",
-            file_system_id=file_system.id,
-            subnet_id=subnet.id,
-            security_groups=[group.id],
+def _folder(plan: model.VolumePlan) -> str | None:
+    point = _efs(plan).access_point
+    return point.path if point else None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Settings(Generic[PlanT]):
+    """The settings of a file system in a plan."""
+
+    plan: lifting.Lifted[PlanT]
+    read: Callable[[PlanT], spec.EfsSettings]
+    key: pulumi.Input[str]
+    """What the file system is made for: a volume's key, or its own name."""
+
+    def value(self, get: Callable[[spec.EfsSettings], Any], *names: str) -> lifting.Later[Any]:
+        """Return a value that depends on the arguments *names*."""
+        return self.plan.part(lambda made: get(self.read(made)), *names)
+
+    def file_system(self, component: pulumi.ComponentResource, name: str, *, protect: bool) -> aws.efs.FileSystem:
+        """Declare the file system."""
+        known = pulumi.Output.all(identity.stack_id(component), self.key)
+        return aws.efs.FileSystem(
+            name,
+            creation_token=known.apply(lambda both: volumes.creation_token(*both)),
+            encrypted=self.value(lambda efs: efs.encrypted, "encrypted"),
+            kms_key_id=self.value(lambda efs: efs.kms_key_arn, "kms_key_arn"),
+            performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
+            throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
+            tags=aws_resources.tagged(component, self.tags(), identity.stack_id(component)),
+            opts=pulumi.ResourceOptions(
+                parent=component, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
+            ),
+        )
+
+    def tags(self) -> lifting.Later[dict[str, str]]:
+        """Return the tags of what is made."""
+        return self.value(lambda efs: dict(efs.tags), "tags", "volume_id", "namespace")
+
+    def mount_targets(
+        self,
+        component: pulumi.ComponentResource,
+        name: str,
+        file_system: aws.efs.FileSystem,
+        targets: Sequence[MountTarget],
+    ) -> list[aws.efs.MountTarget]:
+        """Declare the mount targets, and the security group that lets the clients reach them."""
+        child = pulumi.ResourceOptions(parent=component)
+        subnets = [self._subnet(target, component) for target in targets]
+        subject = "volume" if isinstance(component, EfsVolume) else "file system"
+        # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
+        group = aws.ec2.SecurityGroup(
+            name,
+            description=f"NFS from the Nomad clients to the EFS {subject} {name}",
+            vpc_id=subnets[0].vpc_id,
+            ingress=[
+                {
+                    "protocol": "tcp",
+                    "from_port": NFS_PORT,
+                    "to_port": NFS_PORT,
+                    "cidr_blocks": self.value(lambda efs: list(efs.clients.cidr_blocks), "clients.cidr_blocks"),
+                    "security_groups": self.value(
+                        lambda efs: list(efs.clients.security_group_ids), "clients.security_group_ids"
+                    ),
+                }
+            ],
+            tags=self.tags(),
             opts=child,
         )
-        for target, subnet in zip(efs.mount_targets, subnets, strict=True)
-    ]
+        return [
+            aws.efs.MountTarget(
+                f"{name}-{_target_name(target, index)}",
+                file_system_id=file_system.id,
+                subnet_id=subnet.id,
+                security_groups=[group.id],
+                opts=child,
+            )
+            for index, (target, subnet) in enumerate(zip(targets, subnets, strict=True))
+        ]
+
+    def _subnet(self, target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:
+        """Return the subnet of *target*: the one that is named, else the default one of its zone."""
+        options = pulumi.InvokeOutputOptions(parent=parent)
+        if (subnet_id := target.get("subnet_id")) is not None:
+            found = self._of_target({"availability_zone": _ANY_ZONE, "subnet_id": subnet_id}, "subnet_id")
+            return aws.ec2.get_subnet_output(id=found, opts=options)
+        zone = self._of_target({"availability_zone": target["availability_zone"]}, "availability_zone")
+        return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
+
+    def _of_target(self, target: dict[str, Any], name: str) -> pulumi.Input[str]:
+        """Return the value *name* of *target*, checked."""
+        whole = self.plan.whole
+        if not isinstance(whole, pulumi.Output):
+            return str(target[name])
+        return self.plan.part_of(
+            lambda made: getattr(self.read(made).mount_targets[0], name), {"mount_targets": [target]}
+        )
+
+
+_ANY_ZONE = "us-east-1a"
+"""In place of the zone of a mount target where its subnet is wanted alone."""
+
+
+def _target_name(target: MountTarget, index: int) -> str:
+    """Return the part of a mount target's name: its zone, or its number where the zone is an output."""
+    zone = target["availability_zone"]
+    return str(index) if lifting.is_output(zone) else str(zone)
 
 
 def _access_point(
     component: pulumi.ComponentResource,
     name: str,
     file_system_id: pulumi.Input[str],
-    efs: spec.EfsSpec,
-    *,
-    protect: bool,
+    plan: volume.Plan,
+    args: EfsVolumeArgs,
 ) -> aws.efs.AccessPoint | None:
-    point = efs.access_point
-    if point is None:
+    if args.get("access_point") is None:
         return None
-    owner = {"owner_uid": point.uid, "owner_gid": point.gid, "permissions": point.permissions}
+
+    def value(get: Callable[[spec.AccessPointSpec], Any]) -> lifting.Later[Any]:
+        return plan.part(lambda made: get(_point(made)), "access_point")
+
     return aws.efs.AccessPoint(
         name,
         file_system_id=file_system_id,
-        posix_user={"uid": point.uid, "gid": point.gid},
-        root_directory={"path": point.path, "creation_info": owner},
-        tags=aws_resources.tagged(component, efs.tags, identity.stack_id(component)),
-        opts=pulumi.ResourceOptions(parent=component, protect=protect),
-    )
-
-
-def _grant(  # noqa: PLR0917  # called by our own components only
-    component: pulumi.ComponentResource,
-    name: str,
-    file_system_id: pulumi.Input[str],
-    file_system_arn: pulumi.Output[str],
-    point_arn: pulumi.Output[str] | None,
-    actions: Sequence[str],
-    iam: EfsIam | FileSystemIam | None,
-) -> list[pulumi.Resource]:
-    """Let the role of the clients mount what the component makes, and refuse everyone else where that is wanted."""
-    if iam is None:
-        return []
-    child = pulumi.ResourceOptions(parent=component)
-    arns = pulumi.Output.all(file_system_arn, point_arn)
-    subject = "volume" if isinstance(component, EfsVolume) else "file system"
-    policy = aws.iam.Policy(
-        name,
-        description=f"What clients may do that mount the EFS {subject} {name} with iam",
-        policy=arns.apply(lambda known: json.dumps(policies.efs_policy(known[0], known[1], actions), indent=2)),
-        opts=child,
-    )
-    role = arguments.checked("role_name", iam["role_name"])
-    attached = aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)
-    if not iam.get("required"):
-        return [attached]
-    # Last, so that the clients of this volume are let in before everyone else is kept out.
-    others = aws.efs.FileSystemPolicy(
-        name,
-        file_system_id=file_system_id,
-        policy=arns.apply(
-            lambda known: json.dumps(policies.efs_file_system_policy(known[0], known[1], actions), indent=2)
+        posix_user={"uid": value(lambda point: point.uid), "gid": value(lambda point: point.gid)},
+        root_directory={
+            "path": value(lambda point: point.path),
+            "creation_info": {
+                "owner_uid": value(lambda point: point.uid),
+                "owner_gid": value(lambda point: point.gid),
+                "permissions": value(lambda point: point.permissions),
+            },
+        },
+        tags=aws_resources.tagged(
+            component,
+            plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
+            identity.stack_id(component),
         ),
-        opts=pulumi.ResourceOptions(parent=component, depends_on=[attached]),
+        opts=pulumi.ResourceOptions(parent=component, protect=volume.protects(args)),
     )
-    return [attached, others]
 
 
-def _subnet(target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:
-    """Return the subnet of *target*: the one that is named, else the default one of its zone."""
-    options = pulumi.InvokeOutputOptions(parent=parent)
-    if (subnet_id := target.get("subnet_id")) is not None:
-        return aws.ec2.get_subnet_output(id=arguments.checked("subnet_id", subnet_id), opts=options)
-    zone = target["availability_zone"]
-    return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
+def _efs(plan: model.VolumePlan) -> spec.EfsSpec:
+    return volume.source(plan, spec.EfsSpec)
+
+
+def _point(plan: model.VolumePlan) -> spec.AccessPointSpec:
+    point = _efs(plan).access_point
+    assert point is not None  # noqa: S101  # asked before
+    return point
+
+
+@dataclasses.dataclass(frozen=True)
+class _Grant:
+    """What the role of the clients may do with a file system."""
+
+    file_system_id: pulumi.Input[str]
+    file_system_arn: pulumi.Output[str]
+    point_arn: pulumi.Input[str] | None
+    actions: pulumi.Input[Sequence[str]]
+
+    def declare(
+        self,
+        component: pulumi.ComponentResource,
+        name: str,
+        role: pulumi.Input[str],
+        iam: EfsIam | FileSystemIam | None,
+    ) -> list[pulumi.Resource]:
+        """Let *role* mount what the component makes, and refuse everyone else where that is wanted."""
+        if iam is None:
+            return []
+        child = pulumi.ResourceOptions(parent=component)
+        subject = "volume" if isinstance(component, EfsVolume) else "file system"
+        policy = aws.iam.Policy(
+            name,
+            description=f"What clients may do that mount the EFS {subject} {name} with iam",
+            policy=self._document(policies.efs_policy),
+            opts=child,
+        )
+        attached = aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)
+        if not iam.get("required"):
+            return [attached]
+        # Last, so that the clients of this volume are let in before everyone else is kept out.
+        others = aws.efs.FileSystemPolicy(
+            name,
+            file_system_id=self.file_system_id,
+            policy=self._document(policies.efs_file_system_policy),
+            opts=pulumi.ResourceOptions(parent=component, depends_on=[attached]),
+        )
+        return [attached, others]
+
+    def _document(self, make: Callable[[str, str | None, Sequence[str]], Mapping[str, Any]]) -> pulumi.Output[str]:
+        known = pulumi.Output.all(self.file_system_arn, self.point_arn, self.actions)
+        return known.apply(lambda values: json.dumps(make(*values), indent=2))

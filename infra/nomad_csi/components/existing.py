@@ -19,7 +19,8 @@ class ExistingVolume(program.Component):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
         described = args.get("driver", "")
-        plan = volume.planned(name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
-        self.external_id = pulumi.Output.from_input(arguments.checked_external_id(described, args["external_id"]))
+        plan = arguments.volume_plan(name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
+        external_id = plan.part(lambda made: made.registration.external_id, "external_id")
+        self.external_id = pulumi.Output.from_input(external_id)
         self.registration_id = volume.register(self, name, plan, args, self.external_id).id
         self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})

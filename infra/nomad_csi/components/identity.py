@@ -32,6 +32,10 @@ class Scope:
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
+        self.plugin_keys: dict[str, pulumi.Input[Sequence[str]]] = {}
+        """The customer keys in the policy of each plugin."""
+        self.volume_keys: list[tuple[pulumi.Resource, pulumi.Input[str], pulumi.Input[str]]] = []
+        """Volumes with a customer key, the id of the plugin of each, and the key."""
 
 
 _SCOPE: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("scope", default=None)
@@ -50,24 +54,25 @@ def shared_scope(scope: Scope) -> Iterator[None]:
 
 def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id of the stack that *component* is in; known after its first `up`."""
-    scope = _scope()
-    if scope.stack_id is None:
+    own = scope()
+    if own.stack_id is None:
         provider = component.get_provider(_TYPE)
         options = pulumi.ResourceOptions(provider=provider) if provider else None
-        scope.stack_id = resources.StackIdentity(scope.name, stack=arguments.owner(), opts=options).stack_id
-    return scope.stack_id
+        own.stack_id = resources.StackIdentity(own.name, stack=arguments.owner(), opts=options).stack_id
+    return own.stack_id
 
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
-    scope, provider = _scope(), component.get_provider(_EBS)
+    own, provider = scope(), component.get_provider(_EBS)
     key = id(provider)
-    if key not in scope.checked:
-        scope.checked[key] = _checked(component, stack_id(component))
-    return scope.checked[key]
+    if key not in own.checked:
+        own.checked[key] = _checked(component, stack_id(component))
+    return own.checked[key]
 
 
-def _scope() -> Scope:
+def scope() -> Scope:
+    """Return the scope of the components that are declared now."""
     return _SCOPE.get() or _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
 
 

@@ -1,16 +1,20 @@
 """The component of a CSI plugin: its IAM policy, its jobs, the proof that it is healthy."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, program, resources
+from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, volume_keys
 from nomad_csi.components.argument_classes import CsiPluginArgs, Iam
 from nomad_csi.plan import model
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health_properties
+from nomad_csi.spec import model as spec
+
+Plan = lifting.Lifted[model.PluginPlan]
 
 NOT_IN_THE_SPEC = frozenset({"render_to", "templates"})
 """Arguments about files."""
@@ -27,50 +31,111 @@ class CsiPlugin(program.Component):
     def __init__(self, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the plugin *name*, which is also its id."""
         super().__init__("nomad-csi:index:CsiPlugin", name, {}, opts)
-        render_to = args.get("render_to")
         plan = arguments.plugin_plan(name, {key: value for key, value in args.items() if key not in NOT_IN_THE_SPEC})
         # What the caller wants made before (and removed after) the plugin concerns its jobs, not the component alone.
         caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         needs: list[pulumi.Resource] = self._grant(name, plan, args.get("iam"))
-        jobs: dict[str, resources.PluginJob] = {}
-        for job in plan.jobs:
-            hcl = documents.job_file(job, templates=args.get("templates"))
+        jobs: list[_Job] = []
+        for role in arguments.plugin_driver(args["driver"]).roles:
+            job = _Job(plan, role)
             # Controllers first; so a tear-down stops the node plugins, then the controllers, then the rest.
-            child = pulumi.ResourceOptions(parent=self, depends_on=[*needs, *jobs.values()])
-            jobs[job.job_id] = resources.PluginJob(
-                f"{name}-{job.role}",
-                job_id=job.job_id,
-                namespace=job.namespace,
-                hcl=hcl,
-                owner=arguments.owner(),
-                owner_id=identity.stack_id(self),
-                adopt=plan.adopt,
-                minimum_nomad=plan.minimum_nomad or None,
-                replace_for_type=job.says_type or None,
-                plugin_jobs=[each.job_id for each in plan.jobs],
-                opts=pulumi.ResourceOptions.merge(caller, child),
-            )
-            if render_to:
-                path = f"{render_to}/{job.file_name}"
-                file_opts = pulumi.ResourceOptions(parent=self)
-                resources.RenderedFile(f"{name}-{job.role}", path=path, content=hcl, opts=file_opts)
-        expected = plugin_health_properties.inputs_of(plan.expectation)
+            before = [*needs, *(each.resource for each in jobs)]
+            child = pulumi.ResourceOptions(parent=self, depends_on=before)
+            job.declare(self, name, args, pulumi.ResourceOptions.merge(caller, child))
+            jobs.append(job)
         health = resources.PluginHealth(
             name,
-            **expected,
-            jobs={job_id: job.job_modify_index for job_id, job in jobs.items()},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=list(jobs.values())),
+            **_expected(plan),
+            jobs=_by_id([job.job_id for job in jobs], [job.resource.job_modify_index for job in jobs]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[job.resource for job in jobs]),
         )
         self.plugin_id = health.plugin_id
-        self.job_ids = pulumi.Output.from_input(list(jobs))
+        self.job_ids = pulumi.Output.all(*[job.job_id for job in jobs])
         self.register_outputs({"pluginId": self.plugin_id, "jobIds": self.job_ids})
 
-    def _grant(self, name: str, plan: model.PluginPlan, iam: Iam | None) -> list[pulumi.Resource]:
+    def _grant(self, name: str, plan: Plan, iam: Iam | None) -> list[pulumi.Resource]:
         """Give the policy of *plan* to its role. Return what the jobs must wait for."""
-        if plan.iam_policy is None or iam is None:
+        if iam is None or arguments.plugin_driver(plan.arguments["driver"]).storage != "ebs":
             return []
         child = pulumi.ResourceOptions(parent=self)
-        document = json.dumps(plan.iam_policy.document, indent=2)
-        policy = aws.iam.Policy(name, description=plan.iam_policy.description, policy=document, opts=child)
-        role = arguments.checked("role_name", iam["role_name"])
+        document = plan.part(
+            lambda made: json.dumps(_policy(made).document, indent=2),
+            "aws_region",
+            "iam.create_volumes",
+            "iam.kms_key_arns",
+            "iam.volume_ids",
+        )
+        description = plan.part(lambda made: _policy(made).description, "iam.create_volumes", "image")
+        policy = aws.iam.Policy(name, description=description, policy=document, opts=child)
+        role = plan.part(lambda made: _policy(made).role_name, "iam.role_name")
+        volume_keys.note_plugin(name, plan.part(_key_arns, "iam.kms_key_arns"))
         return [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]
+
+
+class _Job:
+    """One job of a plugin."""
+
+    resource: resources.PluginJob
+    job_id: lifting.Later[str]
+
+    def __init__(self, plan: Plan, role: spec.PluginRole) -> None:
+        self._plan = plan
+        self._role = role
+        self.job_id = self._part(lambda job: job.job_id, "job_ids")
+
+    def _part(self, get: Callable[[model.PluginJob], Any], *names: str) -> lifting.Later[Any]:
+        return self._plan.part(lambda made: get(next(job for job in made.jobs if job.role == self._role)), *names)
+
+    def declare(self, component: CsiPlugin, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions) -> None:
+        """Declare the job, and its file where there are files."""
+        templates, plan = args.get("templates"), self._plan
+        hcl = self._part(lambda job: documents.job_file(job, templates=templates), *plan.but("iam"))
+        self.resource = resources.PluginJob(
+            f"{name}-{self._role}",
+            job_id=self.job_id,
+            namespace=self._part(lambda job: job.namespace, "namespace"),
+            hcl=hcl,
+            owner=arguments.owner(),
+            owner_id=identity.stack_id(component),
+            adopt=plan.part(lambda made: made.adopt, "adopt"),
+            minimum_nomad=plan.part(lambda made: made.minimum_nomad or None, "image"),
+            replace_for_type=self._part(lambda job: job.says_type or None, "monolith"),
+            plugin_jobs=plan.part(lambda made: [job.job_id for job in made.jobs], "job_ids"),
+            opts=opts,
+        )
+        if args.get("render_to"):
+            path = f"{args['render_to']}/{model.job_file_name(name, self._role)}"
+            file_opts = pulumi.ResourceOptions(parent=component)
+            resources.RenderedFile(f"{name}-{self._role}", path=path, content=hcl, opts=file_opts)
+
+
+def _key_arns(made: model.PluginPlan) -> Sequence[str]:
+    return made.iam_policy.kms_key_arns if made.iam_policy else ()
+
+
+def _policy(made: model.PluginPlan) -> model.IamPolicy:
+    assert made.iam_policy is not None  # noqa: S101  # asked before
+    return made.iam_policy
+
+
+def _expected(plan: Plan) -> dict[str, Any]:
+    """Return the arguments of the resource that waits for the plugin."""
+    if not isinstance(plan.whole, pulumi.Output):
+        return dict(plugin_health_properties.inputs_of(plan.whole.expectation))
+    own = {"pluginId": (), "driver": (), "namespace": ("namespace",)}
+    return {
+        name: plan.part(
+            lambda made, name=name: plugin_health_properties.inputs_of(made.expectation).get(name),  # type: ignore[misc]
+            *own.get(name, plan.but("iam")),
+        )
+        for name in plugin_health_properties.INPUTS
+        if name != "jobs"
+    }
+
+
+def _by_id(ids: Sequence[lifting.Later[str]], values: Sequence[pulumi.Output[Any]]) -> pulumi.Input[Mapping[str, Any]]:
+    """Return *values* by *ids*, which may be outputs."""
+    if not lifting.has_output(ids):
+        return dict(zip(map(str, ids), values, strict=True))
+    known = pulumi.Output.all(pulumi.Output.all(*ids), pulumi.Output.all(*values))
+    return known.apply(lambda pair: dict(zip(*pair, strict=True)))

@@ -22,7 +22,12 @@ and every other exception with its traceback.
 
 
 class ProgramError(errors.NomadCsiError, pulumi.RunError):
-    """Why a component was not declared; the error of the library is its cause."""
+    """
+    Why a component was not declared, or what is wrong with an output in its arguments.
+
+    It is no `ValueError`: the SDK puts the steps on the way to a resource in front of the text of these.
+    Source: pulumi SDK 3.272, ``pulumi/runtime/rpc.py``, ``serialize_properties``.
+    """
 
 
 class Component(pulumi.ComponentResource):

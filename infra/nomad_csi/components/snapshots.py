@@ -25,24 +25,27 @@ class EbsSnapshots(program.Component):
         super().__init__("nomad-csi:index:EbsSnapshots", name, {}, opts)
         schedule = arguments.schedule(name, args, EbsSnapshotsArgs, ("kms_key_arns",))
         role, needs = _role(self, f"{name}-snapshots", snapshots.DLM_SERVICE, snapshots.DLM_POLICY)
-        if key_arns := args.get("kms_key_arns"):
+        if key_arns := arguments.checked("kms_key_arns", args.get("kms_key_arns") or [], f"EbsSnapshots {name}"):
             needs = [*needs, *self._keys(name, role, key_arns)]
         policy = aws.dlm.LifecyclePolicy(
             name,
             description=f"Snapshots {name} made for Nomad volumes",
             execution_role_arn=role.arn,
             state="ENABLED",
-            policy_details=snapshots.policy_details(name, schedule, arguments.owner()),
+            policy_details=schedule.part(
+                lambda made: snapshots.policy_details(name, made, arguments.owner()), *schedule.but("kms_key_arns")
+            ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=needs),
         )
         self.schedule = pulumi.Output.from_input(name)
         self.policy_id = policy.id
         self.register_outputs({"schedule": self.schedule, "policyId": self.policy_id})
 
-    def _keys(self, name: str, role: aws.iam.Role, key_arns: Sequence[pulumi.Input[str]]) -> list[pulumi.Resource]:
+    def _keys(self, name: str, role: aws.iam.Role, key_arns: pulumi.Input[Sequence[str]]) -> list[pulumi.Resource]:
         child = pulumi.ResourceOptions(parent=self)
-        known = pulumi.Output.all(*[arguments.checked("kms_key_arn", arn) for arn in key_arns])
-        document = known.apply(lambda arns: json.dumps(snapshots.kms_policy(arns), indent=2))
+        document = pulumi.Output.from_input(key_arns).apply(
+            lambda arns: json.dumps(snapshots.kms_policy(arns), indent=2)
+        )
         policy = aws.iam.Policy(f"{name}-keys", description=f"Keys for snapshots {name}", policy=document, opts=child)
         return [aws_resources.attach(f"{name}-keys", role=role.name, policy_arn=policy.arn, opts=child)]
 
@@ -59,15 +62,21 @@ class EfsBackups(program.Component):
         """Declare the schedule *name* for the file systems that are named."""
         super().__init__("nomad-csi:index:EfsBackups", name, {}, opts)
         own = ("file_system_arns", "kms_key_arn", "protect")
+        source = f"EfsBackups {name}"
         schedule = arguments.schedule(name, args, EfsBackupsArgs, own)
         child = pulumi.ResourceOptions(parent=self)
         role, needs = _role(self, f"{name}-backups", snapshots.BACKUP_SERVICE, snapshots.BACKUP_POLICY)
         vault = aws.backup.Vault(
             name,
-            kms_key_arn=arguments.checked("kms_key_arn", args.get("kms_key_arn")),
+            kms_key_arn=arguments.checked("kms_key_arn", args.get("kms_key_arn"), source),
             opts=pulumi.ResourceOptions(parent=self, protect=args.get("protect", True)),
         )
-        rule: Any = snapshots.backup_rule(name, schedule) | {"target_vault_name": vault.name}
+        rule: Any = {"target_vault_name": vault.name}
+        for key in snapshots.BACKUP_RULE:
+            rule[key] = schedule.part(
+                lambda made, key=key: snapshots.backup_rule(name, made)[key],  # type: ignore[misc]
+                *schedule.but(*own),
+            )
         plan = aws.backup.Plan(name, rules=[rule], opts=child)
         # By ARN: what is chosen by tag only is left out silently where the account has not opted in to EFS.
         # Source: AWS Backup developer guide, "Assign resources with AWS CLI", 2026-11.
@@ -75,7 +84,7 @@ class EfsBackups(program.Component):
             name,
             plan_id=plan.id,
             iam_role_arn=role.arn,
-            resources=list(args["file_system_arns"]),
+            resources=arguments.checked("file_system_arns", args["file_system_arns"], source),
             opts=pulumi.ResourceOptions(parent=self, depends_on=needs),
         )
         self.plan_id = plan.id

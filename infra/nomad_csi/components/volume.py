@@ -2,36 +2,55 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, identity, resources
+from nomad_csi.components import arguments, identity, lifting, resources
 from nomad_csi.plan import model, volume_forms
 from nomad_csi.render import documents
 from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
+Plan = lifting.Lifted[model.VolumePlan]
 
-def planned(
-    name: str, args: Mapping[str, Any], kind: Any, described: Any, **source: type[spec.Model]
-) -> model.VolumePlan:
-    """
-    Return the plan of the volume of the component *name* with the arguments *args* of the class *kind*.
+_DEPENDS_ON = {
+    "name": ("name", "volume_id"),
+    "required_topologies": ("topologies", "availability_zone"),
+    **dict.fromkeys(
+        ("capacity_min_bytes", "capacity_max_bytes"),
+        ("capacity_min_gib", "capacity_min_bytes", "capacity_max_gib", "capacity_max_bytes"),
+    ),
+}
+"""Properties of a registration that depend on other arguments than that of their name."""
 
-    *described* is its driver, by name or by description; *source* the part of a volume in the spec that says where the
-    storage comes from, such as ``ebs``, and its model. Raises `errors.SpecError` with all problems.
-    """
-    of_volume = spec.VolumeSpec.model_fields.keys() - {"id", *spec.SOURCES}
-    parts = {part: arguments.chosen(args, *of_part.model_fields) for part, of_part in source.items()}
-    document = arguments.chosen(args, *of_volume) | parts
-    return arguments.volume_plan(args.get("volume_id") or name, args, kind, described, document)
+_SEPARATE = ("pluginId", "secrets", "mountOptions", "externalId")
+"""Properties of a registration that do not come from the plan."""
+
+
+SourceT = TypeVar("SourceT", spec.EbsSpec, spec.EfsSpec, spec.CreateSpec)
+
+
+def source(made: model.VolumePlan, kind: type[SourceT]) -> SourceT:
+    """Return the storage of a plan, which was made with a part of this *kind*."""
+    assert isinstance(made.source, kind)  # noqa: S101  # see above
+    return made.source
+
+
+def key(plan: Plan) -> lifting.Later[str]:
+    """Return ``namespace/volume_id``."""
+    return plan.part(lambda made: made.key, "namespace", "volume_id")
+
+
+def protects(args: Mapping[str, Any]) -> bool:
+    """Return whether the storage is neither deleted nor replaced."""
+    return bool(args.get("protect", True))
 
 
 def register(  # noqa: PLR0917  # called by our own components only
     component: pulumi.ComponentResource,
     name: str,
-    plan: model.VolumePlan,
+    plan: Plan,
     args: Mapping[str, Any],
     external_id: pulumi.Input[str],
     storage: Sequence[pulumi.Resource] = (),
@@ -50,13 +69,13 @@ def register(  # noqa: PLR0917  # called by our own components only
     registration = resources.VolumeRegistration(
         name,
         **document_inputs(component, plan, plugin_id, args) | {"external_id": external_id},
-        protect=plan.protect,
+        protect=protects(args),
         storage={
             "location": location,
             "owned": bool(storage),
             **({"part": True} if is_part else {}),
-            "shared": plan.registration.shares_storage,
-            "settings": list(plan.context_settings),
+            "shared": plan.part(lambda made: made.registration.shares_storage, "shares_storage"),
+            "settings": plan.part(lambda made: list(made.context_settings), "context", "external_id"),
         },
         opts=pulumi.ResourceOptions(parent=component, depends_on=[*storage, *after]),
     )
@@ -65,44 +84,59 @@ def register(  # noqa: PLR0917  # called by our own components only
 
 
 def write_file(
-    component: pulumi.ComponentResource,
-    name: str,
-    plan: model.VolumePlan,
-    args: Mapping[str, Any],
-    **known_later: pulumi.Input[str],
+    component: pulumi.ComponentResource, name: str, plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]
 ) -> None:
-    """Write the volume file of *plan*, where *args* want one, once what is *known_later* of its registration is."""
+    """Write the volume file of *plan*, where *args* want one, with its *own* values in the registration."""
     if not args.get("render_to"):
         return
+    opts = pulumi.ResourceOptions(parent=component)
+    path = plan.part(lambda made: f"{args['render_to']}/{made.file_name}", "namespace", "volume_id")
+    resources.RenderedFile(name, path=path, content=content(plan, args, **own), opts=opts)
 
-    def rendered(known: dict[str, Any]) -> str:
-        document = dataclasses.replace(plan.registration, **known)
-        return documents.volume_file(document, made_by_plugin=plan.made_by_plugin, templates=args.get("templates"))
 
-    path, content = f"{args['render_to']}/{plan.file_name}", pulumi.Output.all(**known_later).apply(rendered)
-    resources.RenderedFile(name, path=path, content=content, opts=pulumi.ResourceOptions(parent=component))
+def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pulumi.Output[str]:
+    """Return the volume file of *plan*, with its *own* values in the registration."""
+
+    def rendered(made: model.VolumePlan, **known: Any) -> str:
+        document = dataclasses.replace(made.registration, **known)
+        return documents.volume_file(document, made_by_plugin=made.made_by_plugin, templates=args.get("templates"))
+
+    return pulumi.Output.all(made=plan.whole, **own).apply(lambda known: rendered(**known))
 
 
 def document_inputs(
-    component: pulumi.ComponentResource, plan: model.VolumePlan, plugin_id: pulumi.Input[str], args: Mapping[str, Any]
+    component: pulumi.ComponentResource, plan: Plan, plugin_id: pulumi.Input[str], args: Mapping[str, Any]
 ) -> dict[str, Any]:
     """
     Return the registration of *plan* as arguments of a resource class, without what a plugin writes itself.
 
     What may be secret comes from *args*: the plan has placeholders for it.
     """
-    options = plan.registration.mount_options
-    document = dataclasses.replace(
-        plan.registration, mount_options=dataclasses.replace(options, mount_flags=()), secrets={}
-    )
-    written = volume_forms.write(document, "property")
-    flags = list((args.get("mount_options") or {}).get("mount_flags") or ())
-    mount = written.pop("mountOptions", {}) | ({"mountFlags": flags} if flags else {})
-    return {properties.python_name(name): value for name, value in written.items()} | {
+    flags = arguments.mount_flags(args) if args.get("mount_options") is not None else []
+    fs_type = plan.part(lambda made: made.registration.mount_options.fs_type or None, "mount_options.fs_type")
+    mount = {"fsType": fs_type, "mountFlags": flags}
+    return {properties.python_name(name): value for name, value in _document(plan).items() if value} | {
         "plugin_id": plugin_id,
-        "mount_options": mount,
-        "secrets": args.get("secrets"),
+        "mount_options": {name: value for name, value in mount.items() if value},
+        "secrets": arguments.checked("secrets", args["secrets"]) if args.get("secrets") else None,
         "owner": arguments.owner(),
         "owner_id": identity.stack_id(component),
-        "adopt": plan.adopt,
+        "adopt": plan.part(lambda made: made.adopt, "adopt"),
     }
+
+
+def _document(plan: Plan) -> dict[str, Any]:
+    """Return the properties of a registration that come from *plan*; those without a value may be missing."""
+    if not isinstance(plan.whole, pulumi.Output):
+        return {name: value for name, value in _form(plan.whole).items() if name not in _SEPARATE}
+    names = dict.fromkeys(item.property.partition(".")[0] for item in volume_forms.FIELDS)
+    return {name: _property(plan, name) for name in names if name not in _SEPARATE}
+
+
+def _property(plan: Plan, name: str) -> lifting.Later[Any]:
+    argument = properties.python_name(name)
+    return plan.part(lambda made: _form(made).get(name), *_DEPENDS_ON.get(argument, (argument,)))
+
+
+def _form(made: model.VolumePlan) -> dict[str, Any]:
+    return volume_forms.write(made.registration, "property")

@@ -100,6 +100,11 @@ ANY_ACTIONS = ("elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
 """Actions of clients in a shared file system; `ROOT_ACCESS` is added on request."""
 
 
+def any_actions(*, root_access: bool) -> tuple[str, ...]:
+    """Return the IAM actions of clients in a shared file system."""
+    return tuple(sorted((*ANY_ACTIONS, *([ROOT_ACCESS] if root_access else []))))
+
+
 def efs_policy(file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]) -> Mapping[str, Any]:
     """Return the policy of a role that mounts the file system, only through its access point where it has one."""
     through = {"StringEquals": {"elasticfilesystem:AccessPointArn": access_point_arn}} if access_point_arn else None

@@ -108,7 +108,12 @@ class PluginJob:
     @property
     def file_name(self) -> str:
         """Path of the job file below the output folder: ``jobs/aws-ebs0-controller.nomad.hcl``."""
-        return f"jobs/{self.plugin_id}-{self.role}.nomad.hcl"
+        return job_file_name(self.plugin_id, self.role)
+
+
+def job_file_name(plugin_id: str, role: str) -> str:
+    """Return the path of the file of a plugin's job below the output folder."""
+    return f"jobs/{plugin_id}-{role}.nomad.hcl"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +177,8 @@ class IamPolicy:
     role_name: str
     description: str
     document: Mapping[str, Any]
+    kms_key_arns: tuple[str, ...] = ()
+    """Customer keys that the document allows to use."""
 
 
 @dataclass(frozen=True, kw_only=True)

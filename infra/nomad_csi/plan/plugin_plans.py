@@ -95,10 +95,11 @@ def _policy(
 ) -> model.IamPolicy | None:
     if plugin.iam is None or plugin.aws_region is None or driver.storage != "ebs":
         return None
+    key_arns = (*plugin.iam.kms_key_arns, *kms_key_arns(volumes))
     document = iam.ebs_policy(
         plugin.aws_region,
         volume_ids=[*plugin.iam.volume_ids, *existing_volume_ids(volumes)],
-        kms_key_arns=[*plugin.iam.kms_key_arns, *kms_key_arns(volumes)],
+        kms_key_arns=key_arns,
         create_volumes=plugin.iam.create_volumes or any(volume.create for volume in volumes),
     )
     return model.IamPolicy(
@@ -106,6 +107,7 @@ def _policy(
         role_name=plugin.iam.role_name,
         description=f"What the {driver.called} CSI controller of the Nomad plugin {plugin.id} calls",
         document=document,
+        kms_key_arns=key_arns,
     )
 
 

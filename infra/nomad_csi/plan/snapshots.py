@@ -108,6 +108,10 @@ hashicorp/terraform-provider-aws, ``internal/service/backup/plan.go`` (``complet
 """
 
 
+BACKUP_RULE = ("rule_name", "schedule", "start_window", "completion_window", "lifecycle")
+"""Keys of a rule."""
+
+
 def backup_rule(name: str, schedule: spec.SnapshotScheduleSpec) -> dict[str, Any]:
     """Return the rule of Pulumi's ``aws.backup.Plan``, without its vault."""
     return {

@@ -1,14 +1,16 @@
 """Serve the components to programs in other languages; a Python program has them in its own process."""
 
+import asyncio
 import contextlib
+import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from typing import Any
 
 import pulumi
 from pulumi import provider
-from pulumi.output import Unknown
+from pulumi.output import UNKNOWN, Unknown, contains_unknowns
 from pulumi.provider import server
 from pulumi.provider.experimental import analyzer, component, util
 
@@ -21,6 +23,56 @@ from nomad_csi.provider import schema
 # empty one, and leaves a whole number as the float that it is on the wire (pulumi SDK 3.272,
 # ``pulumi/provider/experimental/component.py``, ``ComponentProvider.map_input_properties``). This conversion keeps all
 # values, so that the spec validates them, with its own error messages.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Origin:
+    """What an output says about each leaf in it."""
+
+    dependencies: frozenset[pulumi.Resource]
+    is_secret: bool
+
+    def leaf(self, value: Any) -> pulumi.Output[Any]:
+        """Return an output of *value*; an unknown value stays unknown."""
+        return pulumi.Output(set(self.dependencies), _done(value), _done(True), _done(self.is_secret))
+
+
+async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> Any:
+    """
+    Return the input *value*, at *path* of the schema's names, with an output for each leaf of what is one output.
+
+    The SDK makes one output of a whole input where any part of it depends on a resource or is secret. Each leaf keeps
+    the dependencies, and whether it is secret. What must be known when the program runs is taken out, where it is.
+    """
+    if isinstance(value, pulumi.Output):
+        above = origin or _Origin(frozenset(), is_secret=False)
+        is_secret = await value.is_secret() or above.is_secret
+        own = _Origin(above.dependencies | await value.resources(), is_secret)
+        inside = await value.future(with_unknowns=True)
+        is_unknown = not await value.is_known() and not contains_unknowns(inside)
+        return await opened(UNKNOWN if is_unknown else inside, path, own)
+    if isinstance(value, Mapping):
+        return {name: await opened(item, f"{path}.{name}".lstrip("."), origin) for name, item in value.items()}
+    if isinstance(value, list):
+        return [await opened(item, f"{path}[]", origin) for item in value]
+    if origin is None or value is None:
+        return value
+    is_taken_out = path in _plain() and not origin.is_secret and not isinstance(value, Unknown)
+    return value if is_taken_out else origin.leaf(value)
+
+
+def _done(value: Any) -> Awaitable[Any]:
+    future = asyncio.get_running_loop().create_future()
+    future.set_result(value)
+    return future
+
+
+@functools.cache
+def _plain() -> frozenset[str]:
+    """Return the paths of the arguments that are no outputs."""
+    from nomad_csi.components import arguments  # noqa: PLC0415  # see `Hosted`
+
+    return frozenset(".".join(map(util.camel_case, path.split("."))) for path in arguments.PLAIN)
 
 
 def component_arguments(

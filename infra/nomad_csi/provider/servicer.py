@@ -122,6 +122,12 @@ class Servicer(server.ProviderServicer):
         except server.ComponentInitError as error:
             await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error.inner))
 
+    @staticmethod
+    async def _construct_inputs(inputs: Any, input_dependencies: Any) -> dict[str, Any]:
+        """Return the inputs of a component, with outputs only where their leaves are."""
+        given = await server.ProviderServicer._construct_inputs(inputs, input_dependencies)  # noqa: SLF001  # overridden
+        return {name: await hosting.opened(value, name) for name, value in given.items()}
+
     async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
         try:
             return await asyncio.to_thread(work, request)

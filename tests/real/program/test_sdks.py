@@ -43,9 +43,9 @@ class Language:
         if self.folder == "typescript":
             return f" taskDriver: {json.dumps(camel(values))},"
         text = {"Name": "name", "Command": "command", "ClientDataDir": "client_data_dir"}
-        fields = [f"{field}: pulumi.StringRef({json.dumps(values[name])})," for field, name in text.items()]
-        words = ", ".join(json.dumps(word) for word in values["arguments"])
-        return f" TaskDriver: &nomadcsi.TaskDriverArgs{{{' '.join(fields)} Arguments: []string{{{words}}}}},"
+        fields = [f"{field}: pulumi.String({json.dumps(values[name])})," for field, name in text.items()]
+        words = ", ".join(f"pulumi.String({json.dumps(word)})" for word in values["arguments"])
+        return f" TaskDriver: &nomadcsi.TaskDriverArgs{{{' '.join(fields)} Arguments: pulumi.StringArray{{{words}}}}},"
 
 
 LANGUAGES = [
@@ -60,7 +60,7 @@ LANGUAGES = [
         folder="go",
         needs=("pulumi-language-go", "go"),
         program="main.go",
-        after='AwsRegion: pulumi.StringRef("us-east-1"),',
+        after='AwsRegion: pulumi.String("us-east-1"),',
         check=("go", "build", "-o", "/dev/null", "."),
     ),
 ]
@@ -108,6 +108,45 @@ def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, worl
     assert outputs == {"externalId": external_id, "registrationId": "default/mysql"}
     assert (volume["ID"], volume["PluginID"], external_id[:4]) == ("mysql", "aws-ebs0", "vol-")
     assert "9 deleted" in gone, gone
+
+
+OUTPUTS = """
+    volumeId: pulumi.interpolate`${plugin.pluginId}-mysql`,
+    tags: { plugin: plugin.pluginId, team: "db" },
+    snapshots: [nightly.schedule],
+    mountOptions: { fsType: "ext4", mountFlags: [pulumi.secret("noatime")] },
+"""
+
+
+def test_outputs_stand_in_every_part_of_an_argument(stack, world, tmp_path):
+    """A TypeScript program: in a text, a map, a list and an object; only the mount options are secret, for a flag is."""
+    [language] = [one for one in LANGUAGES if one.folder == "typescript"]
+    if absent := language.absent:
+        pytest.skip(f"not on PATH: {', '.join(absent)}")
+    folder = tmp_path / "outputs"
+    shutil.copytree(EXAMPLES / language.folder, folder)
+    text = (folder / language.program).read_text()
+    text = text.replace(language.after, language.after + language.task_driver(world.task_driver))
+    text = text.replace("    protect: false,", OUTPUTS + "    protect: false,")
+    text = text.replace("import { CsiPlugin,", "import { CsiPlugin, EbsSnapshots,")
+    head = 'import * as pulumi from "@pulumi/pulumi";\n'
+    nightly = 'const nightly = new EbsSnapshots("nightly", { keep: 7 });\n'
+    (folder / language.program).write_text(head + text.replace("const plugin", nightly + "const plugin", 1))
+    written = stack(folder, **tools("npm"))
+
+    written.command("plugin", "install")
+    written.run("package", "add", PLUGIN)
+    written.run("preview")
+    written.run("up", "--yes", "--skip-preview")
+    found = {item["type"]: item["inputs"] for item in written.resources().values() if item["custom"]}
+    written.run("up", "--yes", "--skip-preview", "--expect-no-changes")
+    written.run("destroy", "--yes", "--skip-preview")
+
+    registration, disk = found["nomad-csi:index:VolumeRegistration"], found["aws:ebs/volume:Volume"]
+    assert registration["volumeId"] == "aws-ebs0-mysql"
+    assert [name for name, value in registration.items() if "ciphertext" in value] == ["mountOptions"]
+    assert (disk["tags"]["plugin"], disk["tags"]["team"]) == ("aws-ebs0", "db")
+    assert disk["tags"]["nomad-csi:snapshots/nightly"] == registration["owner"]
 
 
 def tools(name):

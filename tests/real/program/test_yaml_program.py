@@ -103,6 +103,52 @@ def test_nested_names_numbers_and_secrets_arrive(project):
     assert (health["inputs"]["timeoutS"], health["outputs"]["expectedNodes"]) == (60, 2)
 
 
+def test_outputs_stand_in_every_part_of_an_argument(project):
+    """In a list, in a map, in a text and in an object: known where the engine knows them; a secret one stays secret."""
+
+    def change(resources):
+        resources["nightly"] = {"type": "nomad-csi:index:EbsSnapshots", "properties": {"keep": 7}}
+        resources["mysql"]["properties"] |= {
+            "volumeId": "mysql-${nightly.schedule}",
+            "snapshots": ["${nightly.schedule}"],
+            "tags": {"schedule": "${nightly.schedule}", "password": {"fn::secret": SECRET}},
+            "capabilities": [{"accessMode": "single-node-${writer}", "attachmentMode": "file-system"}],
+        }
+
+    written = project(change, "outputs")
+    document = yaml.safe_load((written.folder / "Pulumi.yaml").read_text())
+    document["variables"] = {"writer": {"fn::split": ["-", "a-writer"]}}
+    document["resources"]["mysql"]["properties"]["capabilities"][0]["accessMode"] = "single-node-${writer[1]}"
+    (written.folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
+
+    told = [written.run("preview"), written.run("up", "--yes", "--skip-preview")]
+    told.append(written.run("up", "--yes", "--skip-preview", "--expect-no-changes"))
+    found = {item["type"]: item for item in written.resources().values()}
+    told += [json.dumps(list(found.values())), written.run("destroy", "--yes", "--skip-preview")]
+
+    assert not [text for text in told if SECRET in text]
+    registration = found["nomad-csi:index:VolumeRegistration"]["inputs"]
+    assert registration["volumeId"] == "mysql-nightly"
+    assert registration["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
+    assert "ciphertext" in found["aws:ebs/volume:Volume"]["inputs"]["tags"]
+
+
+def test_wrong_output_is_one_clean_line(project):
+    """With the component and the argument, as for a value."""
+
+    def change(resources):
+        resources["mysql"]["properties"]["namespace"] = "team ${aws-ebs0.pluginId}"
+
+    written = project(change, "wrong-output")
+
+    text = written.run("up", "--yes", "--skip-preview", code=1)
+
+    assert "EbsVolume mysql: 1 problem" in text
+    assert "namespace: expected letters, digits and '-', got 'team aws-ebs0'" in text
+    assert "Traceback" not in text
+    assert "While processing" not in text
+
+
 def test_what_the_rules_refuse_is_one_clean_line(project):
     """All problems of a component, in the words of the spec, without a traceback; on one line."""
     written = project(

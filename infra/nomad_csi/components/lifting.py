@@ -1,0 +1,161 @@
+"""
+Plans of arguments that may be outputs: made at once, or as soon as the outputs are known.
+
+A resource gets parts of a plan. Each part waits for the arguments that it depends on, and for no other: so a preview
+shows all that is known, a secret marks only what it reaches, and storage does not wait for the plugin that serves it.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar, Union
+
+import pulumi
+
+from nomad_csi import errors
+from nomad_csi.components import program
+from nomad_csi.text import foreign
+
+T = TypeVar("T")
+PlanT = TypeVar("PlanT")
+Later: TypeAlias = Union[T, "pulumi.Output[T]"]  # no operator takes a string
+"""A value, or an output of it where it depends on one."""
+
+
+def has_output(value: Any) -> bool:
+    """Return whether *value*, or any part of it, is an output."""
+    if isinstance(value, Mapping):
+        return any(map(has_output, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(has_output, value))
+    return is_output(value)
+
+
+def is_output(value: Any) -> bool:
+    """Return whether *value* itself is known later."""
+    return isinstance(value, pulumi.Output) or inspect.isawaitable(value)
+
+
+def when_known(value: Any, function: Callable[[Any], T]) -> Later[T]:
+    """Return *function* of *value*: at once where no part of it is an output, else an output of the result."""
+    if not has_output(value):
+        return function(value)
+    lifted: pulumi.Output[Any] = pulumi.Output.from_input(_containers(value))
+
+    async def run(known: Any) -> T:
+        try:
+            return function(_settled(known))
+        except errors.NomadCsiError as error:
+            shown = _without_secrets(error) if await lifted.is_secret() else error
+            raise program.ProgramError(foreign.visible(str(shown))) from None
+
+    return lifted.apply(run)
+
+
+def after(check: pulumi.Output[Any], value: Later[T]) -> pulumi.Output[T]:
+    """Return *value*, which fails where *check* is known and fails; it depends on nothing else of *check*."""
+
+    async def checked(known: T) -> T:
+        await check.future()
+        return known
+
+    return pulumi.Output.from_input(value).apply(checked, run_with_unknowns=True)
+
+
+def _containers(value: Any) -> Any:
+    """Return *value* with mappings and sequences of the classes that the SDK looks into."""
+    if isinstance(value, Mapping):
+        return {name: _containers(item) for name, item in value.items()}
+    return [_containers(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _settled(value: Any) -> Any:
+    """Return *value* of outputs with integers for whole floats, as the wire has floats only, and without None."""
+    if isinstance(value, Mapping):
+        return {name: _settled(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_settled(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _without_secrets(error: errors.NomadCsiError) -> errors.NomadCsiError:
+    if not isinstance(error, errors.SpecError):
+        return error
+    hidden = tuple(dataclasses.replace(problem, got="[secret]") for problem in error.problems)
+    return errors.SpecError(hidden, error.source)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lifted(Generic[PlanT]):
+    """A plan, and the arguments that it is made of."""
+
+    arguments: Mapping[str, Any]
+    plan: Callable[[Mapping[str, Any]], PlanT]
+    """Makes the plan of all arguments, by all rules. Raises `errors.SpecError` with all problems."""
+
+    sketch: Callable[[Mapping[str, Any]], PlanT]
+    """
+    Makes a plan of some of the arguments, of which only the parts that depend on these are right.
+
+    It checks values, but no rules between arguments: some are missing.
+    """
+
+    whole: Later[PlanT] = dataclasses.field(init=False)
+    """The plan; an output where an argument is one."""
+
+    _sketches: dict[tuple[str, ...], Later[PlanT]] = dataclasses.field(init=False, default_factory=dict)
+    """Sketches by the names of their arguments: many parts depend on the same ones."""
+
+    def __post_init__(self) -> None:
+        """Make the plan where nothing is an output."""
+        object.__setattr__(self, "whole", when_known(self.arguments, self.plan))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether an argument is an output."""
+        return isinstance(self.whole, pulumi.Output)
+
+    def part(self, get: Callable[[PlanT], Any], *names: str) -> Later[Any]:
+        """
+        Return a part of the plan, which depends on the arguments *names*, each a name or ``CONTAINER.NAME``.
+
+        Where it is an output, it fails with the problems of the whole plan once all of that is known.
+        """
+        if names not in self._sketches:
+            self._sketches[names] = self._sketched(_chosen(self.arguments, names))
+        return self._of(self._sketches[names], get)
+
+    def part_of(self, get: Callable[[PlanT], Any], arguments: Mapping[str, Any]) -> Later[Any]:
+        """Return a part of the plan, which depends on these *arguments*."""
+        return self._of(self._sketched(arguments), get)
+
+    def _sketched(self, arguments: Mapping[str, Any]) -> Later[PlanT]:
+        return when_known(arguments, self.sketch) if self.is_late else self.whole
+
+    def _of(self, sketch: Later[PlanT], get: Callable[[PlanT], Any]) -> Later[Any]:
+        if not isinstance(self.whole, pulumi.Output):
+            return get(self.whole)
+        value = sketch.apply(get) if isinstance(sketch, pulumi.Output) else get(sketch)
+        # What is empty is left out by those who use it; nothing has to wait for it.
+        return after(self.whole, value) if isinstance(value, pulumi.Output) or value else value
+
+    def but(self, *names: str) -> tuple[str, ...]:
+        """Return the names of all arguments except *names*."""
+        return tuple(name for name in self.arguments if name not in names)
+
+
+def _chosen(arguments: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return those of *arguments* that are named; of ``a.b`` only ``b``, unless ``a`` is an output as a whole."""
+    found: dict[str, Any] = {}
+    for name in names:
+        top, _, inner = name.partition(".")
+        value = arguments.get(top)
+        if value is None:
+            continue
+        if not inner or not isinstance(value, Mapping):
+            found[top] = value
+        elif value.get(inner) is not None:
+            found.setdefault(top, {})[inner] = value[inner]
+        else:
+            found.setdefault(top, {})
+    return found
