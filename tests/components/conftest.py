@@ -8,16 +8,12 @@ import pulumi
 import pytest
 from pulumi.runtime import mocks
 
-SECRET_MARKER = "4dabf18193072939515e22adb298388d"
-CLUSTER_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
-STACK_ID = "9f86d081884c7d65"
-SUBNET = {"id": "subnet-0default", "vpcId": "vpc-1", "availabilityZone": "us-east-1a"}
+from nomad_csi import testing
 
-ARNS = {
-    "aws:efs/accessPoint:AccessPoint": "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point",
-    "aws:efs/fileSystem:FileSystem": "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system",
-    "aws:iam/policy:Policy": "arn:aws:iam::123456789012:policy",
-}
+SECRET_MARKER = "4dabf18193072939515e22adb298388d"
+CLUSTER_ID = testing.REPLIES["nomad-csi:index:clusterId"]["id"]
+STACK_ID = testing.OUTPUTS["nomad-csi:index:StackIdentity"]["stackId"]
+STATE = "pulumi:pulumi:readStackResourceOutputs"
 
 
 @dataclass
@@ -29,10 +25,11 @@ class Made:
     inputs: dict = field(repr=False)
 
 
-class Recorder(pulumi.runtime.Mocks):
+class Recorder(testing.Mocks):
     """Remembers what a program declares."""
 
     def __init__(self):
+        super().__init__()
         self.made = []
         self.asked = []
         """What the provider was told when it was asked which cluster it is."""
@@ -46,31 +43,23 @@ class Recorder(pulumi.runtime.Mocks):
 
     def new_resource(self, args):
         self.made.append(Made(token=args.typ, name=args.name, inputs=args.inputs))
-        outputs = dict(args.inputs)
-        if args.typ == "nomad-csi:index:PluginJob":
-            outputs["jobModifyIndex"] = 7
-        if args.typ == "nomad-csi:index:StackIdentity":
-            outputs["stackId"] = STACK_ID
-        identity = f"{args.name}-id"
-        if args.typ == "aws:efs/fileSystem:FileSystem":
-            identity = self.file_systems.get(args.name, identity)
-        if args.typ in ARNS:
-            outputs["arn"] = f"{ARNS[args.typ]}/{identity}"
+        identity, outputs = super().new_resource(args)
+        if args.typ == "aws:efs/fileSystem:FileSystem" and args.name in self.file_systems:
+            known = self.file_systems[args.name]
+            return known, outputs | {"arn": outputs["arn"].replace(identity, known)}
         return identity, outputs
 
     def call(self, args):
-        if args.token == "aws:ec2/getSubnet:getSubnet":
-            return SUBNET | ({"id": args.args["id"]} if "id" in args.args else {})
+        if args.token not in {*testing.REPLIES, STATE}:
+            raise AssertionError(f"unexpected call of {args.token}")
         if args.token == "nomad-csi:index:clusterId":
             self.asked.append(args.args)
-            return {"id": self.cluster_id}
-        if args.token == "aws:index/getPartition:getPartition":
-            return {"partition": "aws", "id": "aws"}
-        if args.token == "aws:ebs/getEbsVolumes:getEbsVolumes":
-            return {"ids": self.left, "id": "us-east-1"}
-        if args.token == "pulumi:pulumi:readStackResourceOutputs":
-            return {"outputs": {urn: {"outputs": outputs} for urn, outputs in self.recorded.items()}}
-        raise AssertionError(f"unexpected call of {args.token}")
+        self.replies = {
+            "nomad-csi:index:clusterId": {"id": self.cluster_id},
+            "aws:ebs/getEbsVolumes:getEbsVolumes": {"ids": self.left},
+            STATE: {"outputs": {urn: {"outputs": outputs} for urn, outputs in self.recorded.items()}},
+        }
+        return super().call(args)
 
 
 class Cloud:

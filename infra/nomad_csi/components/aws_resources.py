@@ -21,12 +21,13 @@ def tagged(
     """
     Return *tags* with the ids of the stack and of the cluster of *component*'s provider.
 
-    Creates the id of a cluster without one, except in a preview. Without the right to read it, there is no such tag.
+    Creates the id of a cluster without one, except in a preview. Without the right to read it, there is no such tag;
+    nor where the mocks of a unit test return none.
     """
     arguments = {"make": not pulumi.runtime.is_dry_run()}
     reply = functions.output(cluster_identity.FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
     found = pulumi.Output.all(tags, stack_id, reply)
-    return found.apply(lambda known: _add_ids(known[0], known[1], known[2]["id"]))
+    return found.apply(lambda known: _add_ids(known[0], known[1], known[2].get("id") or ""))
 
 
 def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:

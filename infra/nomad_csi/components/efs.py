@@ -16,6 +16,9 @@ from nomad_csi.spec import model as spec
 
 NFS_PORT = 2049
 
+_NO_ARN = "arn:aws:elasticfilesystem:::file-system/"
+"""In place of the ARN of a file system where the mocks of a unit test return none."""
+
 PlanT = TypeVar("PlanT")
 
 
@@ -319,4 +322,4 @@ class _Grant:
 
     def _document(self, make: Callable[[str, str | None, Sequence[str]], Mapping[str, Any]]) -> pulumi.Output[str]:
         known = pulumi.Output.all(self.file_system_arn, self.point_arn, self.actions)
-        return known.apply(lambda values: json.dumps(make(*values), indent=2))
+        return known.apply(lambda values: json.dumps(make(values[0] or _NO_ARN, *values[1:]), indent=2))
