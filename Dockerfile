@@ -6,7 +6,7 @@ FROM python:3.12-slim AS build
 WORKDIR /src
 RUN ["python", "-m", "venv", "/opt/nomad-csi"]
 COPY requirements.lock ./
-RUN ["/opt/nomad-csi/bin/pip", "install", "--no-cache-dir", "--require-hashes", "--requirement", "requirements.lock"]
+RUN ["/opt/nomad-csi/bin/pip", "install", "--no-cache-dir", "--require-hashes", "--only-binary", ":all:", "--requirement", "requirements.lock"]
 COPY pyproject.toml README.md LICENSE Pulumi.sandbox.yaml ./
 COPY templates templates
 COPY infra infra

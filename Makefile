@@ -18,8 +18,9 @@ BIN    := $(VENV)/bin
 # Runs tests, and fails on what they leave behind.
 TESTS  := $(BIN)/python -m tests.supervised
 
+# --only-binary: no setup program of another package runs.
 # --no-compile: of pulumi-aws a hundredth is ever imported; compiling all of it takes half of the time and of the disk.
-PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --no-compile
+PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --only-binary :all: --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
@@ -81,7 +82,7 @@ test-real: say install-dev           ## what needs a real nomad, pulumi or drive
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
-	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py
+	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py tests/real/test_hostile_specs.py
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deletion/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py

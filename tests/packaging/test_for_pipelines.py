@@ -143,3 +143,17 @@ def test_actions_of_others_are_pinned_by_commit():
     assert len(others) == len(uses) - 1 >= 6
     assert [name for name, (commit, _) in others.items() if not re.fullmatch("[0-9a-f]{40}", commit)] == []
     assert [name for name, (_, version) in others.items() if not version] == []
+
+
+@pytest.mark.parametrize("name", ["Makefile", "Dockerfile"])
+def test_locks_are_installed_by_hash_and_as_wheels(name):
+    """A source distribution would run its own program at the installation."""
+    found = re.findall(
+        r"^(?:PIP .*|.*requirements\.lock.*\bpip\b.*|.*\bpip\b.*requirements\.lock.*)$",
+        (shipped.ROOT / name).read_text(),
+        re.MULTILINE,
+    )
+
+    assert len(found) == 1
+    assert "--require-hashes" in found[0]
+    assert re.search(r"--only-binary\W+:all:", found[0])
