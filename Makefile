@@ -83,6 +83,7 @@ test-real: say install-dev           ## what needs a real nomad, pulumi or drive
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py tests/real/test_hostile_specs.py
+	ALL_SPELLINGS=1 $(BIN)/python -m pytest --timeout=7200 tests/cli/test_hostile_peer.py
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deletion/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py

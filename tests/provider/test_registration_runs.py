@@ -1,9 +1,12 @@
 """Whole runs of the engine's emulator over one registration: what a typo, a refusal and a kill leave in Nomad."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +17,7 @@ from nomad_csi_sandbox.nomad import cluster, refusals, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import volume_store
 from tests import acl
+from tests.faults import conftest
 
 TIMEOUT_S = 120
 SECRET = "9d0f4c2e-0000-4000-8000-000000000000"
@@ -87,23 +91,27 @@ def engine(client, tmp_path):
         "NOMAD_ADDR": client.connection.address,
     } | acl.of_sandbox("engine:emulator", SECRET)
 
-    def run(operation, *words, **given):
+    def start(operation, *words, address=client.connection.address, state_name="state.json", **given):
         (project / "volume.json").write_text(json.dumps(GIVEN | given if given.pop("declared", True) else {}))
-        done = subprocess.run(
+        return subprocess.Popen(
             [
                 *(sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(project)),
-                *("--stack", "dev", "--state", str(tmp_path / "state.json"), *words),
+                *("--stack", "dev", "--state", str(tmp_path / state_name), *words),
             ],
             cwd=tmp_path,
-            env=environment,
-            capture_output=True,
+            env=environment | {"NOMAD_ADDR": address},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            timeout=TIMEOUT_S,
-            check=False,
         )
-        return done.returncode, done.stdout + done.stderr
+
+    def run(operation, *words, **given):
+        with start(operation, *words, **given) as running:
+            text, _ = running.communicate(timeout=TIMEOUT_S)
+        return running.returncode, text
 
     run.state = tmp_path / "state.json"
+    run.start = start
     return run
 
 
@@ -194,3 +202,45 @@ def test_a_pending_replacement_of_an_earlier_version_is_healed(client, engine):
     assert code == 0, text
     assert engine(*UP, declared=False)[0] == 0
     assert (held(client), owner(client)) == (None, None)
+
+
+def interrupted(engine, proxy, at, number, **own):
+    """Run `up`, whose engine gets the signal *number* at its request *at*, before it is answered; return how it ended."""
+    seen, running = [], SimpleNamespace(pid=0)
+
+    def send(handler):
+        seen.append(handler.path)
+        if len(seen) == at + 1:
+            os.kill(running.pid, number)
+        with contextlib.suppress(OSError):  # the provider has gone
+            handler.answer(*handler.forward())
+
+    proxy.faults.clear()
+    for method in ("GET", "PUT", "POST", "DELETE"):
+        proxy.fault(method, send, times=10**6)
+    with engine.start(*UP, address=proxy.address, **own) as started:
+        running.pid = started.pid
+        text, _ = started.communicate(timeout=TIMEOUT_S)
+    return started.returncode, text, len(seen)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_that_is_interrupted_at_any_request_is_finished_by_the_next(client, engine, number):
+    """No traceback, and nothing is lost: each run has a volume and a state of its own."""
+    at, told = 0, []
+
+    def own():
+        return {"volume_id": f"orders-{at}", "external_id": f"share#{at}", "state_name": f"{at}.json"}
+
+    with conftest.proxied(client.connection.address) as proxy:
+        while (ended := interrupted(engine, proxy, at, number, **own()))[2] > at:
+            told.append(ended[1])
+            code, text = engine(*UP, **own())
+            assert code == 0, text
+            at += 1
+
+    assert ended[0] == 0, ended[1]
+    assert at >= 5
+    assert [text for text in told if "Traceback" in text] == []
+    found = volumes.list_volumes(client, "default")
+    assert sorted(each.volume_id for each in found) == sorted(f"orders-{each}" for each in range(at + 1))
