@@ -212,6 +212,22 @@ def test_secret_mount_flags_emulator_no_file_and_are_told(stack):
     assert "mount_flags" not in found.files["volumes/prod/mysql.volume.hcl"]
 
 
+@pytest.mark.parametrize("flags", [["noatime", SEALED], [["noatime"], {"of": SEALED}]])
+def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags):
+    """One value of a map, or one item of a list: what holds it is left out as a whole."""
+    volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
+    volume["inputs"] = INPUTS | {
+        "context": {"server": "nas", "password": SEALED},
+        "mountOptions": {"fsType": "ext4", "mountFlags": flags},
+    }
+
+    found = eject.plan_ejection(stack, "dev")
+
+    text = found.files["volumes/prod/mysql.volume.hcl"]
+    assert [word for word in ("nas", "noatime", "ciphertext", SECRET_KEY) if word in text] == []
+    assert {remark.partition(" of ")[0] for remark in found.remarks} == {"context", "mountOptions.mountFlags"}
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
