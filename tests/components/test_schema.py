@@ -1,5 +1,6 @@
 """What programs in other languages see of the package: names and types that a release has promised."""
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 import pulumi
 import pytest
 
+import nomad_csi
 from nomad_csi.components import arguments, derived_arguments, resources
 from nomad_csi.provider import hosting
 from tests import argument_stub
@@ -118,3 +120,11 @@ def test_properties_of_a_resource_are_attributes(cloud):
 
     assert isinstance(made[0].sha256, pulumi.Output)
     assert isinstance(made[0].path, pulumi.Output)
+
+
+def test_generated_python_package_has_a_name_of_its_own(package):
+    """It is neither the module nor the distribution of this package, and a module here stands in for it."""
+    name = package["language"]["python"]["packageName"]
+
+    assert name.replace("_", "-") != package["name"]
+    assert importlib.import_module(name).EbsVolume is nomad_csi.EbsVolume

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_readme_builds_and_installs_the_wheels(tmp_path):
         "nomad_csi_sandbox",
     ]
     done = subprocess.run(["nomad-csi", "--version"], cwd=tmp_path, env=own, capture_output=True, text=True, check=True)
-    assert done.stdout == "nomad-csi 0.1.0\n"
+    assert done.stdout == f"nomad-csi {metadata.version('nomad-csi')}\n"
 
 
 @pytest.mark.timeout(900)

@@ -2,9 +2,11 @@
 
 import configparser
 import email
+import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from nomad_csi_sandbox import nomad
 
 ROOT = Path(__file__).parents[2]
 EMULATORS = Path(nomad.__file__).parents[1]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 LIBRARIES = ("flask", "flask_cors", "lark", "moto", "nomad_csi_sandbox", "werkzeug")
 """What only emulators import."""
 
@@ -70,10 +73,43 @@ def test_wheel_of_the_product_has_no_emulator(wheels):
 
     required, extra = requirements(product)
 
-    assert {path.split("/")[0].partition("-")[0] for path in product.namelist()} == {"nomad_csi"}
+    assert {path.split("/")[0].partition("-")[0] for path in product.namelist()} == {"nomad_csi", "pulumi_nomad_csi.py"}
     assert not [each for each in required if each.lower().startswith(("flask", "lark", "moto", "nomad-csi"))]
-    assert extra == ["nomad-csi-sandbox==0.1.0; extra == 'sandbox'"]
+    assert extra == ["nomad-csi-sandbox; extra == 'sandbox'"]
     assert scripts(product) == {"nomad-csi", "pulumi-resource-nomad-csi"}
+
+
+def test_both_describe_themselves_alike(wheels):
+    """One version, which stands once; authors, urls, classifiers and Pythons; each has a readme."""
+    found = [email.message_from_string(metadata(wheel, "METADATA")) for wheel in wheels.values()]
+    shared = ("Version", "Author", "Project-URL", "Classifier", "Requires-Python", "License-Expression")
+
+    assert [each["Version"] for each in found] == [VERSION, VERSION]
+    assert [each["Author"] for each in found] == ["nomad-csi contributors"] * 2
+    assert len(found[0].get_all("Project-URL")) == 4
+    assert [found[0].get_all(name) for name in shared] == [found[1].get_all(name) for name in shared]
+    assert [each.get_payload().splitlines()[0] for each in found] == [f"# {each['Name']}" for each in found]
+    text = (ROOT / "pyproject.toml").read_text() + (EMULATORS / "pyproject.toml").read_text()
+    assert text.count(f'"{VERSION}"') == 1
+
+
+def test_readme_of_the_product_leads_to_the_tag(wheels):
+    """No link and no picture is relative: a package index has no files beside it. Nor has it a word of our tests."""
+    text = email.message_from_string(metadata(wheels["nomad_csi"], "METADATA")).get_payload()
+    source = (ROOT / "README.md").read_text()
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+
+    assert len(links) == len(re.findall(r"\]\(", source))
+    assert {link.split("/OWNER/")[0] for _, link in links} <= {
+        "https://github.com",
+        "https://raw.githubusercontent.com",
+    }
+    assert [link for is_picture, link in links if is_picture] == [
+        f"https://raw.githubusercontent.com/OWNER/nomad-csi/v{VERSION}/docs/report.png"
+    ]
+    assert f"https://github.com/OWNER/nomad-csi/blob/v{VERSION}/docs/spec.md" in text
+    assert "```sh install" in source
+    assert "```sh install" not in text
 
 
 def test_wheel_of_the_product_has_every_template(wheels):
@@ -90,12 +126,13 @@ def test_wheel_of_the_emulators_is_whole(wheels):
     """Every module of the tree, what they need, and the script that Nomad starts as a plugin."""
     sandbox = wheels["nomad_csi_sandbox"]
     modules = {path.relative_to(EMULATORS.parent).as_posix() for path in EMULATORS.rglob("*.py")}
+    modules.remove(f"{EMULATORS.name}/hatch_build.py")
 
     packed = {path for path in sandbox.namelist() if path.endswith(".py")}
 
     assert packed == modules
     assert {f"{EMULATORS.name}/LICENSE", f"{EMULATORS.name}/session/Pulumi.sandbox.yaml"} <= set(sandbox.namelist())
-    assert {"flask>=3.1", "lark>=1.1", "moto>=5.2.5", "nomad-csi==0.1.0"} <= set(requirements(sandbox)[0])
+    assert {"flask>=3.1", "lark>=1.1", "moto>=5.2.5", f"nomad-csi=={VERSION}"} <= set(requirements(sandbox)[0])
     assert scripts(sandbox) == {"nomad-csi-sandbox-csi-plugin"}
 
 
@@ -113,7 +150,7 @@ def test_product_alone_imports_none_of_the_emulators_libraries(wheels, tmp_path)
     )
 
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == len([path for path in wheels["nomad_csi"].namelist() if path.endswith(".py")]) - 1
+    assert int(done.stdout) == len([path for path in wheels["nomad_csi"].namelist() if path.endswith(".py")]) - 2
 
 
 def test_sandbox_without_its_distribution_names_the_extra(wheels, tmp_path):

@@ -13,12 +13,13 @@ PACKAGE = "nomad-csi"
 
 _SANDBOX = properties.text("The sandbox that the object was made in; absent outside of one.")
 _LANGUAGES = {
-    "python": {"packageName": "nomad_csi"},
+    "python": {"packageName": "pulumi_nomad_csi"},
     "nodejs": {"packageName": PACKAGE},
     "go": {"generateExtraInputTypes": True},
 }
 """
-Settings of the package for each language. Python's name is the existing package: code from ``pulumi import`` runs.
+Settings of the package for each language. The SDK for Python has a name of its own: for one that is called
+``nomad-csi``, pip would remove this package. Code from ``pulumi import`` runs all the same: `pulumi_nomad_csi`.
 
 Without the extra types, the SDK for Go lacks, but uses, types that occur only in lists of a component's arguments.
 """
