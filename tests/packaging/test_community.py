@@ -55,6 +55,20 @@ def test_supported_pythons_are_those_of_the_package():
     assert f"PYTHONS = {tuple(PYTHONS)!r}".replace("'", '"') in nox
 
 
+def test_workflows_run_the_tests():
+    """On a change: on the oldest and newest Python, on Debian's own, from the wheels; at night, every test."""
+    runs = {
+        job: " && ".join(step["run"] for step in found["steps"] if "run" in step)
+        for name in ("ci", "nightly")
+        for job, found in yaml.safe_load((shipped.ROOT / f".github/workflows/{name}.yml").read_text())["jobs"].items()
+    }
+
+    assert runs["test"] == "make test"
+    assert runs["debian"].strip().endswith('su tester --command "make up && make down && TEST_ALONE=1 make test"')
+    assert runs["pythons"].endswith("nox --error-on-missing-interpreters --session tests-${{ matrix.python }}")
+    assert runs["all"] == "make test-all"
+
+
 def test_security_policy_names_commands_that_there_are():
     """And says privately what to report where."""
     named = set(re.findall(r"`nomad-csi ([a-z][\w-]*)", SECURITY))

@@ -100,6 +100,20 @@ def test_action_lints_and_compares(checkout, tmp_path, change, inputs, codes):
     assert [each.returncode for each in done] == codes, [each.stdout + each.stderr for each in done]
 
 
+def test_action_finds_files_of_an_earlier_spec_and_writes_none(checkout, tmp_path):
+    """Whoever changed the spec renders and commits; a pipeline that rendered would check what it has just written."""
+    (tmp_path / "nomad-csi").symlink_to(sys.prefix)
+    spec = checkout / "storage.yaml"
+    spec.write_text(spec.read_text().replace("noatime", "nodiratime"))
+    before = {path: path.read_text() for path in (checkout / "nomad").rglob("*.hcl")}
+
+    lint, compare = (shipped.run_step(step, {}, checkout, tmp_path) for step in shipped.steps()[1:])
+
+    assert (lint.returncode, compare.returncode) == (0, 1)
+    assert "out of date: nomad/volumes/default/kafka" in compare.stdout
+    assert {path: path.read_text() for path in (checkout / "nomad").rglob("*.hcl")} == before
+
+
 def test_image_copies_what_there_is_and_does_not_run_as_root():
     """Each source is in the repository and not ignored, or in the stage before; what is copied there is installed."""
     instructions = shipped.dockerfile()
