@@ -5,9 +5,10 @@ import threading
 import types
 
 import pytest
+from botocore import awsrequest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, file_systems, tagged
+from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, tagged
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.plan import volumes
 
@@ -203,3 +204,33 @@ def test_snapshot_that_failed_is_not_waited_for(account):
         aws_deletion.wait_for_snapshot("snap-1", REGION, wait_s=60, cancelled=threading.Event())
 
     assert [name for name, _ in account.sent] == ["DescribeSnapshots"]
+
+
+THROTTLED = b"""<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>slowly</Message></Error></Errors>
+<RequestID>1</RequestID></Response>"""
+
+
+@pytest.mark.parametrize(("longest_pause_s", "seconds", "attempts"), [(0.0, 60, 8), (60.0, 0.2, 1)])
+def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_pause_s, seconds, attempts):
+    """Eight at most; and none after a pause that would end behind the deadline of the task."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    monkeypatch.setattr(asking, "_SESSIONS", {})
+    monkeypatch.setattr(asking, "LONGEST_PAUSE_S", longest_pause_s)
+    client, sent = asking.client("ec2", REGION), []
+
+    def refuse(request, **_):
+        sent.append(request.url)
+        body = types.SimpleNamespace(stream=lambda *_, **__: [THROTTLED])
+        return awsrequest.AWSResponse(request.url, 503, {}, body)
+
+    client.meta.events.register("before-send.ec2", refuse)
+
+    with (
+        pytest.raises(errors.AwsError, match=r"^DescribeVolumes in us-east-1: RequestLimitExceeded: slowly$"),
+        asking.aws_errors(REGION),
+        bounds.within(seconds),
+    ):
+        client.describe_volumes()
+
+    assert len(sent) == attempts
