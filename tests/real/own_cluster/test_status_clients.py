@@ -62,7 +62,9 @@ def test_killed_client_is_missed_and_takes_its_instances_along(cluster, plugin):
 
     assert at_once.status.counts == "2/2 nodes, 2/2 controllers"
     assert (gone.status.status, gone.status.counts) == ("healthy", "1/1 nodes, 1/1 controllers")
-    assert gone.status.findings == ()
+    assert [(item.severity, item.code, item.found) for item in gone.status.findings] == [
+        ("warning", "client-not-counted", "status down: c2")
+    ]
     plugin.until(*WHOLE, **two_clients.HOSTPATH)
     assert plugin.allocation("c2").alloc_id != before
 
