@@ -29,10 +29,11 @@ SENT = {name: text for name, text in SECRETS.items() if text.isascii() and text.
 
 
 def is_shown(spelling, text):
-    """Return whether *text* has eight characters of *spelling* in a row, quotes aside."""
+    """Return whether *text* has eight characters of *spelling* in a row, other than quotes and their escapes alone."""
     core = spelling.strip("\"'\\ \n")
     size = min(len(core), 8)
-    return any(core[start : start + size] in text for start in range(len(core) - size + 1))
+    parts = {core[start : start + size] for start in range(len(core) - size + 1)}
+    return any(part in text for part in parts if part.strip("\"'\\"))
 
 
 def go_quoted(text):
@@ -89,6 +90,6 @@ SPELLINGS = {
     "hexadecimal": lambda text: text.encode().hex(),
     "hexadecimal in upper case": lambda text: text.encode().hex().upper(),
     "upper case": str.upper,
-    "cut": lambda text: text[: max(8, len(text) // 2)],
+    "cut": lambda text: text[: max(9, len(text) // 2)],
 }
 """Name -> function."""

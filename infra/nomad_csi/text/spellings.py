@@ -3,8 +3,9 @@ Find known secrets in a text, however programs spelled them: quoted, escaped, en
 
 The text is unescaped level by level (`_unescaped`), each level is searched, and what is found is traced back to the
 original text. A secret has escapes of its own sometimes, so its own levels are searched for, too. Base64 and
-hexadecimal digits of a secret are computed instead. The time is linear in the length of the text: at most `LEVELS`
-levels, none of them longer than the text.
+hexadecimal digits of a secret are computed instead. A secret with escapes of its own that was cut within one of them,
+and escaped again, is not found. The time is linear in the length of the text: at most `LEVELS` levels,
+none of them longer than the text.
 
 Sources: Go 1.25 ``strconv.Quote``, ``encoding/json`` and ``net/url``; RFC 8259 (JSON); RFC 3986 (percent); the HTML
 standard (named characters); Python 3.13 ``repr``; POSIX shell quoting; protobuf's text format (octal); 2026-11.
@@ -49,8 +50,8 @@ _UNICODE_END = 0x110000
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 """Space that is more than one, or none of the keyboard's."""
 
-_CUT = re.compile(r"""\.{3,}|\u2026|\Z|["'](?=\s*[],:})])|</""")
-"""Where a text was cut: marks that programs write there, and its end, in JSON and in HTML as well."""
+_CUT = re.compile(r"""\.{3,}|\u2026|\Z|["']|[ ]?</?[A-Za-z]""")
+"""Where a text was cut: marks that programs write there, and its end, in quotes and in HTML as well."""
 
 _PARTIAL = re.compile(r"(?:\\{1,64}(?:[uUx][0-9A-Fa-f]{0,7}|[0-3]?[0-7]?)|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,9})\Z")
 """An escape that was cut."""
@@ -289,7 +290,7 @@ def _numbered(number: int) -> str:
 
 
 def _cuts(text: str) -> Iterator[Span]:
-    """Yield the parts of *text* that end where it was cut, also without half an escape."""
+    """Yield the parts of *text* between the places where it may be cut, also without half an escape."""
     start = 0
     for cut in _CUT.finditer(text):
         yield start, cut.start()
@@ -331,14 +332,14 @@ def _ends(wanted: str) -> tuple[str, str]:
 
 
 def _at_cut(text: str, wanted: str, begin: int, end: int) -> Iterator[Span]:
-    """Yield the part at the end of ``text[begin:end]`` that begins *wanted*, and the part at its start that ends it."""
+    """Yield the part that ends at *end* and begins *wanted*, and the part that starts at *begin* and ends it."""
     head, tail = _ends(wanted)
-    start = text.find(head, max(begin, end - len(wanted)), end)
+    start = text.find(head, max(end - len(wanted), 0), end)
     while start >= 0:
         if wanted.startswith(text[start:end]):
             yield start, end
             break
         start = text.find(head, start + 1, end)
-    last = text.rfind(tail, begin, min(end, begin + len(wanted)))
+    last = text.rfind(tail, begin, begin + len(wanted))
     if last >= 0 and wanted.endswith(text[begin : last + SHORTEST_CUT]):
         yield begin, last + SHORTEST_CUT
