@@ -18,12 +18,17 @@ BIN    := $(VENV)/bin
 # Runs tests, and fails on what they leave behind.
 TESTS  := $(BIN)/python -m tests.supervised
 
+RELEASE := $(BIN)/python -m tests.release
+PYTHONS ?= $(BIN)/python
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 # --only-binary: no setup program of another package runs.
 # --no-compile: of pulumi-aws a hundredth is ever imported; compiling all of it takes half of the time and of the disk.
 PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes --only-binary :all: --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
+.PHONY: workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -45,6 +50,10 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 $(VENV)/.installed-measure: requirements-measure.lock $(VENV)/.installed-dev
 	@$(PIP) -r requirements-measure.lock
+	@touch $@
+
+$(VENV)/.installed-ci: requirements-ci.lock $(VENV)/.installed-dev
+	@$(PIP) -r requirements-ci.lock
 	@touch $@
 
 install: $(VENV)/.installed          ## what runs, into .venv, from pinned versions
@@ -100,6 +109,22 @@ bench: install-dev                   ## measurements, as ratios against a baseli
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
 	$(BIN)/python -m tests.proto_code
+workflows: $(VENV)/.installed-ci     ## check .github/ and action.yml with zizmor and actionlint (which needs go)
+	$(BIN)/zizmor --offline --no-progress .github action.yml
+	go run $(ACTIONLINT)
+dist: $(VENV)/.installed-ci          ## both wheels and sdists of the commit, SBOM, schemas, notes: dist/release, dist/assets
+	$(RELEASE) dist
+dist-check: $(VENV)/.installed-ci    ## build once more, compare byte for byte; check what an index would refuse or show wrong
+	$(RELEASE) check
+dist-install: $(VENV)/.installed-ci  ## the main job from the wheels, in a new environment; PYTHONS="python3.11 ..." names others
+	$(RELEASE) install $(PYTHONS)
+release-check: dist dist-check dist-install workflows  ## all of that: what a release needs but an account
+release-tag: $(VENV)/.installed-ci   ## what keeps this commit from being released as TAG
+	@$(RELEASE) tag $(TAG)
+publish: $(VENV)/.installed-ci       ## upload dist/release to a package index; PUBLISH="--dry-run ..." adds options of uv publish
+	$(BIN)/uv publish $(PUBLISH) dist/release/*
+site-publish: $(VENV)/.installed-ci  ## commit the site of this version to the branch gh-pages; SITE=--push sends it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(SITE) "$$($(RELEASE) version)" latest
 format: install-dev                  ## lay out the code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --quiet --fix .

@@ -1,4 +1,4 @@
-"""What this distribution has from the checkout around it: the version, and files that it shares with nomad-csi."""
+"""What this distribution has from the checkout around it: the version, and the config of the sandbox's stack."""
 
 import tomllib
 from pathlib import Path
@@ -7,8 +7,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-SHARED = {"LICENSE": "LICENSE", "Pulumi.sandbox.yaml": "session/Pulumi.sandbox.yaml"}
-"""Files of the checkout, and their places in the package. An sdist has them there already."""
+CONFIG = "Pulumi.sandbox.yaml"
 
 
 def _is_sdist(root: str) -> bool:
@@ -37,11 +36,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
     """Hatchling calls it for each archive."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the shared files; an editable installation has them in the checkout."""
-        if version == "editable":
-            return
-        if not _is_sdist(self.root):
+        """Add the config of the stack; an editable installation has it in the checkout, an sdist in its place."""
+        if version != "editable" and not _is_sdist(self.root):
             around = Path(self.root, "../..").resolve()
-            build_data["force_include"] |= {str(around / name): place for name, place in SHARED.items()}
-        elif self.target_name == "wheel":
-            build_data["force_include"][str(Path(self.root, "LICENSE"))] = "LICENSE"
+            build_data["force_include"][str(around / CONFIG)] = f"session/{CONFIG}"

@@ -107,3 +107,13 @@ def test_owners_of_code_are_of_paths_that_there_are():
     patterns = [line.split()[0] for line in lines if line and not line.startswith("#")]
 
     assert [each for each in patterns if each != "*" and not (shipped.ROOT / each.lstrip("/")).exists()] == []
+
+
+def test_release_checklist_names_targets_that_there_are():
+    """Each `make` of the ten lines is a target of the Makefile."""
+    text = (shipped.ROOT / "CONTRIBUTING.md").read_text()
+    listed = re.search(r"^## Release\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+    targets = set(re.findall(r"^([a-z-]+):", (shipped.ROOT / "Makefile").read_text(), re.MULTILINE))
+
+    assert len(re.findall(r"^\d+\. ", listed, re.MULTILINE)) == 10
+    assert set(re.findall(r"`make ([a-z-]+)", listed)) <= targets
