@@ -13,6 +13,7 @@ standard (named characters); Python 3.13 ``repr``; POSIX shell quoting; protobuf
 
 import base64
 import bisect
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -67,7 +68,7 @@ def find(text: str, secrets: Iterable[str], *, short_words: bool = False) -> lis
 
     Secrets shorter than `SHORTEST_SECRET` are not searched, or, with *short_words*, as whole words.
     """
-    given = {secret for secret in secrets if secret}
+    given = frozenset(secret for secret in secrets if secret)
     needles = _needles(given)
     short = _short_pattern(given) if short_words else None
     spans = [span for level in _levels(text) for span in level.spans(needles, short)] if needles or short else []
@@ -104,9 +105,11 @@ class _Needle:
         return min(len(self.text), max(SHORTEST_CUT, len(self.text) * 3 // 4))
 
 
-def _needles(secrets: Iterable[str]) -> list[_Needle]:
+@functools.lru_cache(maxsize=16)
+def _needles(secrets: frozenset[str]) -> tuple[_Needle, ...]:
+    """Return what is searched for *secrets*: computed once for the many texts of a command."""
     found = {needle for secret in secrets for needle in _spelled(secret)}
-    return sorted(found, key=lambda needle: (needle.text, needle.is_folded))
+    return tuple(sorted(found, key=lambda needle: (needle.text, needle.is_folded)))
 
 
 def _spelled(secret: str) -> Iterator[_Needle]:
