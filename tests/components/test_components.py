@@ -6,7 +6,8 @@ import pulumi
 import pytest
 
 from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
-from nomad_csi.components import program
+from nomad_csi.components import program, resources
+from tests.components.conftest import SECRET_MARKER
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 CLUSTER = {"nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
@@ -443,3 +444,11 @@ def test_a_registration_takes_names_as_python_and_as_the_wire_has_them(names, cl
     made = cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")
     assert made["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
     assert (made["mountOptions"], made["context"]) == ({"fsType": "ext4"}, {"fs_type": "x"})
+
+
+def test_token_of_the_provider_is_secret_whatever_the_program_says_of_it(cloud):
+    """It is recorded in the state with the provider, which Pulumi encrypts only what is a secret in."""
+    cloud.settle(lambda: resources.Provider("nomad", address="http://127.0.0.1:4646", token="plain") and None)
+
+    token = cloud.inputs("pulumi:providers:nomad-csi", "nomad")["token"]
+    assert (SECRET_MARKER in token, token["value"]) == (True, "plain")

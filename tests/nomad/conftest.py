@@ -187,9 +187,8 @@ def canary():
     return CANARY
 
 
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    """A self-signed certificate of 127.0.0.1 and server.global.nomad: paths of certificate and key."""
+def self_signed(folder):
+    """Write a self-signed certificate of 127.0.0.1 and server.global.nomad: return paths of certificate and key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "nomad under test")])
     names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("server.global.nomad")]
@@ -206,12 +205,17 @@ def certificate(tmp_path_factory):
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    folder = tmp_path_factory.mktemp("tls")
     (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
     (folder / "key.pem").write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A self-signed certificate: paths of certificate and key."""
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad.http import limits, transport
+from tests.nomad.conftest import self_signed
 
 READ = ("GET", "/v1/nodes")
 WRITE = ("PUT", "/v1/volumes")
@@ -201,6 +202,21 @@ def test_tls_with_an_unknown_authority_was_not_sent(secured):
     assert "no TLS connection: certificate verify failed: self-signed certificate" in error.message
     assert error.advice == "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
     assert secured.asked == []
+
+
+@pytest.mark.parametrize("setting", ["ca_cert", "ca_path"])
+def test_tls_with_authorities_of_ones_own_trusts_no_other(secured, certificate, tmp_path, monkeypatch, setting):
+    """Whoever has a certificate of an authority of this machine is not Nomad by that."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))  # what OpenSSL has for the machine's
+    assert nodes_over(secured) == []
+    own, key = self_signed(tmp_path)
+    key.unlink()
+
+    error = ask(secured.address, **{setting: str(own if setting == "ca_cert" else tmp_path)})
+
+    assert error.kind == "retry"
+    assert "no TLS connection: certificate verify failed" in error.message
+    assert len(secured.asked) == 1
 
 
 def test_tls_with_another_name_was_not_sent(secured, certificate):
