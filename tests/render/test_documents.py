@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.hcl import layout, read, volume
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import layout, read, values, volume
 from nomad_csi.nomad import volumes
+from nomad_csi.plan import probe_job, smoke, verify_job
 from nomad_csi.plan.registration import Capability, MountOptions, VolumeRegistration
 from nomad_csi.render import documents, files
 
@@ -113,3 +115,51 @@ def test_volume_file_names_secrets_and_does_not_hold_them():
     in_file = volume.volume_payload(read.read_volume(text))
     in_file.pop("Secrets", None)
     assert in_file == sent
+
+
+ONCE = {
+    "smoke": documents.smoke_job_file(
+        smoke.SmokeJob(
+            job_id="nomad-csi-smoke-a",
+            namespace="default",
+            region="",
+            volume_id="mysql",
+            access_mode="single-node-writer",
+            task_driver="exec",
+            image="",
+            node_ids=("a",),
+            kind="write",
+            token="a",
+        )
+    ),
+    "verify": documents.verify_job_file(verify_job.VerifyJob(spec="{}")),
+    "probe": documents.probe_job_file(probe_job.ProbeJob(node_ids=("a",))),
+}
+"""Jobs of this package that run once, or once at each of their times."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "tries"),
+    [
+        ("smoke", "batch", [{"attempts": 0, "unlimited": False}]),
+        ("verify", "batch", [{"attempts": 0, "unlimited": False}]),
+        ("probe", "sysbatch", []),
+    ],
+)
+def test_job_whose_first_result_counts_is_tried_once(name, kind, tries):
+    """A second try could succeed where the first has shown what is wrong, and a smoke job would write twice."""
+    [job] = jobs.jobs(read.read_job(ONCE[name], ""))
+    [group] = job.groups
+
+    assert job.type == kind
+    assert [dict(block) for block in values.blocks(group.body, "restart")] == [{"attempts": 0, "mode": "fail"}]
+    assert [dict(block) for block in values.blocks(group.body, "reschedule")] == tries
+
+
+def test_runs_of_the_periodic_job_do_not_overlap():
+    """One that takes longer than the interval is not joined by the next."""
+    [job] = jobs.jobs(read.read_job(ONCE["verify"], ""))
+
+    [periodic] = values.blocks(job.body, "periodic")
+
+    assert (periodic["prohibit_overlap"], periodic["time_zone"]) == (True, "UTC")

@@ -1,5 +1,6 @@
 """A volume tried on two clients: where it is read back, and what is said where that does not come about."""
 
+import dataclasses
 import time
 
 import pytest
@@ -68,6 +69,26 @@ def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
 
     assert outcome.status == "failed"
     assert "the claim is still there 2 s after the end" in outcome.rounds[0].reason
+
+
+@pytest.mark.parametrize("ending", ["failed", "lost"])
+def test_job_that_did_not_complete_fails_the_test(cluster, monkeypatch, ending):
+    """Its client went away, or the task failed without an exit code: nobody knows what was written."""
+
+    def ended(client, namespace, job_id):
+        found = ALLOCATIONS(client, namespace, job_id)
+        return tuple(dataclasses.replace(each, client_status=ending) if _is_over(each) else each for each in found)
+
+    monkeypatch.setattr(jobs, "allocations", ended)
+
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+
+    assert outcome.status == "failed"
+    assert outcome.rounds[0].reason != ""
+
+
+def _is_over(allocation):
+    return allocation.client_status == "complete"
 
 
 def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monkeypatch):
