@@ -18,6 +18,8 @@ BIN    := $(VENV)/bin
 # Runs tests, and fails on what they leave behind.
 TESTS  := $(BIN)/python -m tests.supervised
 
+CANARY  := .venv-canary/bin/pip --disable-pip-version-check install --quiet --no-compile
+CANARY_TESTS ?= tests/contract tests/components tests/provider tests/sandbox/aws
 RELEASE := $(BIN)/python -m tests.release
 PYTHONS ?= $(BIN)/python
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -28,7 +30,7 @@ PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashe
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
-.PHONY: workflows dist dist-check dist-install release-check release-tag publish site-publish
+.PHONY: canary workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -109,6 +111,13 @@ bench: install-dev                   ## measurements, as ratios against a baseli
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
 	$(BIN)/python -m tests.proto_code
+canary:                              ## tests with the newest pulumi, pulumi-aws and moto, and the nomad and pulumi on PATH
+	@$(PYTHON) -m venv --clear .venv-canary
+	@$(CANARY) --upgrade pip
+	@$(CANARY) --group test --group build --editable infra/nomad_csi_sandbox --editable .
+	@$(CANARY) --upgrade --no-deps moto pulumi pulumi-aws
+	@.venv-canary/bin/pip --disable-pip-version-check list | grep -E '^(moto|pulumi|pulumi_aws|pulumi-aws) '
+	.venv-canary/bin/python -m pytest --numprocesses auto $(CANARY_TESTS)
 workflows: $(VENV)/.installed-ci     ## check .github/ and action.yml with zizmor and actionlint (which needs go)
 	$(BIN)/zizmor --offline --no-progress .github action.yml
 	go run $(ACTIONLINT)
