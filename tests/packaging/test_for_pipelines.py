@@ -114,6 +114,33 @@ def test_action_finds_files_of_an_earlier_spec_and_writes_none(checkout, tmp_pat
     assert {path: path.read_text() for path in (checkout / "nomad").rglob("*.hcl")} == before
 
 
+@pytest.mark.parametrize(("package", "is_pinned"), [("", True), ("nomad-csi==9", False)])
+def test_action_installs_the_versions_of_the_lock(tmp_path, package, is_pinned):
+    """A package of the user's own brings its own versions; nothing is built from a source distribution but nomad-csi."""
+    pip, python, told = (tmp_path / name for name in ("nomad-csi/bin/pip", "python", "told"))
+    pip.parent.mkdir(parents=True)
+    pip.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {told}\n')
+    python.write_text("#!/bin/sh\n")
+    for program in (pip, python):
+        program.chmod(0o755)
+
+    done = shipped.run_step(
+        shipped.steps()[0], {"package": package}, tmp_path, tmp_path, PATH=f"{tmp_path}:/usr/bin:/bin"
+    )
+
+    assert done.returncode == 0, done.stderr
+    constraints = tmp_path / "constraints.txt"
+    pinned = ["--constraint", str(constraints)] if is_pinned else []
+    assert told.read_text().splitlines() == [
+        *("install", "--quiet", "--only-binary", ":all:"),
+        *pinned,
+        package or str(shipped.ROOT),
+    ]
+    if is_pinned:
+        locked = re.findall(r"^(\S+==\S+)", (shipped.ROOT / "requirements.lock").read_text(), re.MULTILINE)
+        assert constraints.read_text().splitlines() == locked
+
+
 def test_image_copies_what_there_is_and_does_not_run_as_root():
     """Each source is in the repository and not ignored, or in the stage before; what is copied there is installed."""
     instructions = shipped.dockerfile()
