@@ -1,5 +1,6 @@
 """What is sent to AWS: within the limits of its API, every page of an answer, and no request about another's storage."""
 
+import datetime as dt
 import re
 import threading
 import types
@@ -234,3 +235,63 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
         client.describe_volumes()
 
     assert len(sent) == attempts
+
+
+def test_last_snapshot_is_the_latest_of_every_page_and_of_this_account(account):
+    """Anybody may share a snapshot with any tag; of several, the one with the last writes counts."""
+    tags = [{"Key": volumes.VOLUME_TAG, "Value": "default/orders"}]
+    found = [{"SnapshotId": f"snap-{day}", "StartTime": dt.datetime(2026, 1, day), "Tags": tags} for day in (2, 3, 1)]  # noqa: DTZ001
+
+    def page(body):
+        at = int(body.get("NextToken", 0))
+        return {"Snapshots": found[at : at + 1]} | ({"NextToken": str(at + 1)} if at < 2 else {})
+
+    account.replies["DescribeSnapshots"] = page
+
+    assert aws_deletion.find_last_snapshots("shop/prod", REGION) == {"default/orders": "snap-3"}
+    assert {body["Owner.1"] for _, body in account.sent} == {"self"}
+    assert len(account.sent) == 3
+
+
+def test_storage_of_a_volume_is_found_on_every_page_unless_it_is_going(account):
+    """An access point of the second page is one, and one that is being deleted is none."""
+    tags = [{"Key": volumes.VOLUME_TAG, "Value": "default/orders"}]
+    points = [
+        POINT | {"AccessPointId": "fsap-1", "Tags": tags, "LifeCycleState": "deleting"},
+        POINT | {"AccessPointId": "fsap-2", "Tags": tags},
+        POINT | {"AccessPointId": "fsap-3"},
+    ]
+    account.replies["DescribeVolumes"] = lambda _: {"Volumes": []}
+    account.replies["DescribeAccessPoints"] = lambda body: (
+        {"AccessPoints": points[:1], "NextToken": "1"} if "NextToken" not in body else {"AccessPoints": points[1:]}
+    )
+
+    assert [each.external_id for each in aws_deletion.find("default/orders", REGION)] == ["fs-bbbbbbbb::fsap-2"]
+
+
+@pytest.mark.parametrize("code", ["InvalidVolume.NotFound", "VolumeInUse"])
+def test_deletion_that_ec2_refuses_is_not_done(account, code):
+    """Only what is not there needs no deletion."""
+    account.status = 400
+    account.replies["DeleteVolume"] = lambda _: {"Error": {"Code": code, "Message": "no"}}
+
+    def delete():
+        aws_deletion.delete("vol-0123456789abcdef0", REGION, last_look=lambda: None)
+
+    if code == "VolumeInUse":
+        with pytest.raises(errors.AwsError, match=r"^DeleteVolume in us-east-1: VolumeInUse: no$"):
+            delete()
+    else:
+        delete()
+    assert [name for name, _ in account.sent] == ["DeleteVolume"]
+
+
+def test_snapshot_takes_the_tags_that_may_be_given(account):
+    """AWS refuses tags of its own names, and a snapshot without tags would not be found again."""
+    account.replies["CreateSnapshot"] = lambda _: {"SnapshotId": "snap-1"}
+
+    made = aws_deletion.create_snapshot("vol-1", REGION, {"aws:cloudformation:stack-name": "x", "team": "storage"})
+
+    [(_, body)] = account.sent
+    keys = {value for key, value in body.items() if key.endswith(".Key")}
+    assert (made, keys) == ("snap-1", {"team", aws_deletion.SNAPSHOT_TAG})

@@ -64,3 +64,47 @@ def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, o
         pulumi.runtime.set_all_config({}, [])
 
     assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
+
+
+@pytest.fixture
+def declare(cloud):
+    """Declare the ready stack with an EBS volume, and config of AWS: ``declare(region="eu-west-1")``; tell what was made."""
+
+    def run(**of_aws):
+        disk = {"id": "orders", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 4}}
+        document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}], "volumes": [disk]}
+        config = {f"aws:{name}": value for name, value in of_aws.items()}
+        pulumi.runtime.set_all_config({"storage:storage": json.dumps(document)} | config, [])
+        try:
+            cloud.settle(lambda: stack.declare(pulumi.Config()))
+        finally:
+            pulumi.runtime.set_all_config({}, [])
+            assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
+
+    return run
+
+
+def test_ready_stack_makes_nothing_beside_what_an_interrupted_run_left(declare, monkeypatch):
+    """AWS is asked first, with the profile of the stack: EC2 would make a second volume for the same request."""
+    asked = []
+    lost = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="", cluster="", resource_type="x")
+    monkeypatch.setattr(
+        tagged, "find", lambda owner, region, *, profile: asked.append((owner, region, profile)) or (lost,)
+    )
+
+    with pytest.raises(
+        errors.RefusedError, match="made by an interrupted run of storage/prod and not in its state:\n  vol-1"
+    ):
+        declare(profile="shop", region="us-east-1")
+
+    assert asked == [("storage/prod", "us-east-1", "shop")]
+
+
+def test_ready_stack_works_in_the_region_of_its_provider(declare, monkeypatch):
+    """Its storage would be made there, and its plugins would look for it elsewhere."""
+    monkeypatch.setattr(tagged, "find", lambda *_, **__: pytest.fail("AWS was asked"))
+
+    with pytest.raises(
+        errors.SpecError, match=r"plugins\[0\] \(ebs\).aws_region: expected eu-west-1, the aws:region of this stack"
+    ):
+        declare(region="eu-west-1")

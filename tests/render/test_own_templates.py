@@ -324,6 +324,16 @@ def test_template_that_would_fill_the_memory_is_stopped(written, name, limit_s):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux, which tells the limits of a process")
+def test_process_of_templates_may_take_a_gibibyte(changed):
+    """Its processor time alone would let a template take all of a machine's memory first."""
+    documents.job_file(
+        JOBS["aws-efs0 node"], templates=changed(DOCKER, "      config {", "      # by us\n      config {")
+    )
+
+    assert resource.prlimit(own._WORKER._process.pid, resource.RLIMIT_AS) == (2**30, 2**30)
+
+
 def test_limit_of_processor_time_from_outside_stays():
     """Of ``ulimit -t``: only root may raise it, and no limit of ours is above it."""
     command = ["sh", "-c", 'ulimit -t 3; exec "$0" -m nomad_csi.render.own_worker', sys.executable]
