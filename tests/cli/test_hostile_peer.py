@@ -9,11 +9,9 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.text import redaction
+from tests import hostile_peer
 from tests.faults.conftest import proxied
 from tests.text import spelled
-
-TEXTS = {"HealthDescription", "Name", "Description", "StatusDescription", "Warnings", "Provider", "Message", "Version"}
-"""Keys of replies whose values are for people, or are shown to them."""
 
 COMMANDS = {
     "register": ("register", "{spec}", "--timeout-s", "1"),
@@ -40,33 +38,6 @@ LIMITS = {("page", "escapes", "cut")}
 """What stays: a secret with escapes of its own that was cut within one of them, which HTML escapes once more."""
 
 
-def hostile(value, text):
-    """Return *value*, a decoded reply, with *text* behind what is for people."""
-    if isinstance(value, dict):
-        return {
-            key: f"{item} {text}" if key in TEXTS and isinstance(item, str) else hostile(item, text)
-            for key, item in value.items()
-        }
-    return [hostile(item, text) for item in value] if isinstance(value, list) else value
-
-
-def acting(text, refuse_from):
-    """Return what a peer does: it refuses each request from a number on, and repeats *text* in all other replies."""
-
-    def act(handler):
-        number = len(handler.server.proxy.requests)
-        if number > refuse_from:
-            return handler.answer((400, 500, 403)[number % 3], f"rpc error: code = Internal desc = {text}")
-        status, content, headers = handler.forward()
-        try:
-            content = json.dumps(hostile(json.loads(content), text))
-        except ValueError:
-            content = content.decode() + text
-        return handler.answer(status, content, headers)
-
-    return act
-
-
 def pairs(secrets, *, shift):
     """Return names of secrets and of spellings: each of the latter once, with the secrets in turn; or all pairs."""
     if os.environ.get("ALL_SPELLINGS"):
@@ -90,7 +61,8 @@ def hear(empty_agent, monkeypatch, capsys, tmp_path):
         def run(name, secret, text, refuse_from):
             peer.requests.clear()
             peer.faults[:] = [
-                [method, "", acting(text, refuse_from), 10**6] for method in ("GET", "PUT", "POST", "DELETE")
+                [method, "", hostile_peer.acting(text, refuse_from), 10**6]
+                for method in ("GET", "PUT", "POST", "DELETE")
             ]
             monkeypatch.setenv("NOMAD_CSI_SECRETS", json.dumps({"default/a": {"key": secret}}))
             if secret in spelled.SENT.values():

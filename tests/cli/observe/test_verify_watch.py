@@ -23,6 +23,8 @@ from nomad_csi.verification import prometheus, rounds
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from tests import hostile_peer
+from tests.faults import conftest
 
 PROGRAM = [sys.executable, "-m", "nomad_csi", "verify"]
 SPEC = {
@@ -224,6 +226,27 @@ def test_terminal_is_drawn_over_and_given_back(started, empty_agent, terminal):
     [picture] = re.findall(r"\x1b\[H((?:(?!\x1b\[H).)*more lines(?:(?!\x1b\[H).)*?)\x1b\[J", small, re.DOTALL)[:1]
     assert picture.count("\r\n") == 5
     assert "\x1b[?7h\x1b[?25h\x1b[?1049l" in last
+
+
+def test_no_output_of_a_watch_shows_the_token(started, empty_agent, terminal, tmp_path):
+    """Neither the drawn screen, nor JSON, nor metrics in a file, though every reply repeats it."""
+    token, metrics = "hunter2-and-more", tmp_path / "nomad.prom"
+    environment = os.environ | {"TERM": "xterm-256color", "NOMAD_TOKEN": token}
+    with conftest.proxied(empty_agent(plugin_id="aws-efs0")) as peer:
+        peer.fault("GET", hostile_peer.acting(token, 10**6), times=10**6)
+        drawn = started(address=peer.address, stdout=terminal.theirs, env=environment)
+        terminal.until(r"round 1 ended .*\x1b\[J")
+        lines = started("--json", "--prometheus", str(metrics), address=peer.address, env=environment)
+        line = lines.stdout.readline()
+        for watch in (drawn, lines):
+            watch.send_signal(signal.SIGINT)
+        terminal.until(r"\x1b\[\?1049l.*\n")
+        assert (drawn.wait(WAIT_S), lines.wait(WAIT_S)) == (1, 1)
+
+    told = [terminal.seen, line, metrics.read_text()]
+    assert [token in text for text in told] == [False] * 3
+    assert "[secret]" in terminal.seen
+    assert "[secret]" in line
 
 
 def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
