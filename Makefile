@@ -22,6 +22,7 @@ CANARY  := .venv-canary/bin/pip --disable-pip-version-check install --quiet --no
 CANARY_TESTS ?= tests/contract tests/components tests/provider tests/sandbox/aws
 RELEASE := $(BIN)/python -m tests.release
 PYTHONS ?= $(BIN)/python
+ENGINE  ?= docker
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # --only-binary: no setup program of another package runs.
@@ -30,7 +31,7 @@ PIP    := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashe
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
-.PHONY: canary workflows dist dist-check dist-install release-check release-tag publish site-publish
+.PHONY: accept-aws accept-aws-sweep canary image workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -111,6 +112,10 @@ bench: install-dev                   ## measurements, as ratios against a baseli
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
 	$(BIN)/python -m tests.proto_code
+accept-aws: $(VENV)/.installed       ## the main job in your AWS account and Nomad: ZONE=us-east-1a PLUGIN=plugin.yaml; asks first
+	@$(BIN)/python -m tests.acceptance run --zone "$(ZONE)" $(if $(PLUGIN),--plugin "$(PLUGIN)")
+accept-aws-sweep: $(VENV)/.installed ## remove what a run left: RUN=accept-...; without RUN the storage of runs that have expired
+	@$(BIN)/python -m tests.acceptance sweep --run "$(RUN)" $(if $(PLUGIN),--plugin "$(PLUGIN)")
 canary:                              ## tests with the newest pulumi, pulumi-aws and moto, and the nomad and pulumi on PATH
 	@$(PYTHON) -m venv --clear .venv-canary
 	@$(CANARY) --upgrade pip
@@ -127,6 +132,9 @@ dist-check: $(VENV)/.installed-ci    ## build once more, compare byte for byte; 
 	$(RELEASE) check
 dist-install: $(VENV)/.installed-ci  ## the main job from the wheels, in a new environment; PYTHONS="python3.11 ..." names others
 	$(RELEASE) install $(PYTHONS)
+image: $(VENV)/.installed-ci         ## lint the Dockerfile, build it, list what is in it, run it; ENGINE=buildah IMAGE_OPTIONS="..."
+	$(BIN)/hadolint Dockerfile examples/image/Dockerfile
+	$(RELEASE) image $(ENGINE) $(IMAGE_OPTIONS)
 release-check: dist dist-check dist-install workflows  ## all of that: what a release needs but an account
 release-tag: $(VENV)/.installed-ci   ## what keeps this commit from being released as TAG
 	@$(RELEASE) tag $(TAG)
