@@ -47,6 +47,7 @@ def run_step(step, inputs, folder, temporary, **variables):
 
 def dockerfile():
     """Return the instructions of the Dockerfile with their words; those with a list must have it on one line."""
-    lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     split = [line.split(maxsplit=1) for line in lines]
     return [(name, json.loads(rest) if rest.startswith("[") else shlex.split(rest)) for name, rest in split]

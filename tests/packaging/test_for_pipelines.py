@@ -160,6 +160,16 @@ def test_image_copies_what_there_is_and_does_not_run_as_root():
     assert ("ENV", ["PATH=/opt/nomad-csi/bin:$PATH"]) in instructions[last:]
 
 
+@pytest.mark.parametrize("path", ["Dockerfile", "examples/image/Dockerfile"])
+def test_images_begin_with_one_that_is_pinned_by_digest(path):
+    """A tag can be moved; both begin with the same one."""
+    bases = re.findall(r"^(?:FROM |ARG PYTHON_IMAGE=)(\S+)", (shipped.ROOT / path).read_text(), re.MULTILINE)
+    [pinned] = {each for each in bases if each != "${PYTHON_IMAGE}"}
+
+    assert re.fullmatch(r"docker\.io/library/python:3\.12-slim@sha256:[0-9a-f]{64}", pinned)
+    assert pinned in (shipped.ROOT / "Dockerfile").read_text()
+
+
 def test_release_notes_are_of_the_types_of_keep_a_changelog():
     """Each file in changes/ is one that a release takes, and the place for them in CHANGELOG.md is there."""
     settings = tomllib.loads((shipped.ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]

@@ -1,10 +1,10 @@
-"""``python -m tests.release``: dist, check, install PYTHON..., tag TAG, version, sbom."""
+"""``python -m tests.release``: dist, check, install PYTHON..., image ENGINE [OPTION...], tag TAG, version, sbom."""
 
 import json
 import sys
 from pathlib import Path
 
-from tests.release import archives, assets, installation, project
+from tests.release import archives, assets, image, installation, project
 
 DIST = project.ROOT / "dist/release"
 """Archives alone: all of it is uploaded."""
@@ -30,6 +30,8 @@ def main(words):
             return _tell(archives.check(DIST), f"{DIST}: built twice, byte for byte the same; nothing is wrong")
         case ["install", *pythons] if pythons:
             return _install(pythons)
+        case ["image", engine, *options]:
+            return _tell(image.check(engine, options, ASSETS), f"{image.NAME}: built and run")
         case ["tag", tag]:
             return _tell(project.problems(tag, repository=project.repository()), f"{tag}: ready")
         case ["version"]:
