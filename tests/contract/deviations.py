@@ -30,8 +30,8 @@ class Shape:
     since: str = ""
     """Difference of ``nomad_csi/nomad/releases.yaml`` without which a release may have nothing there."""
 
-    is_of_a_build: bool = False
-    """Whether the build decides, not the release."""
+    is_of_a_machine: bool = False
+    """Whether the build or the machine decides, not the release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +82,17 @@ SHAPES = (
         where="[].Drivers.mock_driver",
         what="missing: only a development build of Nomad has it",
         why="no job of ours names it",
-        is_of_a_build=True,
+        is_of_a_machine=True,
     ),
-    Shape(
-        routes=("GET /v1/nodes",),
-        where="[].Drivers.java",
-        what="without attributes: not looked for",
-        why="no job of ours names it",
+    *(
+        Shape(
+            routes=("GET /v1/nodes",),
+            where=f"[].Drivers.{name}",
+            what="without attributes: not looked for",
+            why="no job of ours names it",
+            is_of_a_machine=True,
+        )
+        for name in ("java", "qemu")
     ),
     Shape(
         routes=(PLAN,),

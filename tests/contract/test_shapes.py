@@ -88,7 +88,7 @@ def unlisted(side_by_side, known_deviations):
     _, real = side_by_side
 
     def must_differ(item):
-        return not item.is_of_a_build and (not item.since or real.has(item.since))
+        return not item.is_of_a_machine and (not item.since or real.has(item.since))
 
     def compare(route, found):
         lines = [item for item in known_deviations.SHAPES if route in item.routes]
