@@ -78,6 +78,7 @@ lint: say install-dev                ## style, types, layers
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typed_program.py
 	$(BIN)/lint-imports
 check: TIME := 1 to 2 minutes
 check: lint                          ## before a commit: lint, then the tests of what is pure

@@ -1,27 +1,40 @@
 """
-The stubs of the components' argument classes and of the resource classes, for type checkers and editors.
+The stubs of the components, of their argument classes and of the resource classes, for type checkers and editors.
 
 ``python -m tests.argument_stub`` writes them again. These classes are made when their module is imported.
 """
 
 import collections.abc
+import enum
 import inspect
+import json
 import textwrap
 import typing
 from pathlib import Path
 
-from nomad_csi.components import argument_classes, derived_arguments, resources
+from nomad_csi import components
+from nomad_csi.components import argument_classes, derived_arguments, documentation, resources
 from nomad_csi.resources.frame import properties
 
+COMPONENTS = Path(components.__file__).with_suffix(".pyi")
 STUB = Path(argument_classes.__file__).with_suffix(".pyi")
 RESOURCES = Path(resources.__file__).with_suffix(".pyi")
 HEAD = '''\
 """Made by ``python -m tests.argument_stub`` from the models of the spec: edit those, or argument_classes.py."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
+'''
+COMPONENTS_HEAD = '''\
+"""Made by ``python -m tests.argument_stub`` from the components: edit these."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+import pulumi
+
 '''
 RESOURCES_HEAD = '''\
 """Made by ``python -m tests.argument_stub`` from what `nomad_csi.resources` declares: edit that, or resources.py."""
@@ -46,6 +59,8 @@ def source(kind):
         return f"Sequence[{source(of[0])}]"
     if origin is collections.abc.Mapping:
         return f"Mapping[{source(of[0])}, {source(of[1])}]"
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return f"Literal[{', '.join(json.dumps(item.value) for item in kind)}]"
     return kind.__name__
 
 
@@ -92,6 +107,43 @@ def resource_classes():
         yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
 
 
+def component_classes():
+    """Yield the source of each component: its outputs, and its arguments in a dictionary and by keyword."""
+    for made in components.COMPONENTS:
+        kind = made.__init__.__annotations__["args"]
+        yield f"\nclass {made.__name__}(pulumi.ComponentResource):\n{documented(made.__doc__.partition(chr(10))[0])}"
+        outputs = inspect.get_annotations(made)
+        for name, text in documentation.output_texts(made).items():
+            of = source(typing.get_args(outputs[name])[0])
+            yield f"    {name}: pulumi.Output[{of}]\n{documented(text)}"
+        options = "opts: pulumi.ResourceOptions | None = None"
+        yield "    @overload"
+        yield f"    def __init__(self, resource_name: str, args: {kind.__name__}, {options}) -> None: ..."
+        yield "    @overload\n    def __init__(\n        self,\n        resource_name: str,\n        *,"
+        for name in inspect.signature(made).parameters:
+            if name in kind.__annotations__:
+                typed = source(kind.__annotations__[name]).removeprefix("NotRequired[")
+                is_required = name in kind.__required_keys__
+                yield f"        {name}: {typed if is_required else f'{typed[:-1]} | None = None'},"
+        yield f"        {options},\n    ) -> None: ..."
+
+
+def imports():
+    """Yield the imports of the stub of the components, and what they export."""
+    for module in (argument_classes, resources):
+        names = sorted(name for name in vars(module) if name in {*components.__all__, *derived_arguments.CLASSES})
+        yield f"from {module.__name__} import ("
+        yield from (f"    {name} as {name}," for name in names)
+        yield ")"
+    yield f"\n__all__ = {json.dumps(components.__all__)}"
+    yield "\nCOMPONENTS: tuple[type[pulumi.ComponentResource], ...]"
+
+
+def written_components():
+    """Return the whole stub of the components."""
+    return "\n".join((COMPONENTS_HEAD, *imports(), *component_classes(), ""))
+
+
 def written():
     """Return the whole stub of the argument classes."""
     return "\n".join((HEAD, *classes(), ""))
@@ -103,5 +155,6 @@ def written_resources():
 
 
 if __name__ == "__main__":
+    COMPONENTS.write_text(written_components(), encoding="utf-8")
     STUB.write_text(written(), encoding="utf-8")
     RESOURCES.write_text(written_resources(), encoding="utf-8")

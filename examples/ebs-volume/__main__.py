@@ -5,10 +5,13 @@ import pulumi
 from nomad_csi import CsiPlugin, EbsVolume
 
 task_driver = pulumi.Config().get_object("taskDriver") or {"name": "docker"}
-plugin = CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1", "task_driver": task_driver})
+plugin = CsiPlugin("aws-ebs0", driver="aws-ebs", aws_region="us-east-1", task_driver=task_driver)
 volume = EbsVolume(
     "mysql",
-    {"plugin_id": plugin.plugin_id, "availability_zone": "us-east-1a", "size_gib": 40, "protect": False},
+    plugin_id=plugin.plugin_id,
+    availability_zone="us-east-1a",
+    size_gib=40,
+    protect=False,
 )
 pulumi.export("externalId", volume.external_id)
 pulumi.export("registrationId", volume.registration_id)

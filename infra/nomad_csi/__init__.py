@@ -55,3 +55,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_ELSEWHERE.get(name, "nomad_csi.components")), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names of the public API, for `help` and for completion."""
+    return [*__all__, *globals()]

@@ -60,6 +60,7 @@ def test_required_inputs_are_those_without_a_default(package):
 
 def test_stub_has_the_classes_that_are_made():
     """Type checkers and editors know each argument: whoever changes a model writes the stub again."""
+    assert argument_stub.COMPONENTS.read_text() == argument_stub.written_components()
     assert argument_stub.STUB.read_text() == argument_stub.written()
     assert argument_stub.RESOURCES.read_text() == argument_stub.written_resources()
 
@@ -72,6 +73,26 @@ def test_plain_arguments_are_named_with_the_reason(package):
     assert f"<!-- plain arguments -->\n{derived_arguments.plain_arguments()}\n<!-- end -->" in page
     assert {name for name, item in inputs.items() if item.get("plain")} == {"driver", "iam", "renderTo", "templates"}
     assert inputs["driver"]["description"].endswith(f" No output: {arguments.PLAIN['driver']}.")
+
+
+def test_arguments_with_few_values_are_enumerations(package):
+    """Each literal of a class of arguments, with its values, in every language."""
+    types = {name.rpartition(":")[2]: item for name, item in package["types"].items()}
+    access_mode = types["Capability"]["properties"]["accessMode"]
+
+    assert access_mode["$ref"] == "#/types/nomad-csi:index:AccessMode"
+    assert types["AccessMode"]["enum"][1] == {"name": "SingleNodeWriter", "value": "single-node-writer"}
+    assert {name: len(item["enum"]) for name, item in types.items() if "enum" in item} == {
+        "AccessMode": 5,
+        "AttachmentMode": 2,
+        "ConstraintOperator": 13,
+        "Evidence": 2,
+        "JobType": 2,
+        "OnDestroy": 2,
+        "PerformanceMode": 2,
+        "TaskDriverName": 4,
+        "ThroughputMode": 2,
+    }
 
 
 def test_everything_has_a_description(package):

@@ -1,7 +1,7 @@
 """Made by ``python -m tests.argument_stub`` from the models of the spec: edit those, or argument_classes.py."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
 
@@ -33,7 +33,7 @@ class Constraint(TypedDict):
     """A condition that clients must meet to run the plugin."""
     attribute: pulumi.Input[str]
     """A runtime variable such as ``${attr.cpu.arch}``, ``${meta.storage}`` or ``${node.class}``."""
-    operator: NotRequired[pulumi.Input[str]]
+    operator: NotRequired[pulumi.Input[Literal["=", "!=", ">", ">=", "<", "<=", "regexp", "version", "semver", "set_contains", "set_contains_any", "is_set", "is_not_set"]]]
     """
     Nomad's comparison operator. One of =, !=, >, >=, <, <=, regexp, version, semver, set_contains,
     set_contains_any, is_set, is_not_set. Default: ``=``.
@@ -105,7 +105,7 @@ class PluginResources(TypedDict):
 
 class TaskDriver(TypedDict):
     """How Nomad runs the plugin's process on the clients."""
-    name: NotRequired[pulumi.Input[str]]
+    name: NotRequired[pulumi.Input[Literal["docker", "podman", "raw_exec", "exec"]]]
     """
     ``docker`` or ``podman``; ``raw_exec`` for clients without them; ``exec`` for controllers only. Default:
     ``docker``.
@@ -138,7 +138,7 @@ class Node(TypedDict):
 
 class Monolith(TypedDict):
     """The job of a driver whose process is both controller and node, where it differs from the plugin."""
-    job_type: NotRequired[pulumi.Input[str]]
+    job_type: NotRequired[pulumi.Input[Literal["service", "system"]]]
     """
     ``system`` runs one instance on each eligible client, ``service`` *count* instances; absent: the driver's
     default. Nomad cannot change the type of a job: the job is stopped and replaced, but not while a volume is
@@ -208,7 +208,7 @@ class VerifyOnNodes(TypedDict):
 
 class Verify(TypedDict):
     """When the plugin counts as verified."""
-    evidence: NotRequired[pulumi.Input[str]]
+    evidence: NotRequired[pulumi.Input[Literal["nomad", "csi"]]]
     """
     ``nomad``: Nomad's health status is enough. ``csi``: the plugin must also answer over its CSI socket. Default:
     ``nomad``.
@@ -356,12 +356,12 @@ class CsiPluginArgs(TypedDict):
 
 class Capability(TypedDict):
     """One way in which allocations may use a volume."""
-    access_mode: pulumi.Input[str]
+    access_mode: pulumi.Input[Literal["single-node-reader-only", "single-node-writer", "multi-node-reader-only", "multi-node-single-writer", "multi-node-multi-writer"]]
     """
     Who may read and write, from how many clients. What works depends on the driver. One of single-node-reader-
     only, single-node-writer, multi-node-reader-only, multi-node-single-writer, multi-node-multi-writer.
     """
-    attachment_mode: NotRequired[pulumi.Input[str]]
+    attachment_mode: NotRequired[pulumi.Input[Literal["file-system", "block-device"]]]
     """
     How tasks see the volume: a mounted file system, or the raw block device. One of file-system, block-device.
     Default: ``file-system``.
@@ -452,7 +452,7 @@ class CsiVolumeArgs(TypedDict):
     """External id of a volume to copy."""
     snapshot_id: NotRequired[pulumi.Input[str]]
     """External id of a snapshot to start from."""
-    on_destroy: NotRequired[pulumi.Input[str]]
+    on_destroy: NotRequired[pulumi.Input[Literal["keep", "delete"]]]
     """
     Whether the storage is kept, or deleted with all data, when Pulumi removes or replaces the volume. One of
     keep, delete. Default: ``keep``.
@@ -632,12 +632,12 @@ class EfsFileSystemArgs(TypedDict):
     """
     clients: pulumi.Input[Clients]
     """Which clients may reach the mount targets (TCP 2049)."""
-    performance_mode: NotRequired[pulumi.Input[str]]
+    performance_mode: NotRequired[pulumi.Input[Literal["generalPurpose", "maxIO"]]]
     """
     EFS performance mode. It cannot be changed after the file system is created. One of generalPurpose, maxIO.
     Default: ``generalPurpose``.
     """
-    throughput_mode: NotRequired[pulumi.Input[str]]
+    throughput_mode: NotRequired[pulumi.Input[Literal["bursting", "elastic"]]]
     """
     ``elastic`` is billed by the data read and written; ``bursting`` throughput grows with the data stored.
     Default: ``bursting``.
@@ -738,12 +738,12 @@ class EfsVolumeArgs(TypedDict):
     """
     clients: NotRequired[pulumi.Input[Clients]]
     """Which clients may reach the mount targets (TCP 2049)."""
-    performance_mode: NotRequired[pulumi.Input[str]]
+    performance_mode: NotRequired[pulumi.Input[Literal["generalPurpose", "maxIO"]]]
     """
     EFS performance mode. It cannot be changed after the file system is created. One of generalPurpose, maxIO.
     Default: ``generalPurpose``.
     """
-    throughput_mode: NotRequired[pulumi.Input[str]]
+    throughput_mode: NotRequired[pulumi.Input[Literal["bursting", "elastic"]]]
     """
     ``elastic`` is billed by the data read and written; ``bursting`` throughput grows with the data stored.
     Default: ``bursting``.

@@ -1,7 +1,10 @@
 """Derive classes of arguments from the models of the spec: the types of values, and their descriptions."""
 
+import enum
+import functools
 import inspect
 import json
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
@@ -18,6 +21,19 @@ CLASSES: dict[str, Any] = {}
 
 _NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
 """Models -> classes with another name."""
+
+_ENUM_NAMES = {"name": "TaskDriverName", "operator": "ConstraintOperator"}
+"""Keys -> enumerations with another name: the key says too little."""
+
+_OPERATORS = {
+    "=": "Equal",
+    "!=": "NotEqual",
+    ">": "Greater",
+    ">=": "GreaterOrEqual",
+    "<": "Less",
+    "<=": "LessOrEqual",
+}
+"""Values -> the names of members whose value is no word."""
 
 _OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
 """Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
@@ -42,6 +58,7 @@ def _fields(model: type[pydantic.BaseModel]) -> dict[str, _Field]:
     return {key: _Field(item.annotation, item.is_required(), model) for key, item in model.model_fields.items()}
 
 
+@functools.cache
 def texts(name: str) -> dict[str, str]:
     """Return the description of each field of the class *name*: Python keeps no docstring of a key."""
     schemas = {item.model: item.model.model_json_schema() for item in _FIELDS[name].values()}
@@ -107,7 +124,7 @@ def _type(annotation: Any, place: str) -> Any:
 def _plain(annotation: Any, place: str) -> Any:
     origin, of = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Literal:
-        return type(of[0])
+        return _enumeration(re.split(r"\W", place)[-1], of) if isinstance(of[0], str) else type(of[0])
     if origin is tuple:
         return Sequence[_type(of[0], f"{place}[]")]  # type: ignore[misc]  # a type that is made here
     if origin is dict:
@@ -120,3 +137,23 @@ def _plain(annotation: Any, place: str) -> Any:
         name = annotation.__name__.removesuffix("Spec")
         return _class(_NAMES.get(name, name), annotation, _fields(annotation), f"{place}.")
     return annotation
+
+
+_ENUMERATIONS: dict[str, type[enum.Enum]] = {}
+
+
+def _enumeration(key: str, values: Sequence[str]) -> type[enum.Enum]:
+    """Return the enumeration of the *values* of an argument *key*. It is a type only: a program has the strings."""
+    name = _ENUM_NAMES.get(key) or _words(key)
+    members = {_OPERATORS.get(value) or _words(value): value for value in values}
+    made = enum.Enum(name, members, type=str)  # type: ignore[misc]  # made of the spec's values
+    made.__doc__ = f"Values of ``{key}``."
+    known = _ENUMERATIONS.setdefault(name, made)
+    if [item.value for item in known] != list(values):
+        raise ValueError(f"two enumerations are called {name}")
+    return known
+
+
+def _words(text: str) -> str:
+    """Return *text* in CamelCase."""
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[-_]", text))

@@ -3,13 +3,15 @@
 import functools
 import signal
 import sys
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
 from nomad_csi import errors
+from nomad_csi.components import documentation
 from nomad_csi.text import foreign
 
 LANGUAGE_HOST = "pulumi-language-python-exec"
@@ -31,20 +33,48 @@ class ProgramError(errors.NomadCsiError, pulumi.RunError):
 
 
 class Component(pulumi.ComponentResource):
-    """A component whose constructor raises what Pulumi prints without a traceback."""
+    """
+    A component that takes its arguments by keyword or in a dictionary.
+
+    Its constructor raises what Pulumi prints without a traceback. `help` of its class shows all arguments and outputs.
+    """
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Wrap the constructor of the subclass."""
+        """Wrap the constructor of the subclass, where it takes a class of arguments as our own components do."""
         super().__init_subclass__(**settings)
-        cls.__init__ = _described(cls.__init__)  # type: ignore[method-assign]
+        kind = cls.__init__.__annotations__.get("args")
+        if typing.is_typeddict(kind):
+            cls.__doc__ = _Described(documentation.of_component, cls.__doc__ or "", kind)  # type: ignore[assignment]
+            cls.__signature__ = _Described(documentation.signature, kind)  # type: ignore[attr-defined]
+            cls.__init__ = _described(cls.__init__)  # type: ignore[method-assign]
+
+
+class _Described:
+    """An attribute of a class that is made when it is read: descriptions take longer than what a program needs."""
+
+    def __init__(self, make: Callable[..., Any], *given: Any) -> None:
+        self._make = make
+        self._given = given
+
+    def __get__(self, _: Any, owner: type) -> Any:
+        return self._make(owner, *self._given)
 
 
 def _described(constructor: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(constructor)
-    def construct(self: Any, *arguments: Any, **named: Any) -> None:
+    def construct(
+        self: Any,
+        resource_name: str,
+        args: Mapping[str, Any] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+        **arguments: Any,
+    ) -> None:
+        if args is not None and arguments:
+            raise TypeError(f"{type(self).__name__}() takes arguments by keyword or in a dictionary, not both")
+        given = {name: value for name, value in (args or arguments).items() if value is not None}
         end_quietly()
         try:
-            constructor(self, *arguments, **named)
+            constructor(self, resource_name, given, opts)
         except errors.NomadCsiError as error:
             if not is_program():
                 raise

@@ -168,8 +168,10 @@ class Hosted(provider.Provider):
     @functools.cached_property
     def _components(self) -> "_Components":
         from nomad_csi import components  # noqa: PLC0415  # see the class
+        from nomad_csi.components import documentation  # noqa: PLC0415  # as above
 
-        return _Components(list(components.COMPONENTS), schema.PACKAGE, None, self.version or "")
+        with documentation.brief():
+            return _Components(list(components.COMPONENTS), schema.PACKAGE, None, self.version or "")
 
 
 class _Components(component.ComponentProvider):
@@ -186,6 +188,9 @@ class _Components(component.ComponentProvider):
         package: dict[str, Any] = json.loads(self.schema or "{}")
         for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
             for token, item in package[part].items():
+                if "enum" in item:
+                    item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
+                    continue
                 for name, text in derived_arguments.texts(token.rpartition(":")[2] + suffix).items():
                     item[keys][util.camel_case(name)]["description"] = text
         return package

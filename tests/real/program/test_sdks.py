@@ -42,8 +42,9 @@ class Language:
         """Return *values* as an argument of the plugin in a program."""
         if self.folder == "typescript":
             return f" taskDriver: {json.dumps(camel(values))},"
-        text = {"Name": "name", "Command": "command", "ClientDataDir": "client_data_dir"}
-        fields = [f"{field}: pulumi.String({json.dumps(values[name])})," for field, name in text.items()]
+        text = {"Command": "command", "ClientDataDir": "client_data_dir"}
+        fields = [f"Name: nomadcsi.TaskDriverName({json.dumps(values['name'])}),"]
+        fields += [f"{field}: pulumi.String({json.dumps(values[name])})," for field, name in text.items()]
         words = ", ".join(f"pulumi.String({json.dumps(word)})" for word in values["arguments"])
         return f" TaskDriver: &nomadcsi.TaskDriverArgs{{{' '.join(fields)} Arguments: pulumi.StringArray{{{words}}}}},"
 

@@ -1,0 +1,342 @@
+"""Made by ``python -m tests.argument_stub`` from the components: edit these."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+import pulumi
+
+
+from nomad_csi.components.argument_classes import (
+    AccessPoint as AccessPoint,
+    Capability as Capability,
+    Clients as Clients,
+    Constraint as Constraint,
+    Controller as Controller,
+    Credentials as Credentials,
+    CsiPluginArgs as CsiPluginArgs,
+    CsiVolumeArgs as CsiVolumeArgs,
+    Deletion as Deletion,
+    EbsSnapshotsArgs as EbsSnapshotsArgs,
+    EbsVolumeArgs as EbsVolumeArgs,
+    EfsBackupsArgs as EfsBackupsArgs,
+    EfsFileSystemArgs as EfsFileSystemArgs,
+    EfsIam as EfsIam,
+    EfsVolumeArgs as EfsVolumeArgs,
+    ExistingVolumeArgs as ExistingVolumeArgs,
+    ExtraArguments as ExtraArguments,
+    FileSystemIam as FileSystemIam,
+    Iam as Iam,
+    JobIds as JobIds,
+    Monolith as Monolith,
+    MountOptions as MountOptions,
+    MountTarget as MountTarget,
+    Node as Node,
+    PluginResources as PluginResources,
+    RegistryCredentials as RegistryCredentials,
+    Restart as Restart,
+    TaskDriver as TaskDriver,
+    Update as Update,
+    Vault as Vault,
+    Verify as Verify,
+    VerifyOnNodes as VerifyOnNodes,
+    WorkloadIdentity as WorkloadIdentity,
+)
+from nomad_csi.components.resources import (
+    CreatedVolume as CreatedVolume,
+    PluginJob as PluginJob,
+    Provider as Provider,
+    VolumeRegistration as VolumeRegistration,
+)
+
+__all__ = ["COMPONENTS", "CreatedVolume", "CsiPlugin", "CsiPluginArgs", "CsiVolume", "CsiVolumeArgs", "EbsSnapshots", "EbsSnapshotsArgs", "EbsVolume", "EbsVolumeArgs", "EfsBackups", "EfsBackupsArgs", "EfsFileSystem", "EfsFileSystemArgs", "EfsVolume", "EfsVolumeArgs", "ExistingVolume", "ExistingVolumeArgs", "PluginJob", "Provider", "VolumeRegistration"]
+
+COMPONENTS: tuple[type[pulumi.ComponentResource], ...]
+
+class CsiPlugin(pulumi.ComponentResource):
+    """A CSI plugin: IAM policy, plugin jobs, and the proof that every instance is healthy."""
+    plugin_id: pulumi.Output[str]
+    """The plugin's id, known once it is verified healthy: volumes that use it are registered after that."""
+    job_ids: pulumi.Output[Sequence[str]]
+    """Ids of the plugin jobs."""
+    @overload
+    def __init__(self, resource_name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        driver: Any,
+        aws_region: pulumi.Input[str] | None = None,
+        nomad_region: pulumi.Input[str] | None = None,
+        namespace: pulumi.Input[str] | None = None,
+        datacenters: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None,
+        node_pool: pulumi.Input[str] | None = None,
+        job_ids: pulumi.Input[JobIds] | None = None,
+        availability_zone: pulumi.Input[str] | None = None,
+        constraints: pulumi.Input[Sequence[pulumi.Input[Constraint]]] | None = None,
+        priority: pulumi.Input[int] | None = None,
+        config: pulumi.Input[Mapping[str, pulumi.Input[Any]]] | None = None,
+        credentials: pulumi.Input[Credentials] | None = None,
+        iam: Iam | None = None,
+        controller: pulumi.Input[Controller] | None = None,
+        node: pulumi.Input[Node] | None = None,
+        monolith: pulumi.Input[Monolith] | None = None,
+        task_driver: pulumi.Input[TaskDriver] | None = None,
+        host_network: pulumi.Input[bool] | None = None,
+        image: pulumi.Input[str] | None = None,
+        arguments_checked: pulumi.Input[bool] | None = None,
+        image_registry: pulumi.Input[str] | None = None,
+        image_digest: pulumi.Input[str] | None = None,
+        registry_credentials: pulumi.Input[RegistryCredentials] | None = None,
+        extra_arguments: pulumi.Input[ExtraArguments] | None = None,
+        extra_tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        metrics_port: pulumi.Input[int] | None = None,
+        environment: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        resources: pulumi.Input[PluginResources] | None = None,
+        restart: pulumi.Input[Restart] | None = None,
+        update: pulumi.Input[Update] | None = None,
+        log_verbosity: pulumi.Input[int] | None = None,
+        log_level: pulumi.Input[str] | None = None,
+        health_timeout_s: pulumi.Input[int] | None = None,
+        verify: pulumi.Input[Verify] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        render_to: str | None = None,
+        templates: str | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class CsiVolume(pulumi.ComponentResource):
+    """
+    A volume that its plugin creates through Nomad. Data is kept on removal unless ``on_destroy`` is ``delete``.
+    """
+    external_id: pulumi.Output[str]
+    """The id that the plugin gave it."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is there."""
+    @overload
+    def __init__(self, resource_name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        plugin_id: pulumi.Input[str],
+        driver: Any,
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        capabilities: pulumi.Input[Sequence[pulumi.Input[Capability]]] | None = None,
+        mount_options: pulumi.Input[MountOptions] | None = None,
+        topologies: pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]] | None = None,
+        context: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        parameters: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        shares_storage: pulumi.Input[bool] | None = None,
+        protect: bool | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        capacity_min_gib: pulumi.Input[int] | None = None,
+        capacity_min_bytes: pulumi.Input[int] | None = None,
+        capacity_max_gib: pulumi.Input[int] | None = None,
+        capacity_max_bytes: pulumi.Input[int] | None = None,
+        availability_zone: pulumi.Input[str] | None = None,
+        clone_id: pulumi.Input[str] | None = None,
+        snapshot_id: pulumi.Input[str] | None = None,
+        on_destroy: pulumi.Input[Literal["keep", "delete"]] | None = None,
+        deletion: pulumi.Input[Deletion] | None = None,
+        render_to: str | None = None,
+        templates: str | None = None,
+        volume_id: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class EbsSnapshots(pulumi.ComponentResource):
+    """
+    Snapshots of EBS volumes on a schedule: a policy of Data Lifecycle Manager and the role it works under.
+    """
+    schedule: pulumi.Output[str]
+    """Name of the schedule. Pass it to each `EbsVolume` in ``snapshots``."""
+    policy_id: pulumi.Output[str]
+    """Id of the lifecycle policy."""
+    @overload
+    def __init__(self, resource_name: str, args: EbsSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        every_hours: pulumi.Input[int] | None = None,
+        at: pulumi.Input[str] | None = None,
+        keep: pulumi.Input[int] | None = None,
+        keep_days: pulumi.Input[int] | None = None,
+        kms_key_arns: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class EbsVolume(pulumi.ComponentResource):
+    """An encrypted EBS volume, registered with Nomad and pinned to its zone."""
+    external_id: pulumi.Output[str]
+    """The ``vol-`` id, which Nomad calls the external id."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+    @overload
+    def __init__(self, resource_name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        plugin_id: pulumi.Input[str],
+        availability_zone: pulumi.Input[str],
+        size_gib: pulumi.Input[int],
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        capabilities: pulumi.Input[Sequence[pulumi.Input[Capability]]] | None = None,
+        mount_options: pulumi.Input[MountOptions] | None = None,
+        topologies: pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]] | None = None,
+        context: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        parameters: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        shares_storage: pulumi.Input[bool] | None = None,
+        protect: bool | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        volume_type: pulumi.Input[str] | None = None,
+        iops: pulumi.Input[int] | None = None,
+        throughput_mib_per_s: pulumi.Input[int] | None = None,
+        encrypted: pulumi.Input[bool] | None = None,
+        kms_key_arn: pulumi.Input[str] | None = None,
+        tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        render_to: str | None = None,
+        templates: str | None = None,
+        volume_id: pulumi.Input[str] | None = None,
+        snapshots: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class EfsBackups(pulumi.ComponentResource):
+    """
+    Copies of EFS file systems on a schedule: a plan of AWS Backup, its vault, and the role it works under.
+    """
+    plan_id: pulumi.Output[str]
+    """Id of the backup plan."""
+    vault_name: pulumi.Output[str]
+    """Name of the vault that holds the copies."""
+    @overload
+    def __init__(self, resource_name: str, args: EfsBackupsArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        keep_days: pulumi.Input[int],
+        file_system_arns: pulumi.Input[Sequence[pulumi.Input[str]]],
+        every_hours: pulumi.Input[int] | None = None,
+        at: pulumi.Input[str] | None = None,
+        kms_key_arn: pulumi.Input[str] | None = None,
+        protect: bool | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class EfsFileSystem(pulumi.ComponentResource):
+    """
+    An encrypted EFS file system with its mount targets, for volumes that each are an access point of it.
+    """
+    file_system_id: pulumi.Output[str]
+    """``fs-...``. Pass it to each `EfsVolume` in it."""
+    file_system_arn: pulumi.Output[str]
+    """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
+    @overload
+    def __init__(self, resource_name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        mount_targets: Sequence[MountTarget],
+        clients: pulumi.Input[Clients],
+        performance_mode: pulumi.Input[Literal["generalPurpose", "maxIO"]] | None = None,
+        throughput_mode: pulumi.Input[Literal["bursting", "elastic"]] | None = None,
+        encrypted: pulumi.Input[bool] | None = None,
+        kms_key_arn: pulumi.Input[str] | None = None,
+        tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        iam: FileSystemIam | None = None,
+        protect: bool | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class EfsVolume(pulumi.ComponentResource):
+    """
+    A volume of EFS: an access point, or a whole file system with its mount targets, registered with Nomad.
+    """
+    external_id: pulumi.Output[str]
+    """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
+    file_system_arn: pulumi.Output[str]
+    """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+    @overload
+    def __init__(self, resource_name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        plugin_id: pulumi.Input[str],
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        capabilities: pulumi.Input[Sequence[pulumi.Input[Capability]]] | None = None,
+        mount_options: pulumi.Input[MountOptions] | None = None,
+        topologies: pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]] | None = None,
+        context: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        parameters: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        shares_storage: pulumi.Input[bool] | None = None,
+        protect: bool | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        mount_targets: Sequence[MountTarget] | None = None,
+        clients: pulumi.Input[Clients] | None = None,
+        performance_mode: pulumi.Input[Literal["generalPurpose", "maxIO"]] | None = None,
+        throughput_mode: pulumi.Input[Literal["bursting", "elastic"]] | None = None,
+        encrypted: pulumi.Input[bool] | None = None,
+        kms_key_arn: pulumi.Input[str] | None = None,
+        tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        file_system_id: pulumi.Input[str] | None = None,
+        iam: EfsIam | None = None,
+        access_point: AccessPoint | None = None,
+        render_to: str | None = None,
+        templates: str | None = None,
+        volume_id: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
+class ExistingVolume(pulumi.ComponentResource):
+    """Storage that exists already, registered with Nomad. It is never deleted."""
+    external_id: pulumi.Output[str]
+    """As given."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered."""
+    @overload
+    def __init__(self, resource_name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        plugin_id: pulumi.Input[str],
+        external_id: pulumi.Input[str],
+        driver: str,
+        namespace: pulumi.Input[str] | None = None,
+        name: pulumi.Input[str] | None = None,
+        capabilities: pulumi.Input[Sequence[pulumi.Input[Capability]]] | None = None,
+        mount_options: pulumi.Input[MountOptions] | None = None,
+        topologies: pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]] | None = None,
+        context: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        parameters: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        secrets: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        shares_storage: pulumi.Input[bool] | None = None,
+        protect: bool | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        availability_zone: pulumi.Input[str] | None = None,
+        render_to: str | None = None,
+        templates: str | None = None,
+        volume_id: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...

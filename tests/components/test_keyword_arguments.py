@@ -1,0 +1,94 @@
+"""Arguments by keyword or in a dictionary; what `help`, signatures and the schema say of them."""
+
+import inspect
+import pydoc
+
+import pulumi
+import pytest
+
+import nomad_csi
+from nomad_csi import components
+from nomad_csi.components import argument_classes, derived_arguments, documentation
+from tests.components import test_user_mocks
+
+VOLUME = "aws:ebs/volume:Volume"
+
+
+@pytest.mark.parametrize(
+    ("component", "args"), test_user_mocks.DECLARED, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_keywords_are_as_the_dictionary(component, args, new_cloud):
+    """The same resources with the same inputs; what is None is not given."""
+    by_dictionary, by_keyword = new_cloud(), new_cloud()
+    options = pulumi.ResourceOptions(protect=False)
+
+    for cloud, declare in (
+        (by_dictionary, lambda: component("data", args, options) and None),
+        (by_keyword, lambda: component("data", opts=options, adopt=None, **args) and None),
+    ):
+        pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod")
+        cloud.settle(declare)
+
+    def made(cloud):
+        return sorted((item.token, item.name, str(item.inputs)) for item in cloud.recorder.made)
+
+    assert made(by_keyword) == made(by_dictionary)
+    assert len(made(by_keyword)) > 1
+
+
+def test_both_at_once_are_refused(cloud):
+    """Neither is dropped in silence."""
+    with pytest.raises(TypeError, match=r"EbsVolume\(\) takes arguments by keyword or in a dictionary, not both"):
+        cloud.settle(lambda: components.EbsVolume("data", test_user_mocks.EBS, iops=4000))
+
+
+def test_unknown_keyword_is_told_as_an_unknown_key(cloud):
+    """With what was meant."""
+    with pytest.raises(nomad_csi.errors.SpecError, match=r"iop: .*did you mean iops"):
+        cloud.settle(lambda: components.EbsVolume("data", **test_user_mocks.EBS, iop=4000))
+
+
+@pytest.mark.parametrize("component", components.COMPONENTS)
+def test_help_lists_each_argument_and_each_output(component):
+    """With its type and its description, at every depth."""
+    kind = getattr(argument_classes, f"{component.__name__}Args")
+
+    text = pydoc.plain(pydoc.render_doc(component))
+
+    shown = " ".join(text.replace(" |  ", " ").split())
+    for name, meaning in derived_arguments.texts(kind.__name__).items():
+        assert f" {name}: {documentation.written(kind.__annotations__[name])}" in shown
+        assert " ".join(meaning.split()) in shown
+    outputs = documentation.output_texts(component)
+    assert list(outputs) == list(inspect.get_annotations(component))
+    assert all(f" {name} {meaning}" in shown for name, meaning in outputs.items())
+    required = [item.name for item in inspect.signature(component).parameters.values() if item.default is item.empty]
+    assert required == ["resource_name", *(name for name in kind.__annotations__ if name in kind.__required_keys__)]
+
+
+def test_help_of_a_field_in_a_part():
+    """Its path, and the values that it may have."""
+    assert (
+        "\n  capabilities[].access_mode: Input[Literal['single-node-reader-only', 'single-node-writer', "
+        "'multi-node-reader-only', 'multi-node-single-writer', 'multi-node-multi-writer']], required\n"
+    ) in components.EbsVolume.__doc__
+
+
+def test_help_of_the_package_lists_the_classes():
+    """Which are imported when they are used."""
+    assert {"CsiPlugin", "EbsVolume", "storage_stack"} <= set(dir(nomad_csi))
+
+
+def test_class_of_a_program_keeps_its_own_constructor(cloud):
+    """It passes on what it likes."""
+
+    class Database(components.EbsVolume):
+        """A volume of ours."""
+
+        def __init__(self, name, gib):
+            super().__init__(name, plugin_id="ebs0", availability_zone="us-east-1a", size_gib=gib)
+
+    cloud.settle(lambda: Database("data", gib=40) and None)
+
+    assert cloud.inputs(VOLUME, "data")["size"] == 40
+    assert Database.__doc__ == "A volume of ours."
