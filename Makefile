@@ -142,7 +142,7 @@ release-tag: $(VENV)/.installed-ci   ## what keeps this commit from being releas
 publish: $(VENV)/.installed-ci       ## upload dist/release to a package index; PUBLISH="--dry-run ..." adds options of uv publish
 	$(BIN)/uv publish $(PUBLISH) dist/release/*
 site-publish: $(VENV)/.installed-ci  ## commit the site of this version to the branch gh-pages; SITE=--push sends it
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mike deploy --update-aliases $(SITE) "$$($(RELEASE) version)" latest
+	PATH="$(abspath $(BIN)):$$PATH" NO_MKDOCS_2_WARNING=1 mike deploy --update-aliases $(SITE) "$$($(RELEASE) version)" latest
 format: install-dev                  ## lay out the code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --quiet --fix .

@@ -25,6 +25,8 @@ def ready(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         text = (project.ROOT / name).read_text()
         (tmp_path / name).write_text(text.replace("OWNER", "acme").replace("- unreleased", "- 2026-12-01"))
+    readme = (project.ROOT / "README.md").read_text()
+    (tmp_path / "README.md").write_text(readme.replace(project.UNPUBLISHED, "is on PyPI"))
     (tmp_path / "changes").mkdir()
     shutil.copy(project.ROOT / "changes/README.md", tmp_path / "changes")
     return tmp_path
@@ -41,6 +43,7 @@ def test_all_that_is_missing_is_said_together(ready):
     changelog = ready / "CHANGELOG.md"
     changelog.write_text(changelog.read_text().replace("2026-12-01", "unreleased"))
     (ready / "changes/+late.fixed.md").write_text("late\n")
+    (ready / "README.md").write_text("nomad-csi is not on PyPI.\n")
     security = ready / "SECURITY.md"
     security.write_text(security.read_text().replace("acme/", "OWNER/"))
 
@@ -49,6 +52,7 @@ def test_all_that_is_missing_is_said_together(ready):
         f"CHANGELOG.md: expected an entry `## {VERSION} - YYYY-MM-DD`, got date unreleased",
         "changes: expected none, as a release has them in CHANGELOG.md, got +late.fixed.md",
         "SECURITY.md: expected the account of the repository, got OWNER",
+        "README.md: expected how to install the release, got 'is not on PyPI'; write `pip install nomad-csi`",
         "pyproject.toml: urls.Source: expected https://github.com/other/nomad-csi, got https://github.com/acme/nomad-csi",
     ]
 

@@ -11,6 +11,9 @@ OWNER = re.compile(r"\bOWNER[/.]|[/@]OWNER\b")
 
 NAMES_OWNER = ("pyproject.toml", "Dockerfile", "SECURITY.md", ".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/config.yml")
 
+UNPUBLISHED = "is not on PyPI"
+"""What the README says before the first release."""
+
 
 def metadata(root=ROOT):
     """Return the table ``project`` of pyproject.toml."""
@@ -42,6 +45,10 @@ def problems(tag, root=ROOT, repository=None):
         found.append(f"changes: expected none, as a release has them in CHANGELOG.md, got {', '.join(notes)}")
     unnamed = [name for name in NAMES_OWNER if OWNER.search((root / name).read_text(encoding="utf-8"))]
     found += [f"{name}: expected the account of the repository, got OWNER" for name in unnamed]
+    if UNPUBLISHED in (root / "README.md").read_text(encoding="utf-8"):
+        found.append(
+            f"README.md: expected how to install the release, got {UNPUBLISHED!r}; write `pip install nomad-csi`"
+        )
     if repository and source != f"https://github.com/{repository}":
         found.append(f"pyproject.toml: urls.Source: expected https://github.com/{repository}, got {source}")
     return found
