@@ -1,5 +1,6 @@
 """Tiers: which tests a target of the Makefile runs, what it says of the others, and what a skip is worth."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,11 @@ def test_slowest_files_come_before_the_summary(tmp_path):
     assert told[at + 2].split()[2:] == ["1", "test_3.py"]
     assert len(told[at + 2 :]) == slowest.SHOWN + 2
     assert "= 11 passed in " in told[-1]
+
+
+@pytest.mark.parametrize("target", ["check", "test", "test-all"])
+def test_targets_lint_before_they_test(target):
+    """What CI runs is `make test`: it has no other lint."""
+    rules = re.findall(r"^([a-z-]+):(?! \w+ :=)([^#\n]*)", (tiers.PROJECT / "Makefile").read_text(), re.MULTILINE)
+
+    assert dict(rules)[target].split() == ["lint"]

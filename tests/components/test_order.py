@@ -70,22 +70,46 @@ def test_volume_of_the_ready_stack_waits_for_its_plugin_and_its_storage(awaited,
     assert of_shared | {efs} <= found["shared"]
 
 
-def test_plugins_of_the_ready_stack_are_declared_after_the_storage(new_cloud, registered, monkeypatch):
-    """So a tear-down takes them down before: storage goes when nothing can mount it any more."""
+@pytest.fixture
+def of_stack(new_cloud, registered, monkeypatch):
+    """Return the requests by which the ready stack registers `SPEC`, by type and name."""
     monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
     pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(SPEC))}, [])
     try:
         new_cloud().settle(lambda: stack.declare(pulumi.Config()))
     finally:
         pulumi.runtime.set_all_config({}, [])
+    return {f"{each.type.rpartition(':')[2]} {each.name}": each for each in registered}
 
-    jobs = [each for each in registered if each.type == "nomad-csi:index:PluginJob"]
-    waits = {
-        each.name: {"::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in each.dependencies} for each in jobs
-    }
-    storage = {"aws:ebs/volume:Volume::disk", "aws:efs/fileSystem:FileSystem::shared"}
-    assert len(waits) == 3
-    assert [storage - urns for urns in waits.values()] == [set()] * 3
+
+def waits_for(request):
+    """Return type and name of what *request* directly waits for."""
+    names = ("::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in request.dependencies)
+    return {f"{kind.rpartition(':')[2]} {name}" for kind, _, name in (each.partition("::") for each in names)}
+
+
+JOBS = ["PluginJob aws-ebs0-controller", "PluginJob aws-ebs0-node", "PluginJob aws-efs0-node"]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_plugins_of_the_ready_stack_are_declared_after_the_storage(of_stack, job):
+    """So a tear-down takes them down before: storage goes when nothing can mount it any more."""
+    assert {each for each in of_stack if each.startswith("PluginJob ")} == set(JOBS)
+    assert waits_for(of_stack[job]) >= {"Volume disk", "FileSystem shared"}
+
+
+def test_node_plugins_wait_for_their_controllers_and_the_proof_for_all(of_stack):
+    """So a tear-down stops the node plugins first: a controller detaches what they have let go."""
+    controller, node, _ = JOBS
+
+    assert controller in waits_for(of_stack[node])
+    assert node not in waits_for(of_stack[controller])
+    assert waits_for(of_stack["PluginHealth aws-ebs0"]) >= {controller, node}
+
+
+def test_what_is_fixed_once_storage_is_made_is_not_compared(of_stack):
+    """A file system with another creation token would be another one, without the data."""
+    assert list(of_stack["FileSystem shared"].ignoreChanges) == ["creationToken"]
 
 
 def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):

@@ -100,6 +100,20 @@ def test_ready_stack_makes_nothing_beside_what_an_interrupted_run_left(declare, 
     assert asked == [("storage/prod", "us-east-1", "shop")]
 
 
+def test_storage_of_another_stack_of_this_name_is_none_that_was_lost(monkeypatch):
+    """As of a copy of the project in another backend: by the id in its tag, it is not what this stack made."""
+    theirs = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="theirs", cluster="", resource_type="x")
+    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(functions, "recorded", lambda: [{"stackId": "ours"}])
+    monkeypatch.setattr(tagged, "find", lambda *_, **__: (theirs,))
+
+    preflight.refuse_unrecorded(["us-east-1"])
+
+    monkeypatch.setattr(functions, "recorded", lambda: [{"stackId": "theirs"}])
+    with pytest.raises(errors.RefusedError, match="vol-1 for volume default/orders"):
+        preflight.refuse_unrecorded(["us-east-1"])
+
+
 def test_ready_stack_works_in_the_region_of_its_provider(declare, monkeypatch):
     """Its storage would be made there, and its plugins would look for it elsewhere."""
     monkeypatch.setattr(tagged, "find", lambda *_, **__: pytest.fail("AWS was asked"))

@@ -4,11 +4,13 @@ import functools
 import json
 import subprocess
 import sys
+import types
 
 import pulumi
 import pytest
 
 from nomad_csi import components, errors
+from nomad_csi.components import identity
 from nomad_csi.provider import hosting, schema
 from nomad_csi.resources import registry
 
@@ -65,3 +67,24 @@ def _constructed(inputs):
     pulumi.runtime.set_mocks(_Mocks(), project="shop", stack="dev")
     program = functools.partial(hosting.Hosted().construct, "mysql", "nomad-csi:index:EbsVolume", inputs)
     pulumi.runtime.test(lambda: program() and None)()
+
+
+def test_programs_share_nothing_and_components_of_one_share_what_is_declared_once():
+    """A monitor is one run of a program; a provider that the program names has its own cluster and stack id."""
+    urn = "urn:pulumi:dev::lab::pulumi:providers:nomad-csi::{}::id"
+    runs = [
+        ("127.0.0.1:1", "default_1"),
+        ("127.0.0.1:1", "default_2"),
+        ("127.0.0.1:1", "other"),
+        ("127.0.0.1:2", "other"),
+    ]
+    scopes = []
+
+    for monitor, name in runs:
+        request = types.SimpleNamespace(monitorEndpoint=monitor, providers={"nomad-csi": urn.format(name)})
+        with hosting.shared(request):
+            scopes.append(identity._SCOPE.get())
+
+    first, second, other, elsewhere = scopes
+    assert first is second
+    assert len({id(each) for each in (first, other, elsewhere)}) == 3
