@@ -109,3 +109,20 @@ def test_look_at_a_plan_without_plugins_asks_nothing(context, scripted):
     """Not a request: nothing is changed."""
     assert minimum_version.findings_of(context.connect(), ()) == ()
     assert scripted.requests == []
+
+
+def test_job_is_not_sent_where_the_servers_cannot_be_asked(context, scripted):
+    """An outage says nothing of their version; a token that may not see them is told, and goes on."""
+    told = []
+    scripted.reply("GET", "/v1/agent/members", 500, "No cluster leader")
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        minimum_version.refuse_for_job(context.connect(), "job plugin-aws-ebs0", "1.9.4", tell=told.append)
+    assert told == []
+
+    scripted.replies["GET", "/v1/agent/members"] = [(403, "Permission denied")]
+    minimum_version.refuse_for_job(context.connect(), "job plugin-aws-ebs0", "1.9.4", tell=told.append)
+
+    [line] = told
+    assert line.startswith(
+        "job plugin-aws-ebs0 requires Nomad 1.9.4 or later, but the servers' versions cannot be seen"
+    )
