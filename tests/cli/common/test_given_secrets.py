@@ -1,0 +1,36 @@
+"""Secrets that an operator hands over: in the environment, in a file, or in both."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.cli.common import documents
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """The same volume in both, and one in each alone."""
+    monkeypatch.setenv("NOMAD_CSI_SECRETS", '{"prod/mysql": {"key": "old", "user": "me"}, "prod/env": {"key": "e"}}')
+    path = tmp_path / "secrets.yaml"
+    path.write_text("prod/mysql: {key: new}\nprod/file: {key: f}\n")
+    return path
+
+
+def test_file_takes_precedence_over_the_environment(both):
+    """Key by key: what the command line names is nearer than what a shell has had for a while."""
+    assert documents.secrets(both) == {
+        "prod/mysql": {"key": "new", "user": "me"},
+        "prod/env": {"key": "e"},
+        "prod/file": {"key": "f"},
+    }
+
+
+def test_error_names_the_source_that_is_wrong(both, monkeypatch):
+    """A file or the variable, and no value of it."""
+    both.write_text("prod/mysql: hunter2\n")
+    with pytest.raises(errors.SpecError, match=r"secrets\.yaml") as of_file:
+        documents.secrets(both)
+    monkeypatch.setenv("NOMAD_CSI_SECRETS", "prod/mysql: hunter2")
+    with pytest.raises(errors.SpecError, match="NOMAD_CSI_SECRETS") as of_environment:
+        documents.secrets(None)
+
+    assert "hunter2" not in f"{of_file.value}{of_environment.value}"
