@@ -338,6 +338,16 @@ def test_second_block_of_a_volume_matters_where_one_of_them_writes(judged, first
 
 
 @pytest.mark.parametrize(
+    ("more", "codes"), [("", ["claim-by-several"]), ("per_alloc = true\n", []), ("read_only = true\n", [])]
+)
+def test_several_allocations_matter_where_they_write_to_one_volume(judged, more, codes):
+    """With per_alloc each has its own; those that only read share one."""
+    text = CONSUMER.replace("count = 1", "count = 3").replace('type            = "csi"', f'{more}type = "csi"')
+
+    assert [item.code for item in judged({"sample": text})] == codes
+
+
+@pytest.mark.parametrize(
     ("text", "old", "new", "said"),
     [
         (NODE, " health_timeout ", " helth_timeout ", "did you mean health_timeout?"),
