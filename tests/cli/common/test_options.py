@@ -1,12 +1,14 @@
 """What options of all commands have in common: one word for one meaning, with its unit."""
 
+import io
 import re
+import sys
 from pathlib import Path
 
 import click
 import pytest
 
-from nomad_csi import cli
+from nomad_csi import cli, errors
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.cli.common import options as shared_options
 
@@ -175,3 +177,39 @@ def test_a_volume_without_a_namespace_is_refused_where_all_are_meant(monkeypatch
     assert cli.main(["deregister", "mysql"]) == 64
 
     assert "VOLUME: expected namespace/volume, since the namespace is *, got 'mysql'" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """Standard input on which somebody types."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_agreed"),
+    [
+        ("y\n", True),
+        ("YES\n", True),
+        ("\n", False),
+        ("", False),
+        ("n\n", False),
+        ("yep\n", False),
+        ("no, yes\n", False),
+    ],
+)
+def test_only_a_yes_is_a_yes(monkeypatch, capsys, typed, is_agreed):
+    """Return alone, the end of the input and any other word change nothing."""
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+
+    assert shared_options.agreed("this detaches a volume", is_agreed=False) is is_agreed
+    assert capsys.readouterr().err == "this detaches a volume\ngo on? [y/N] "
+
+
+def test_nobody_is_asked_without_a_terminal(monkeypatch):
+    """What a pipe happens to hold is no answer."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+
+    with pytest.raises(errors.RefusedError, match="no terminal to confirm on; pass --yes"):
+        shared_options.agreed("this detaches a volume", is_agreed=False)
+    assert shared_options.agreed("this detaches a volume", is_agreed=True)
