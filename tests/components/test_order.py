@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from nomad_csi import CsiPlugin, EbsVolume
-from nomad_csi.components import stack
+from nomad_csi.components import resources, stack
+from tests.components import test_user_mocks
 
 SPEC = """
 plugins:
@@ -26,6 +27,9 @@ volumes:
       clients: {cidr_blocks: [10.0.0.0/8]}
       access_point: {path: /shared, uid: 1000, gid: 1000}
 """
+IN_NO_COMPONENT = {"nomad-csi:index:StackIdentity", "nomad-csi:index:PluginHealth"}
+"""One for all components, and the one behind jobs that wait."""
+
 EBS = {"availability_zone": "us-east-1a", "size_gib": 40}
 
 
@@ -126,3 +130,25 @@ def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):
         "after": True,
         "beside": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("component", "args"), test_user_mocks.DECLARED, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_children_wait_for_what_the_caller_names(new_cloud, registered, component, args):
+    """The engine lets a component alone wait; files, and the proof behind the jobs, are there early at no cost."""
+
+    def program():
+        first = resources.RenderedFile("first", path="first", content="")
+        component("data", args, pulumi.ResourceOptions(depends_on=[first]))
+
+    new_cloud().settle(program)
+
+    [first] = [each for each in registered if each.name == "first"]
+    waiting = {
+        each.type: any(urn.endswith("RenderedFile::first") for urn in each.dependencies)
+        for each in registered
+        if each.custom and each is not first and each.type not in IN_NO_COMPONENT
+    }
+    assert waiting
+    assert [kind for kind, waits in waiting.items() if not waits] == []

@@ -34,7 +34,7 @@ class CsiVolume(program.Component):
             ),
             on_destroy=plan.part(lambda made: str(_create(made).on_destroy), "on_destroy", "deletion"),
             deletion=plan.part(lambda made: _deletion(_create(made).deletion), "deletion"),
-            opts=pulumi.ResourceOptions(parent=self, protect=volume.protects(args)),
+            opts=self.child(protect=volume.protects(args)),
         )
         volume.write_file(self, name, plan, args, plugin_id=plugin_id)
         self.external_id, self.registration_id = made.external_id, made.id

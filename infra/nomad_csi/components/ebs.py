@@ -46,7 +46,7 @@ class EbsVolume(program.Component):
             encrypted=value("encrypted"),
             kms_key_id=value("kms_key_arn"),
             tags=aws_resources.tagged(self, tags, identity.ebs_stack_id(self)),
-            opts=pulumi.ResourceOptions(parent=self, protect=protect),
+            opts=self.child(protect=protect),
         )
 
 

@@ -101,7 +101,6 @@ class EfsVolume(program.Component):
             [*self.storage, *granted],
             location=location,
             is_part=is_part,
-            after=_dependencies(opts) if is_part else (),
         )
         self.registration_id = registration.id
         self.register_outputs(
@@ -116,12 +115,6 @@ class EfsVolume(program.Component):
 def _one(point: aws.efs.AccessPoint | None) -> aws.efs.AccessPoint:
     assert point is not None  # noqa: S101  # the spec wants one in a file system that is not the volume's own
     return point
-
-
-def _dependencies(opts: pulumi.ResourceOptions | None) -> Sequence[pulumi.Resource]:
-    """Return what the component depends on: its children do not by themselves."""
-    given = opts.depends_on if opts else None
-    return [item for item in given if isinstance(item, pulumi.Resource)] if isinstance(given, Sequence) else ()
 
 
 def _role(plan: model.VolumePlan) -> str:
@@ -147,7 +140,7 @@ class _Settings(Generic[PlanT]):
         """Return a value that depends on the arguments *names*."""
         return self.plan.part(lambda made: get(self.read(made)), *names)
 
-    def file_system(self, component: pulumi.ComponentResource, name: str, *, protect: bool) -> aws.efs.FileSystem:
+    def file_system(self, component: program.Component, name: str, *, protect: bool) -> aws.efs.FileSystem:
         """Declare the file system."""
         known = pulumi.Output.all(identity.stack_id(component), self.key)
         return aws.efs.FileSystem(
@@ -158,9 +151,7 @@ class _Settings(Generic[PlanT]):
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
             tags=aws_resources.tagged(component, self.tags(), identity.stack_id(component)),
-            opts=pulumi.ResourceOptions(
-                parent=component, protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)
-            ),
+            opts=component.child(protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)),
         )
 
     def tags(self) -> lifting.Later[dict[str, str]]:
@@ -169,13 +160,13 @@ class _Settings(Generic[PlanT]):
 
     def mount_targets(
         self,
-        component: pulumi.ComponentResource,
+        component: program.Component,
         name: str,
         file_system: aws.efs.FileSystem,
         targets: Sequence[MountTarget],
     ) -> list[aws.efs.MountTarget]:
         """Declare the mount targets, and the security group that lets the clients reach them."""
-        child = pulumi.ResourceOptions(parent=component)
+        child = component.child()
         subnets = [self._subnet(target, component) for target in targets]
         subject = "volume" if isinstance(component, EfsVolume) else "file system"
         # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
@@ -238,7 +229,7 @@ def _target_name(target: MountTarget, index: int) -> str:
 
 
 def _access_point(
-    component: pulumi.ComponentResource,
+    component: program.Component,
     name: str,
     file_system_id: pulumi.Input[str],
     plan: volume.Plan,
@@ -267,7 +258,7 @@ def _access_point(
             plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
             identity.stack_id(component),
         ),
-        opts=pulumi.ResourceOptions(parent=component, protect=volume.protects(args)),
+        opts=component.child(protect=volume.protects(args)),
     )
 
 
@@ -292,7 +283,7 @@ class _Grant:
 
     def declare(
         self,
-        component: pulumi.ComponentResource,
+        component: program.Component,
         name: str,
         role: pulumi.Input[str],
         iam: EfsIam | FileSystemIam | None,
@@ -300,7 +291,7 @@ class _Grant:
         """Let *role* mount what the component makes, and refuse everyone else where that is wanted."""
         if iam is None:
             return []
-        child = pulumi.ResourceOptions(parent=component)
+        child = component.child()
         subject = "volume" if isinstance(component, EfsVolume) else "file system"
         policy = aws.iam.Policy(
             name,
@@ -316,7 +307,7 @@ class _Grant:
             name,
             file_system_id=self.file_system_id,
             policy=self._document(policies.efs_file_system_policy),
-            opts=pulumi.ResourceOptions(parent=component, depends_on=[attached]),
+            opts=component.child(depends_on=[attached]),
         )
         return [attached, others]
 

@@ -32,16 +32,13 @@ class CsiPlugin(program.Component):
         """Declare the plugin *name*, which is also its id."""
         super().__init__("nomad-csi:index:CsiPlugin", name, {}, opts)
         plan = arguments.plugin_plan(name, {key: value for key, value in args.items() if key not in NOT_IN_THE_SPEC})
-        # What the caller wants made before (and removed after) the plugin concerns its jobs, not the component alone.
-        caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         needs: list[pulumi.Resource] = self._grant(name, plan, args.get("iam"))
         jobs: list[_Job] = []
         for role in arguments.plugin_driver(args["driver"]).roles:
             job = _Job(plan, role)
             # Controllers first; so a tear-down stops the node plugins, then the controllers, then the rest.
             before = [*needs, *(each.resource for each in jobs)]
-            child = pulumi.ResourceOptions(parent=self, depends_on=before)
-            job.declare(self, name, args, pulumi.ResourceOptions.merge(caller, child))
+            job.declare(self, name, args, self.child(depends_on=before))
             jobs.append(job)
         health = resources.PluginHealth(
             name,
@@ -57,7 +54,7 @@ class CsiPlugin(program.Component):
         """Give the policy of *plan* to its role. Return what the jobs must wait for."""
         if iam is None or arguments.plugin_driver(plan.arguments["driver"]).storage != "ebs":
             return []
-        child = pulumi.ResourceOptions(parent=self)
+        child = self.child()
         document = plan.part(
             lambda made: json.dumps(_policy(made).document, indent=2),
             "aws_region",

@@ -39,6 +39,18 @@ class Component(pulumi.ComponentResource):
     Its constructor raises what Pulumi prints without a traceback. `help` of its class shows all arguments and outputs.
     """
 
+    def __init__(self, kind: str, name: str, props: Any = None, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(kind, name, props, opts)
+        self._caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
+
+    def child(self, **options: Any) -> pulumi.ResourceOptions:
+        """
+        Return the *options* of a child, which waits for what the caller's ``depends_on`` names, too.
+
+        The engine lets the component itself wait for that, not its children.
+        """
+        return pulumi.ResourceOptions.merge(self._caller, pulumi.ResourceOptions(parent=self, **options))
+
     def __init_subclass__(cls, **settings: Any) -> None:
         """Wrap the constructor of the subclass, where it takes a class of arguments as our own components do."""
         super().__init_subclass__(**settings)

@@ -35,14 +35,14 @@ class EbsSnapshots(program.Component):
             policy_details=schedule.part(
                 lambda made: snapshots.policy_details(name, made, arguments.owner()), *schedule.but("kms_key_arns")
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=needs),
+            opts=self.child(depends_on=needs),
         )
         self.schedule = pulumi.Output.from_input(name)
         self.policy_id = policy.id
         self.register_outputs({"schedule": self.schedule, "policyId": self.policy_id})
 
     def _keys(self, name: str, role: aws.iam.Role, key_arns: pulumi.Input[Sequence[str]]) -> list[pulumi.Resource]:
-        child = pulumi.ResourceOptions(parent=self)
+        child = self.child()
         document = pulumi.Output.from_input(key_arns).apply(
             lambda arns: json.dumps(snapshots.kms_policy(arns), indent=2)
         )
@@ -64,12 +64,12 @@ class EfsBackups(program.Component):
         own = ("file_system_arns", "kms_key_arn", "protect")
         source = f"EfsBackups {name}"
         schedule = arguments.schedule(name, args, EfsBackupsArgs, own)
-        child = pulumi.ResourceOptions(parent=self)
+        child = self.child()
         role, needs = _role(self, f"{name}-backups", snapshots.BACKUP_SERVICE, snapshots.BACKUP_POLICY)
         vault = aws.backup.Vault(
             name,
             kms_key_arn=arguments.checked("kms_key_arn", args.get("kms_key_arn"), source),
-            opts=pulumi.ResourceOptions(parent=self, protect=args.get("protect", True)),
+            opts=self.child(protect=args.get("protect", True)),
         )
         rule: Any = {"target_vault_name": vault.name}
         for key in snapshots.BACKUP_RULE:
@@ -85,7 +85,7 @@ class EfsBackups(program.Component):
             plan_id=plan.id,
             iam_role_arn=role.arn,
             resources=arguments.checked("file_system_arns", args["file_system_arns"], source),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=needs),
+            opts=self.child(depends_on=needs),
         )
         self.plan_id = plan.id
         self.vault_name = vault.name
@@ -93,10 +93,10 @@ class EfsBackups(program.Component):
 
 
 def _role(
-    parent: pulumi.Resource, name: str, service: str, policy: str
+    parent: program.Component, name: str, service: str, policy: str
 ) -> tuple[aws.iam.Role, Sequence[pulumi.Resource]]:
     """Return a role that *service* takes on with AWS's own *policy*, and what must be there before it is used."""
-    child = pulumi.ResourceOptions(parent=parent)
+    child = parent.child()
     partition = aws.get_partition_output(opts=pulumi.InvokeOutputOptions(parent=parent)).partition
     role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshots.trust_policy(service)), opts=child)
     arn = partition.apply(lambda found: snapshots.managed_policy_arn(found, policy))

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, identity, lifting, resources
+from nomad_csi.components import arguments, identity, lifting, program, resources
 from nomad_csi.plan import model, volume_forms
 from nomad_csi.render import documents
 from nomad_csi.resources.frame import properties
@@ -48,7 +48,7 @@ def protects(args: Mapping[str, Any]) -> bool:
 
 
 def register(  # noqa: PLR0917  # called by our own components only
-    component: pulumi.ComponentResource,
+    component: program.Component,
     name: str,
     plan: Plan,
     args: Mapping[str, Any],
@@ -57,13 +57,12 @@ def register(  # noqa: PLR0917  # called by our own components only
     *,
     location: pulumi.Input[str] | None = None,
     is_part: bool = False,
-    after: Sequence[pulumi.Resource] = (),
 ) -> resources.VolumeRegistration:
     """
     Register the volume of *plan* and write its file, as children of *component*.
 
-    *storage* is what the component makes, and is there first, as *after* is; *location* which data it is, where its id
-    does not show. *is_part*: it makes a part of a file system that stays without it.
+    *storage* is what the component makes, and is there first; *location* which data it is, where its id does not show.
+    *is_part*: it makes a part of a file system that stays without it.
     """
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     registration = resources.VolumeRegistration(
@@ -77,21 +76,20 @@ def register(  # noqa: PLR0917  # called by our own components only
             "shared": plan.part(lambda made: made.registration.shares_storage, "shares_storage"),
             "settings": plan.part(lambda made: list(made.context_settings), "context", "external_id"),
         },
-        opts=pulumi.ResourceOptions(parent=component, depends_on=[*storage, *after]),
+        opts=component.child(depends_on=list(storage)),
     )
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
 
 
 def write_file(
-    component: pulumi.ComponentResource, name: str, plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]
+    component: program.Component, name: str, plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]
 ) -> None:
     """Write the volume file of *plan*, where *args* want one, with its *own* values in the registration."""
     if not args.get("render_to"):
         return
-    opts = pulumi.ResourceOptions(parent=component)
     path = plan.part(lambda made: f"{args['render_to']}/{made.file_name}", "namespace", "volume_id")
-    resources.RenderedFile(name, path=path, content=content(plan, args, **own), opts=opts)
+    resources.RenderedFile(name, path=path, content=content(plan, args, **own), opts=component.child())
 
 
 def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pulumi.Output[str]:
@@ -105,7 +103,7 @@ def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pu
 
 
 def document_inputs(
-    component: pulumi.ComponentResource, plan: Plan, plugin_id: pulumi.Input[str], args: Mapping[str, Any]
+    component: program.Component, plan: Plan, plugin_id: pulumi.Input[str], args: Mapping[str, Any]
 ) -> dict[str, Any]:
     """
     Return the registration of *plan* as arguments of a resource class, without what a plugin writes itself.
