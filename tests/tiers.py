@@ -62,6 +62,7 @@ FIRST = {
     "tests/upgrade": "all",
     "tests/verification": "test",
     "tests/verification/test_scale.py": "all",
+    "tests/volume": "test",
     "tests/walk": "test",
     "tests/walk/test_bounds.py": "all",
 }

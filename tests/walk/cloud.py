@@ -1,5 +1,7 @@
 """AWS in this process: moto behind a port of the loopback interface, emptied between walks, checked from inside."""
 
+import boto3
+from botocore import config
 from moto.ec2 import ec2_backends
 from moto.efs import efs_backends
 from moto.iam import iam_backends
@@ -14,6 +16,9 @@ ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": "sandbox",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
+
+
+CREDENTIALS = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
 
 
 class Cloud:
@@ -38,6 +43,21 @@ class Cloud:
     def disk(self):
         """Make an EBS volume by hand, and return its id."""
         return self._ec2.create_volume(5, "us-east-1a").id
+
+    def warm(self):
+        """Have EC2 answer once: the first answer takes seconds, longer than a plugin waits."""
+        settings = config.Config(read_timeout=120)
+        boto3.client("ec2", REGION, endpoint_url=self._moto.url, config=settings, **CREDENTIALS).describe_volumes()
+
+    def file_system(self):
+        """Make a file system by hand, and return its id."""
+        chosen = {"creation_token": "by-hand", "performance_mode": "generalPurpose", "throughput_mode": "bursting"}
+        absent = ("encrypted", "kms_key_id", "provisioned_throughput_in_mibps", "availability_zone_name", "backup")
+        return self._efs.create_file_system(**chosen, **dict.fromkeys(absent), tags=[]).file_system_id
+
+    def delete_disk(self, volume_id):
+        """Delete an EBS volume by hand."""
+        self._ec2.delete_volume(volume_id)
 
     def storage(self):
         """Return the ids of all volumes and file systems, and the access points as folder by id."""

@@ -1,9 +1,13 @@
 """Clusters of Nomad in this process, with the plugins of the AWS drivers: their controllers answer, nodes are records."""
 
 import contextlib
+import copy
 import tempfile
 from pathlib import Path
 
+from nomad_csi import nomad
+from nomad_csi.nomad import variables
+from nomad_csi.ownership import cluster_identity
 from nomad_csi_sandbox.csi_plugin import arguments
 from nomad_csi_sandbox.csi_plugin import server as csi_server
 from nomad_csi_sandbox.nomad import cluster, server
@@ -82,6 +86,58 @@ class Cluster:
         """Return the external id of every volume by namespace and id."""
         with self._state.lock:
             return {key: record.spec["ExternalID"] for key, record in self._state.volumes.items()}
+
+    def identity(self):
+        """Return the identity of the cluster; empty where it has none."""
+        with self._state.lock:
+            found = [item for item in self._state.variables.values() if item["Path"] == cluster_identity.PATH]
+        return found[0]["Items"][cluster_identity.ITEM] if found else ""
+
+    def purge(self, folder):
+        """Remove the variables whose path begins with *folder*, behind the back of everybody."""
+        with self._state.lock:
+            for key in [key for key, item in self._state.variables.items() if item["Path"].startswith(folder)]:
+                del self._state.variables[key]
+            self._state.commit("variables")
+
+    def write(self, path, items):
+        """Write a variable as an operator does."""
+        with nomad.Nomad(nomad.Connection(address=self.url)) as client:
+            variables.put(client, "default", path, items, index=variables.NEW)
+
+    def snapshot(self):
+        """Return volumes and variables, without claims."""
+        with self._state.lock:
+            volumes = copy.deepcopy(self._state.volumes)
+            found = volumes, copy.deepcopy(self._state.variables)
+        for record in volumes.values():
+            record.claims.clear()
+        return found
+
+    def restore(self, saved):
+        """Have the volumes and variables of a snapshot again, and return it."""
+        volumes, held = copy.deepcopy(saved)
+        with self._state.lock:
+            self._state.volumes.clear()
+            self._state.volumes.update(volumes)
+            self._state.variables.clear()
+            self._state.variables.update(held)
+            self._state.commit("csi_volumes", "variables")
+        return saved
+
+    def deregister(self, key):
+        """Deregister a volume as another tool does."""
+        with self._state.lock:
+            del self._state.volumes[key]
+            self._state.commit("csi_volumes")
+
+    def claim(self, key, *, is_claimed):
+        """Have an allocation claim a volume, or release it."""
+        with self._state.lock:
+            held = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
+            claims = self._state.volumes[key].claims
+            claims.clear()
+            claims.update({"alloc": held} if is_claimed else {})
 
     def close(self):
         self._server.close()

@@ -3,9 +3,8 @@
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.resources import stack_identity, volume_ownership
+from nomad_csi.resources import volume_facts
 from nomad_csi.resources.created import created_changes
-from nomad_csi.resources.frame import resource
 from tests.walk import ledger, tracks
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")
@@ -71,8 +70,8 @@ def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
 
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(volume_ownership, "is_moved", lambda *_: False)
-    monkeypatch.setattr(resource.Operation, "was_created", lambda *_: False)
+    monkeypatch.setattr(volume_facts.RemovedVolume, "is_held_elsewhere", False)
+    monkeypatch.setattr(volume_facts.RemovedVolume, "record", "own")
 
 
 def name_by_id(monkeypatch):
@@ -83,7 +82,7 @@ def name_by_id(monkeypatch):
 
 def let_copies_delete(monkeypatch):
     """Delete under another label than the recorded one."""
-    monkeypatch.setattr(stack_identity, "refuse_other_stack", lambda *_: None)
+    monkeypatch.setattr(volume_facts.RemovedVolume, "is_renamed", False)
 
 
 DEFECTS = {

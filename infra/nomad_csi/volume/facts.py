@@ -1,0 +1,190 @@
+"""
+What is known of one volume before something is done with it: each fact is known, absent, or not known. Pure.
+
+A fact is one of a few values, so that every combination can be listed (`combinations`). "not known" is a value of its
+own: a token without rights, a cloud that was not queried, a server that must not be read. It never means "absent".
+The facts are protocols: a decision reads a fact only where it matters, and only then a request is sent for it.
+"""
+
+import collections
+import itertools
+from collections.abc import Iterator
+from typing import Any, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
+
+Cluster = Literal["same", "other", "lost", "not known"]
+"""
+Whether the connection leads to the cluster in which the volume is recorded. ``same``: also where nothing is recorded.
+``lost``: the cluster has no identity, and this stack has volumes that are recorded in one that has. ``not known``: the
+token may not read the identity.
+"""
+
+Record = Literal["none", "own", "sibling", "foreign", "not known"]
+"""
+The owner record. ``own``: this resource's, by its nonce, or this stack's where no nonce is recorded. ``sibling``: this
+stack's, with the nonce of another resource or of another state. ``foreign``: another stack's.
+"""
+
+Registration = Literal[
+    "absent", "equal", "unseen", "in-place", "re-register", "other-storage", "drifted", "refused", "not known"
+]
+"""
+Nomad's registration of the id, compared with the desired one. ``unseen``: equal in what Nomad shows, and it gets parts
+that it never shows. ``in-place``: differs in what Nomad changes.
+``re-register``: has the desired storage, and differs in what Nomad never changes. ``other-storage``: has other storage
+than the desired one. ``drifted``: as one of these two, and differs from the state in what Nomad never changes, too.
+``refused``: Nomad refuses the change at present. ``not known``: reading it would erase secrets.
+"""
+
+Recorded = Literal["nothing", "same", "other", "doubtful"]
+"""
+The storage in the stack's state, compared with the desired one. ``nothing``: the state does not have the volume.
+``doubtful``: the external id is the same, and the plugin or a context key that may locate the data changes.
+"""
+
+Claims = Literal["none", "ending", "held"]
+"""``ending``: all claims are of allocations that have ended, or are about to."""
+
+Storage = Literal["there", "gone", "not known"]
+"""Whether the storage exists, by the cloud or by the plugin."""
+
+Sharing = Literal["none", "permitted", "refused", "not known"]
+"""
+Other registrations of the desired storage in the cluster. ``refused``: two volumes would use it that do not both permit
+that.
+"""
+
+Fitness = Literal["fit", "unfit", "not known"]
+"""Whether the plugin and the controller accept the desired registration."""
+
+Source = Literal["existing", "created"]
+"""``existing``: the storage exists before. ``created``: the plugin creates it."""
+
+Origin = Literal["none", "begun"]
+"""``begun``: the owner record has the nonce in the name of storage whose creation was started for this volume."""
+
+Ends = Literal["kept", "deleted here", "deleted after"]
+"""
+What becomes of the storage of a removed volume. ``deleted here``: this removal deletes it. ``deleted after``: a
+resource of the program deletes it once the registration is removed.
+"""
+
+
+class Presence(Protocol):
+    """The facts about a volume that is wanted."""
+
+    @property
+    def source(self) -> Source:
+        """Where its storage comes from."""
+
+    @property
+    def protect(self) -> bool:
+        """Whether the id keeps its data: refuse everything that gives it other data."""
+
+    @property
+    def adopt(self) -> bool:
+        """Whether to take over a registration that differs, or another stack's."""
+
+    @property
+    def recorded(self) -> Recorded:
+        """The storage in the stack's state."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster that the connection leads to."""
+
+    @property
+    def record(self) -> Record:
+        """The owner record of the id."""
+
+    @property
+    def origin(self) -> Origin:
+        """Whether a creation was started."""
+
+    @property
+    def registration(self) -> Registration:
+        """Nomad's registration of the id."""
+
+    @property
+    def claims(self) -> Claims:
+        """The claims on that registration."""
+
+    @property
+    def storage(self) -> Storage:
+        """Of a ``created`` volume the recorded storage; of an ``existing`` one the desired storage."""
+
+    @property
+    def sharing(self) -> Sharing:
+        """Other volumes of the desired storage."""
+
+    @property
+    def fitness(self) -> Fitness:
+        """Of the desired registration."""
+
+
+class Removal(Protocol):
+    """The facts about a volume that is removed: it is not wanted any more, or another one replaces it."""
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the program still declares the resource: its replacement is created afterwards."""
+
+    @property
+    def is_held_elsewhere(self) -> bool:
+        """Whether another resource of the program declares the id, or has it since this run."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether a stack of another name wrote the state: the stack was renamed, or its state copied."""
+
+    @property
+    def protect(self) -> bool:
+        """As recorded."""
+
+    @property
+    def ends(self) -> Ends:
+        """What becomes of the storage."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the state proves that the storage was created for this volume."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster that the connection leads to."""
+
+    @property
+    def record(self) -> Record:
+        """The owner record of the id."""
+
+    @property
+    def registration(self) -> Literal["absent", "same", "other-storage"]:
+        """Nomad's registration of the id, compared with the recorded storage."""
+
+    @property
+    def claims(self) -> Claims:
+        """The claims on that registration."""
+
+    @property
+    def dependents(self) -> Literal["none", "some", "not known"]:
+        """Volumes of others that are registered in the storage, or in a part of it."""
+
+    @property
+    def fitness(self) -> Fitness:
+        """Of the replacement."""
+
+
+Facts = TypeVar("Facts", Presence, Removal)
+
+
+def values(kind: type[Presence | Removal]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of each fact of *kind*."""
+    declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
+    hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}
+    return {name: (False, True) if hint is bool else get_args(hint) for name, hint in hints.items()}
+
+
+def combinations(kind: type[Facts]) -> Iterator[Facts]:
+    """Yield every combination of facts of *kind*, whether it can occur or not."""
+    known = values(kind)
+    make = collections.namedtuple("Facts", list(known))  # type: ignore[misc]  # noqa: PYI024  # fields of the protocol
+    return (cast(Facts, make(*item)) for item in itertools.product(*known.values()))

@@ -1,0 +1,164 @@
+"""Every operation of users and of misfortune on the abstract world."""
+
+from tests.volume.run import Run
+from tests.volume.world import CLUSTERS, FOLDER, IDS, OTHERS, STACKS, SYSTEM, Cluster, Wanted, World, canonical
+
+PROGRAMS = {
+    0: {
+        "v": (
+            Wanted(SYSTEM, is_owned=True),
+            Wanted(SYSTEM, is_owned=True, protect=True),
+            Wanted(""),
+            Wanted("", protect=True),
+            Wanted("", deletes=True),
+        ),
+    },
+    1: {"v": (Wanted(SYSTEM), Wanted("")), "w": (Wanted(FOLDER), Wanted(SYSTEM))},
+}
+"""What each stack may declare."""
+
+EMPTY = World()
+
+KILLS = (1, 2, 3)
+"""After how many steps an `up` is killed."""
+
+MEETINGS = (1, 2)
+"""After how many steps another one runs."""
+
+
+def up(world: World, number: int, kill_after: int | None = None) -> World:
+    """Return the world after an `up`, or after its first steps."""
+    run = Run(world, number)
+    for count, _ in enumerate(run.steps(), 1):
+        if count == kill_after:
+            break
+    return run.world
+
+
+def interleaved(world: World, number: int, after: int) -> World:
+    """Return the world after an `up` of a stack, with one of the other stack *after* so many of its steps."""
+    run = Run(world, number)
+    for count, _ in enumerate(run.steps(), 1):
+        if count == after:
+            run.is_disturbed = True
+            run.world = up(run.world, 1 - number)
+    return run.world
+
+
+def operations(world: World):
+    """Yield every operation that can change *world*: its name, a function, and the function's arguments."""
+    for number in STACKS:
+        yield from _programs(world, number)
+        yield from _states(world, number)
+    for number in CLUSTERS:
+        yield from _of_cluster(world, number)
+    yield from _of_storage(world)
+
+
+def _programs(world, number):
+    """Yield an `up` of every program that the stack can have: to its end, killed, and with one of the other in it."""
+    other = world.stacks[1 - number]
+    for name, options in PROGRAMS[number].items():
+        stack = world.stacks[number]
+        for wanted in (None, *options):
+            if wanted is not None and wanted.is_owned and wanted.storage not in world.storage:
+                continue
+            changed = stack.with_program(name, wanted)
+            if not changed.program and not changed.state:
+                continue
+            edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
+            yield what, up, (edited, number)
+            for count in KILLS:
+                yield f"{what}, killed after {count} steps", up, (edited, number, count)
+            if other.program or other.state:
+                for count in MEETINGS:
+                    yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)
+            if changed != stack:
+                yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
+
+
+def _states(world, number):
+    stack, who = world.stacks[number], f"stack {number}"
+    if stack.state:
+        copied = world.stacks[1 - number]._replace(state=stack.state)
+        yield f"{who}: state copied to the other", _same, (world.with_stack(1 - number, copied),)
+    if stack.older and stack.older != stack.state:
+        yield f"{who}: older state imported", _same, (world.with_stack(number, stack._replace(state=stack.older)),)
+    for name, _ in stack.state:
+        yield f"{who}: state delete {name}", _same, (world.with_stack(number, stack.with_state(name, None)),)
+    moved = stack._replace(address=1 - stack.address)
+    yield f"{who}: address of the other cluster", _same, (world.with_stack(number, moved),)
+
+
+def _of_cluster(world, number):
+    cluster, where = world.clusters[number], f"cluster {number}"
+    for what, changed in (*_of_volumes(world, cluster), *_of_variables(cluster, _recorded_here(world, number))):
+        yield f"{where}: {what}", _same, (world.with_cluster(number, changed),)
+    if number == 0:
+        saved = cluster._replace(claimed=frozenset())
+        if cluster.volumes and world.saved != saved:
+            yield f"{where}: snapshot saved", _same, (world._replace(saved=saved),)
+        if world.saved is not None and world.saved != saved:
+            yield f"{where}: snapshot restored", _same, (world.with_cluster(0, world.saved),)
+
+
+def _of_volumes(world, cluster):
+    for name, storage in cluster.volumes:
+        if name in cluster.claimed:
+            yield f"the job of {name} ends", cluster._replace(claimed=cluster.claimed - {name})
+            continue
+        gone = cluster.with_volume(name, "")
+        yield f"nomad volume deregister {name}", gone
+        yield f"nomad-csi deregister {name}", gone.with_record(name, None)
+        if storage in world.storage:
+            yield f"a job claims {name}", cluster._replace(claimed=cluster.claimed | {name})
+    for name in IDS:
+        if not cluster.storage_of(name) and OTHERS not in dict(cluster.volumes).values():
+            yield f"another tool registers {name}", cluster.with_volume(name, OTHERS)
+
+
+def _recorded_here(world, number):
+    """Return the identities that the states of the stacks at a cluster record, where it is not the other cluster's."""
+    return {item.cluster for stack in world.stacks if stack.address == number for _, item in stack.state} - {
+        world.clusters[1 - number].identity
+    }
+
+
+def _of_variables(cluster, recorded):
+    if cluster != Cluster():
+        yield "rebuilt empty", Cluster()
+    if cluster.records:
+        yield "owner records purged", cluster._replace(records=())
+    if cluster.identity:
+        yield "its variables are purged", cluster._replace(identity=0, records=())
+    for identity in sorted(recorded - {cluster.identity}):
+        yield f"identity {identity} written again", cluster._replace(identity=identity)
+
+
+def _of_storage(world):
+    for storage in sorted(world.storage):
+        yield f"{storage} is deleted by hand", _same, (world.without_storage(storage),)
+    answers = world._replace(answers=not world.answers)
+    yield ("storage is not observable" if world.answers else "storage is observable"), _same, (answers,)
+
+
+def _same(world):
+    return world
+
+
+def after(*names, start: World = EMPTY) -> World:
+    """Return the world after the operations *names*."""
+    found = start
+    for name in names:
+        function, arguments = {item: (call, given) for item, call, given in operations(found)}[name]
+        found = canonical(function(*arguments))
+    return found
+
+
+def described(wanted: Wanted | None) -> str:
+    """Return *wanted* in words."""
+    if wanted is None:
+        return "taken out"
+    flags = {"protect": wanted.protect, "on_destroy: delete": wanted.deletes}
+    storage = wanted.storage or "created by its plugin"
+    return ", ".join([f"= {storage}", *(name for name, is_set in flags.items() if is_set)])

@@ -1,0 +1,255 @@
+"""
+An `up` of a stack of the abstract world, step by step: `volume.decide` decides, and each step is judged by what it does.
+
+A step that must not be raises `BrokenError`, whatever the decision looked at: empty storage for an id that has data
+elsewhere, storage deleted that something needs, a registration taken from another owner, and a refusal that comes after
+the first step, though nothing changed since the decision.
+"""
+
+from nomad_csi.volume import decide
+from tests.volume import observed
+from tests.volume.world import Record, Recorded, World, contains
+
+
+class BrokenError(Exception):
+    """A promise is broken."""
+
+
+class Run:
+    """One `up`, so that it can be killed after each step, or another one can run in between."""
+
+    def __init__(self, world: World, number: int) -> None:
+        self.world = world
+        self.number = number
+        self.refusals: list[str] = []
+        self.is_disturbed = False
+        """Whether another `up` ran in between."""
+
+    @property
+    def stack(self):
+        """The stack, as it is now."""
+        return self.world.stacks[self.number]
+
+    def steps(self):
+        """Carry out a step before each item; those that the program declares come first, as in the engine."""
+        declared = [name for name, _ in self.stack.program]
+        for name in (*declared, *(name for name, _ in self.stack.state if name not in declared)):
+            yield from self._volume(name)
+            if self.refusals:
+                return  # the engine starts no other step
+
+    def _volume(self, name):
+        wanted, recorded = self.stack.wanted(name), self.stack.recorded(name)
+        if wanted is not None:
+            facts = observed.presence(self.world, self.number, name, wanted)
+            if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
+                return  # the engine has no difference
+            decision = decide.decide_presence(facts)
+        else:
+            decision = decide.decide_removal(observed.removal(self.world, self.number, name))
+        if decision.refusal:
+            self.refusals.append(decision.refusal)
+            return
+        carried = Carried(self, name, wanted, recorded, decision)
+        for step in decision.steps:
+            carried.carry_out(step)
+            if carried.refused:
+                self.refusals.append(carried.refused)
+                return
+            yield step
+        carried.finish()
+        yield "state"
+
+
+def _is_unchanged(facts):
+    return (facts.registration, facts.cluster) == ("equal", "same") and facts.record in {"own", "foreign"}
+
+
+class Carried:
+    """The steps of one decision about one volume."""
+
+    def __init__(self, run, name, wanted, recorded, decision) -> None:
+        self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
+        self.refused = ""
+        self.storage = ""
+        self.created = recorded.name if recorded else ""
+        # Another fate of the storage, or another stack, gets another nonce: an older state, or the one that was copied,
+        # does not pass for this one.
+        is_same_fate = recorded and wanted and (recorded.wanted.deletes, recorded.stack) == (wanted.deletes, run.number)
+        self.nonce = recorded.nonce if is_same_fate else 0
+        record = self.cluster.record_of(name)
+        is_ours = record is not None and record.stack == run.number
+        self.is_stale = bool(is_ours and recorded and record.nonce != recorded.nonce)
+
+    @property
+    def cluster(self):
+        """The cluster that the stack connects to, as it is now."""
+        return self.run.world.clusters[self.run.stack.address]
+
+    def _put(self, cluster):
+        self.run.world = self.run.world.with_cluster(self.run.stack.address, cluster)
+
+    def _draw(self):
+        self.run.world = self.run.world._replace(drawn=self.run.world.drawn + 1)
+        return self.run.world.drawn
+
+    def carry_out(self, step):
+        """Carry out one step, or set `refused`."""
+        self._judge_cluster()
+        steps = {
+            "write record": self._write_record,
+            "register": self._register,
+            "create": self._create,
+            "create again": self._create_again,
+            "change": lambda: None,
+            "deregister": self._deregister,
+            "delete storage": self._delete_storage,
+            "release record": self._release,
+        }
+        steps[step]()
+
+    def _judge_cluster(self):
+        """No step is for a volume that is recorded in another cluster, or in one that lost its identity."""
+        recorded = self.recorded.cluster if self.recorded else 0
+        has_something = self.cluster.storage_of(self.name) or self.wanted is not None
+        if recorded and recorded != self.cluster.identity and has_something and not self.run.is_disturbed:
+            self._broken(f"is changed in cluster {self.cluster.identity}, and recorded in {recorded}")
+
+    def _broken(self, what):
+        message = f"stack {self.run.number}: {self.name} {what}"
+        raise BrokenError(message)
+
+    def _refuse(self, why):
+        """Refuse a step: the decision could know, where nothing changed since."""
+        if not self.run.is_disturbed:
+            self._broken(f"is refused as {why} after the decision")
+        self.refused = why
+
+    def _write_record(self):
+        if not self.cluster.identity:
+            self._put(self.cluster._replace(identity=self._draw()))
+        before = self.cluster.record_of(self.name)
+        is_ours = before is None or before.stack == self.run.number
+        if not is_ours and not (self.recorded and self.recorded.nonce == before.nonce):
+            self._refuse("foreign")
+            return
+        self.nonce = self.nonce or self._draw()
+        origin = before.origin if before else 0
+        if not origin and "create" in self.decision.steps:
+            origin = self._draw()
+        self._put(self.cluster.with_record(self.name, Record(self.run.number, self.nonce, origin)))
+
+    def _others(self, storage):
+        return [key for key, other in self.cluster.volumes if key != self.name and other == storage]
+
+    def _register(self):
+        storage, before = self.wanted.storage, self.recorded.storage if self.recorded else ""
+        if before and before != storage and self.recorded.wanted.protect and self.wanted.protect:
+            self._broken(f"is protected, and re-pointed from {before} to {storage}")
+        if storage not in self.run.world.storage:
+            self._refuse("storage gone")
+        elif self._others(storage):
+            # Listed once more after it was sent: the later one is taken back.
+            self._refuse("shared")
+        else:
+            self._registered(storage)
+
+    def _registered(self, storage):
+        self._put(self.cluster.with_volume(self.name, storage))
+        self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
+        self.storage = storage
+
+    def _create(self):
+        name = f"{self.name}~{self.cluster.record_of(self.name).origin}"
+        is_new = name not in self.run.world.storage
+        before = self.recorded.storage if self.recorded else ""
+        if is_new and before != name and before in self.run.world.data:
+            self._broken(f"gets new, empty storage, and {before} has its data")
+        self._made(name)
+
+    def _create_again(self):
+        if self.recorded is None:
+            self._made(f"{self.name}~{self.cluster.record_of(self.name).origin}")
+            return
+        name = self.recorded.name or f"{self.name}~0"
+        is_found = name in self.run.world.storage and name == self.recorded.storage
+        if not is_found:
+            # The plugin created another one, which is not registered; it could not know before.
+            self.run.world = self.run.world._replace(storage=self.run.world.storage | {name})
+            self.refused = "changed meanwhile"
+            return
+        self._made(name)
+
+    def _made(self, name):
+        self.run.world = self.run.world._replace(storage=self.run.world.storage | {name})
+        if self._others(name):
+            self._refuse("shared")
+            return
+        self._registered(name)
+        self.created = name
+
+    def _deregister(self):
+        held, record = self.cluster.storage_of(self.name), self.cluster.record_of(self.name)
+        if self.name in self.cluster.claimed:
+            self._broken("is deregistered under a claim")
+        # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
+        is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
+        if record is not None and record.stack != self.run.number and not is_of_copy:
+            self._broken(f"of stack {record.stack} is deregistered")
+        if self.run.is_disturbed and self.recorded and held != self.recorded.storage:
+            self.refused = "changed meanwhile"
+            return
+        if held and self.recorded and held != self.recorded.storage:
+            self._broken(f"is deregistered for {held}, and recorded for {self.recorded.storage}")
+        other = self.run.world.stacks[1 - self.run.number].recorded(self.name)
+        is_theirs = other is not None and (other.stack, other.cluster, other.storage) == (
+            1 - self.run.number,
+            self.cluster.identity,
+            held,
+        )
+        # Where both states have it as their own, and the records were purged, nothing tells whose it is.
+        if is_theirs and record is None and self.recorded.stack != self.run.number:
+            self._broken(f"is deregistered, and in the state of stack {1 - self.run.number}")
+        self._put(self.cluster.with_volume(self.name, ""))
+
+    def _delete_storage(self):
+        """Delete it, unless another stack has acquired the record since: it is acquired once more before."""
+        record = self.cluster.record_of(self.name)
+        if self.run.is_disturbed and record is not None and record.stack != self.run.number:
+            self.refused = "foreign"
+            return
+        self._delete(self.recorded.storage)
+
+    def _delete(self, storage):
+        if self.recorded.wanted.deletes and not self.recorded.name:
+            self._broken(f"had its storage {storage} before, and that is deleted")
+        if self.is_stale:
+            self._broken(f"loses {storage}, by a state that is not the last one")
+        if self.recorded.wanted.protect:
+            self._broken(f"is protected, and was deregistered before the deletion of {storage} is refused")
+        mine = {key for key, record in self.cluster.records if record.stack == self.run.number}
+        kept = {self.name, *(key for key in mine if self.run.stack.wanted(key))}
+        # What the program deletes goes when its registration is gone: what is registered in between is not seen.
+        is_unseen = self.run.is_disturbed and not self.recorded.wanted.deletes
+        for key, other in self.cluster.volumes if not is_unseen else ():
+            if key not in mine - kept and contains(storage, other):
+                self._broken(f"loses {storage}, and {key} is registered for {other}")
+        self.run.world = self.run.world.without_storage(storage)
+
+    def _release(self):
+        record = self.cluster.record_of(self.name)
+        if not self.cluster.storage_of(self.name) and record is not None and record.stack == self.run.number:
+            self._put(self.cluster.with_record(self.name, None))
+
+    def finish(self):
+        """Write the state, after what the program deletes once the registration is removed."""
+        stack = self.run.stack
+        if self.wanted is None:
+            if self.recorded.wanted.is_owned and not self.recorded.wanted.deletes:
+                self._delete(self.recorded.storage)
+            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
+            return
+        storage = self.storage or self.cluster.storage_of(self.name)
+        nonce = self.nonce or self._draw()
+        recorded = Recorded(self.wanted, storage, nonce, self.cluster.identity, self.run.number, self.created)
+        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))

@@ -1,0 +1,208 @@
+"""
+An abstract world of stacks, clusters and storage. Everything in it is a value; equal worlds are one state.
+
+Two stacks work on two clusters and two volume ids. The storage: a file system that stack 0 creates in its program, a
+folder in it, and what a plugin creates, which it finds again by its name. Not expressed: two clients, mounts, sizes,
+namespaces, access modes, the files of the command line.
+"""
+
+from typing import NamedTuple
+
+SYSTEM, FOLDER, OTHERS = "fs", "fs/f", "x"
+"""The file system, a folder in it, and storage of another tool."""
+
+IDS = ("v", "w")
+STACKS = CLUSTERS = (0, 1)
+
+
+class Wanted(NamedTuple):
+    """A volume in a program."""
+
+    storage: str
+    """Existing storage; empty: the plugin creates it."""
+
+    is_owned: bool = False
+    """Whether the program creates the storage, and deletes it once the volume is removed."""
+
+    protect: bool = False
+    deletes: bool = False
+    """``on_destroy: delete``."""
+
+
+class Recorded(NamedTuple):
+    """A volume in a state."""
+
+    wanted: Wanted
+    storage: str
+    nonce: int
+    cluster: int
+    stack: int
+    """Whose `up` wrote it."""
+
+    name: str = ""
+    """By which the plugin created the storage for this resource; empty: it did not."""
+
+
+class Record(NamedTuple):
+    """An owner record."""
+
+    stack: int
+    nonce: int
+    origin: int = 0
+    """In the name of storage that a plugin creates; 0: none."""
+
+
+class Cluster(NamedTuple):
+    """One Nomad cluster."""
+
+    identity: int = 0
+    """0: none."""
+
+    volumes: tuple[tuple[str, str], ...] = ()
+    """Id and storage of each registration."""
+
+    records: tuple[tuple[str, Record], ...] = ()
+    claimed: frozenset[str] = frozenset()
+
+    def storage_of(self, name: str) -> str:
+        """Return the storage that *name* is registered for; empty: it is not."""
+        return next((storage for key, storage in self.volumes if key == name), "")
+
+    def record_of(self, name: str) -> Record | None:
+        """Return the owner record of *name*."""
+        return next((record for key, record in self.records if key == name), None)
+
+    def with_volume(self, name: str, storage: str) -> "Cluster":
+        """Return the cluster with *name* registered for *storage*; empty: not registered."""
+        claimed = self.claimed if storage else self.claimed - {name}
+        return self._replace(volumes=put(self.volumes, name, storage), claimed=claimed)
+
+    def with_record(self, name: str, record: Record | None) -> "Cluster":
+        """Return the cluster with *record* as the owner record of *name*."""
+        return self._replace(records=put(self.records, name, record))
+
+
+class Stack(NamedTuple):
+    """One stack: its program, its state, and the state before the last change that took something from it."""
+
+    program: tuple[tuple[str, Wanted], ...] = ()
+    state: tuple[tuple[str, Recorded], ...] = ()
+    older: tuple[tuple[str, Recorded], ...] = ()
+    address: int = 0
+    """The cluster that its provider connects to."""
+
+    def wanted(self, name: str) -> Wanted | None:
+        """Return *name* of the program."""
+        return next((item for key, item in self.program if key == name), None)
+
+    def recorded(self, name: str) -> Recorded | None:
+        """Return *name* of the state."""
+        return next((item for key, item in self.state if key == name), None)
+
+    def with_program(self, name: str, wanted: Wanted | None) -> "Stack":
+        """Return the stack with *wanted* as the volume *name* of its program."""
+        return self._replace(program=put(self.program, name, wanted))
+
+    def with_state(self, name: str, recorded: Recorded | None) -> "Stack":
+        """Return the stack with *recorded* as the volume *name* of its state."""
+        before = self.recorded(name)
+        older = self.state if before is not None and before != recorded else self.older
+        return self._replace(state=put(self.state, name, recorded), older=older)
+
+
+class World(NamedTuple):
+    """All that lasts."""
+
+    clusters: tuple[Cluster, Cluster] = (Cluster(), Cluster())
+    stacks: tuple[Stack, Stack] = (Stack(), Stack())
+    storage: frozenset[str] = frozenset({SYSTEM, FOLDER})
+    data: frozenset[str] = frozenset()
+    """Storage that was registered once: it may have data."""
+
+    saved: Cluster | None = None
+    """An older snapshot of cluster 0."""
+
+    answers: bool = True
+    """Whether cloud and plugin answer which storage there is."""
+
+    drawn: int = 0
+    """How many nonces and identities were drawn."""
+
+    def with_cluster(self, number: int, cluster: Cluster) -> "World":
+        """Return the world with another cluster."""
+        first, second = self.clusters
+        return self._replace(clusters=(cluster, second) if number == 0 else (first, cluster))
+
+    def with_stack(self, number: int, stack: Stack) -> "World":
+        """Return the world with another stack."""
+        first, second = self.stacks
+        return self._replace(stacks=(stack, second) if number == 0 else (first, stack))
+
+    def without_storage(self, storage: str) -> "World":
+        """Return the world without *storage* and what is in it."""
+        gone = {item for item in self.storage if contains(storage, item)}
+        return self._replace(storage=self.storage - gone, data=self.data - gone)
+
+
+def put(items, name, item):
+    """Return the pairs *items* with *item* as *name*; without it where it is empty or ``None``."""
+    others = [pair for pair in items if pair[0] != name]
+    return tuple(sorted([*others, (name, item)], key=lambda pair: pair[0])) if item else tuple(others)
+
+
+def contains(storage: str, other: str) -> bool:
+    """Return whether *other* is *storage*, or a part of it."""
+    return other == storage or other.startswith(f"{storage}/")
+
+
+def canonical(world: World) -> World:
+    """Return *world* with its drawn numbers in the order of their appearance, so that equal worlds are equal."""
+    seen: dict[int, int] = {0: 0}
+
+    def number(drawn):
+        return seen.setdefault(drawn, len(seen))
+
+    def name(text):
+        head, mark, drawn = text.partition("~")
+        return f"{head}~{number(int(drawn))}" if mark else text
+
+    def cluster(item):
+        return item._replace(
+            identity=number(item.identity),
+            records=tuple(
+                (key, Record(record.stack, number(record.nonce), number(record.origin))) for key, record in item.records
+            ),
+            volumes=tuple((key, name(storage)) for key, storage in item.volumes),
+        )
+
+    def state(items):
+        return tuple(
+            (
+                key,
+                Recorded(
+                    item.wanted,
+                    name(item.storage),
+                    number(item.nonce),
+                    number(item.cluster),
+                    item.stack,
+                    name(item.name),
+                ),
+            )
+            for key, item in items
+        )
+
+    if not world.drawn:
+        return world
+    clusters = tuple(map(cluster, world.clusters))
+    stacks = tuple(item._replace(state=state(item.state), older=state(item.older)) for item in world.stacks)
+    saved = None if world.saved is None else cluster(world.saved)
+    left = sorted(item for item in world.storage | world.data if "~" in item)
+    names = {item: name(item) for item in left}
+    return world._replace(
+        clusters=clusters,
+        stacks=stacks,
+        saved=saved,
+        storage=frozenset(names.get(item, item) for item in world.storage),
+        data=frozenset(names.get(item, item) for item in world.data),
+        drawn=len(seen),
+    )
