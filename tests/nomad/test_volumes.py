@@ -357,6 +357,7 @@ def test_list_of_volumes(agent, client, file):
             readers=0,
             writers=0,
             controller_required=True,
+            create_index=22,
         ),
     )
     assert agent.asked[0].query == {"type": "csi", "namespace": "*"}

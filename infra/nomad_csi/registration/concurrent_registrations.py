@@ -16,7 +16,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import sending
+from nomad_csi.registration import sending, storage_sharing
 
 GATHER_S = 0.02
 """Seconds that the first one waits; it waits again where others have joined meanwhile."""
@@ -38,6 +38,7 @@ class _Waiting:
 
     document: registration.VolumeRegistration
     hold: registration_ownership.Hold
+    is_new: bool
     answer: futures.Future[errors.NomadApiError | errors.RefusedError | None] = field(default_factory=futures.Future)
 
 
@@ -58,14 +59,17 @@ class Coalescer:
         cancelled: threading.Event,
         requester: registration_ownership.Requester,
         hold: registration_ownership.Hold,
+        is_new: bool = False,
     ) -> None:
         """
         Record *requester* as the owner of *document* and register it, together with concurrent ones; sent once.
 
-        The first caller of a batch reports Nomad's warnings to *tell*. Raises `errors.NomadApiError` for this volume,
-        `errors.RefusedError` where another stack owns it; errors of other volumes of the batch are not raised.
+        The first caller of a batch reports Nomad's warnings to *tell*. *is_new*: it is not registered, so that it may
+        be taken back where another run registered the same storage at the same moment. Raises `errors.NomadApiError`
+        for this volume, `errors.RefusedError` where another stack owns it or its storage; errors of other volumes of
+        the batch are not raised.
         """
-        mine = _Waiting(document=document, hold=hold)
+        mine = _Waiting(document=document, hold=hold, is_new=is_new)
         place = (document.namespace, document.plugin_id, requester)
         with self._lock:
             group = self._gathering.setdefault(place, [])
@@ -126,6 +130,12 @@ class Coalescer:
                     continue
                 owner_record_upkeep.remove_unused(client, taken, {volumes.key_of(document): error}, requester, tell)
                 answers[id(document)].set_result(error)
+            new = {id(item.document) for item in group if item.is_new}
+            late = storage_sharing.take_back_later(client, [document for document in done if id(document) in new])
+            owner_record_upkeep.remove_unused(client, taken, late, requester, tell)
+            for document in [item for item in done if volumes.key_of(item) in late]:
+                done.remove(document)
+                answers[id(document)].set_result(late[volumes.key_of(document)])
             kept = {key: holds[key] for key in map(volumes.key_of, done)}
             lost_to = owner_record_upkeep.confirm(client, kept, requester, tell)
             for document in done:

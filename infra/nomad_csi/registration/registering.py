@@ -128,8 +128,12 @@ def register(
         return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     answers = {volumes.key_of(document): error for document, error in sending.send(client, to_send, timeouts, new=new)}
-    owner_record_upkeep.remove_unused(client, taken, answers, requester, tell)
-    done = registration_ownership.objects_without_nonce(key for key, error in answers.items() if error is None)
+    arrived = [key for key, error in answers.items() if error is None and key in new]
+    late = storage_sharing.take_back_later(client, [seen[key][0] for key in arrived])
+    owner_record_upkeep.remove_unused(client, taken, {**answers, **late}, requester, tell)
+    done = registration_ownership.objects_without_nonce(
+        key for key, error in answers.items() if error is None and key not in late
+    )
     lost_to = owner_record_upkeep.confirm(client, done, requester, tell)
     lost = {
         key: wanted[key]
@@ -143,6 +147,11 @@ def register(
     for key, owner in lost_to.items():
         outcomes[key] = dataclasses.replace(
             registration_outcomes.owned_outcome(key, str(owner)), reason=str(owner_record_upkeep.lost(key, owner))
+        )
+    for key, error in late.items():
+        namespace, volume_id = key
+        outcomes[key] = registration_outcomes.RegistrationOutcome(
+            namespace=namespace, volume_id=volume_id, status="refused", reason=str(error)
         )
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"

@@ -37,29 +37,56 @@ class Users:
         self._listed: tuple[volumes.ListedVolume, ...] | None = None
         self._keys: dict[storage_identity.StorageIdentity, set[_Key]] = {}
         self._wanted: dict[_Key, registration.VolumeRegistration] = {}
+        self._created: dict[_Key, int] = {}
+        """Raft index at which each was registered."""
+
         self._drivers: dict[str, tuple[str | None, model.Driver | None]] = {}
         self._located: set[str] = set()
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
 
-    def refusal(self, document: registration.VolumeRegistration) -> str:
+    def refusal(self, document: registration.VolumeRegistration, replaced: _Key | None = None) -> str:
         """
         Return why *document* may not be registered beside the other volumes; empty where it may.
 
-        It then counts as registered. Raises `errors.NomadApiError` where Nomad does not answer.
+        It then counts as registered. *replaced*: a volume that is deregistered before, and does not count. Raises
+        `errors.NomadApiError` where Nomad does not answer.
         """
         key = volumes.key_of(document)
         with self._lock:
-            self._list(document.namespace)
-            wanted = self._identities(document.external_id, document.plugin_id, document.context)
-            if len(wanted) > 1:
-                self._read_contexts(document.plugin_id)
-            others = sorted({other for identity in wanted for other in self._keys.get(identity, ())} - {key})
-            refused = next(filter(None, self._refusals(document, wanted, others)), "")
+            wanted, found = self._users(document)
+            refused = self._first_refusal(document, wanted, found - {key, replaced})
             if not refused:
                 self._wanted[key] = document
                 self._add(wanted, key)
             return refused
+
+    def older_refusal(self, document: registration.VolumeRegistration) -> str:
+        """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
+        key = volumes.key_of(document)
+        with self._lock:
+            wanted, found = self._users(document)
+            mine = self._created.get(key, 0)
+            older = {other for other in found - {key} if self._created.get(other, mine) < mine}
+            return self._first_refusal(document, wanted, older)
+
+    def _users(
+        self, document: registration.VolumeRegistration
+    ) -> tuple[frozenset[storage_identity.StorageIdentity], set[_Key]]:
+        """Return the identities of the storage of *document*, and the volumes that have one of them by the list."""
+        self._list(document.namespace)
+        wanted = self._identities(document.external_id, document.plugin_id, document.context)
+        if len(wanted) > 1:
+            self._read_contexts(document.plugin_id)
+        return wanted, {other for identity in wanted for other in self._keys.get(identity, ())}
+
+    def _first_refusal(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        others: Iterable[_Key],
+    ) -> str:
+        return next(filter(None, self._refusals(document, wanted, sorted(others))), "")
 
     def made(self, document: registration.VolumeRegistration) -> None:
         """Add the volume of *document*, which a plugin has just created: the list may be older."""
@@ -90,7 +117,9 @@ class Users:
             self._listed = ()
             self.unlisted = UNLISTED.format(namespace)
         for item in self._listed:
-            self._add((storage_identity.identify(item.external_id),), (item.namespace, item.volume_id))
+            key = (item.namespace, item.volume_id)
+            self._add((storage_identity.identify(item.external_id),), key)
+            self._created[key] = item.create_index
 
     def _read_contexts(self, plugin_id: str) -> None:
         """Read the contexts of all volumes of the driver of *plugin_id*, once: no list shows them."""
@@ -211,3 +240,24 @@ def refuse_sharing(
         field="external_id", desired=document.external_id, actual="", effect="refused", why=why
     )
     return difference.Comparison(differences=(refused, *compared.differences_of_kind("refused")))
+
+
+def take_back_later(
+    client: nomad.Nomad, documents: Iterable[registration.VolumeRegistration]
+) -> dict[_Key, errors.RefusedError]:
+    """
+    Deregister those of *documents*, registered a moment ago, whose storage another volume had before; return why.
+
+    Two runs that compare before either has registered see none. Nomad has no constraint on storage, and its Raft index
+    gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Raises
+    `errors.NomadApiError` where Nomad does not answer, or does not deregister one of them.
+    """
+    users, taken = Users(client), {}
+    for document in documents:
+        if why := users.older_refusal(document):
+            key = volumes.key_of(document)
+            volumes.deregister(client, *key)
+            taken[key] = errors.RefusedError(
+                f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
+            )
+    return taken

@@ -113,6 +113,9 @@ class ListedVolume:
     controller_required: bool = False
     """Whether its plugin has a controller."""
 
+    create_index: int = 0
+    """Raft index of its registration: the order in which volumes were registered."""
+
 
 # Text on the claims of a volume, and statuses of ended allocations.
 
