@@ -336,7 +336,7 @@ def test_nothing_is_forced_without(repair, cluster, words, reason):
 
 
 def test_nothing_is_forced_for_another_registration(repair, cluster):
-    """What would be registered has to be what Nomad would forget."""
+    """What would be registered has to be what Nomad would forget; that is compared before garbage is collected."""
     cluster.reply("GET", PATH, 200, VANISHED | {"ExternalID": "vol-99999999", "MountOptions": {"FSType": "xfs"}})
 
     done = repair(**ALL)
@@ -344,7 +344,60 @@ def test_nothing_is_forced_for_another_registration(repair, cluster):
     assert done.status == "refused"
     assert 'external_id: Nomad has "vol-99999999"' in done.reason
     assert 'mount_options.fs_type: Nomad has "xfs"' in done.reason
-    assert written(cluster) == [f"PUT {GC}?namespace=default"]
+    assert written(cluster) == []
+
+
+CREATED = dataclasses.replace(DOCUMENT, external_id="", capacity_min_bytes=2**30)
+"""As a spec has a volume that its plugin creates: without an external id."""
+
+MADE = {"Name": "mysql-4be1", "Context": {"serial": "7"}, "Capacity": 2**30, "RequestedCapacityMin": 2**30}
+"""What the plugin answered."""
+
+
+def test_volume_that_its_plugin_created_is_registered_again_with_its_storage(repair, cluster):
+    """With the name, by which the plugin finds it, and the context that the plugin answered."""
+    cluster.reply("GET", PATH, 200, VANISHED | MADE)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+
+    done = repair(**ALL | {"document": CREATED})
+
+    assert done.status == "registered", done.reason
+    [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
+    assert (sent["ExternalID"], sent["Name"], sent["Context"]) == (ID, "mysql-4be1", {"serial": "7"})
+    assert sent["Secrets"] == {"password": CANARY}
+
+
+def test_interrupted_repair_of_a_volume_that_its_plugin_created_goes_on(repair, cluster, monkeypatch):
+    """The note has its storage and name."""
+    cluster.reply("GET", PATH, 200, VANISHED | MADE)
+    with monkeypatch.context() as patched:
+        patched.setattr(claim_replacement.Replacement, "register", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            repair(**ALL | {"document": CREATED})
+    [noted] = [body["Items"] for path, body in cluster.sent("PUT") if path.startswith(NOTE)]
+    cluster.replies[("GET", NOTE)] = [(200, {"Path": NOTE.removeprefix("/v1/var/"), "Items": noted, "ModifyIndex": 12})]
+    cluster.replies[("GET", PATH)] = [(404, "volume not found")]
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
+
+    done = repair(**ALL | {"document": CREATED})
+
+    assert done.status == "registered", done.reason
+    [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
+    assert (sent["ExternalID"], sent["Name"], sent["Context"]) == (ID, "mysql-4be1", {"serial": "7"})
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_without_a_file_it_is_said_first_that_the_last_step_is_not_taken(repair, cluster):
+    """Before garbage is collected in the whole cluster."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    done = repair(answers=[False])
+
+    assert done.status == "declined"
+    assert repair.said["told"][0].startswith("without --from the last step")
 
 
 def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2):

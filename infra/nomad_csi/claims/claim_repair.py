@@ -70,9 +70,13 @@ class _Ladder:
     def climb(self) -> NoReturn:
         """Take the steps in order."""
         try:
-            self._judged()
+            judged = self._judged()
         except MissingError:
             self._resume()
+        if self._order.document is None:
+            self._tell(repair_steps.WITHOUT_DOCUMENT)
+        else:
+            self._replacement.refuse_another(judged.volume)
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
         self._detach()

@@ -35,6 +35,9 @@ class RepairNote:
 
     external_id: str = ""
     plugin_id: str = ""
+    name: str = ""
+    """Its name: a plugin finds what it created by it."""
+
     begun: str = ""
     """Start time in UTC: ``2026-11-22 08:11``."""
 
@@ -67,6 +70,13 @@ def _where_permitted() -> Iterator[None]:
 
 
 # The step itself.
+
+
+def _registration_of_created(
+    wanted: registration.VolumeRegistration, found: volumes.Volume
+) -> registration.VolumeRegistration:
+    """Return the registration of *found*, which its plugin created, with the secrets and mount options *wanted*."""
+    return dataclasses.replace(found.registration(), mount_options=wanted.mount_options, secrets=wanted.secrets)
 
 
 class Replacement:
@@ -114,16 +124,25 @@ class Replacement:
                 "what is left is to deregister the volume and register it again, and Nomad shows neither its secrets "
                 "nor its mount flags: name a spec or volume file of it with --from",
             )
-        unclaimed = dataclasses.replace(judged.volume, claims=(), access_mode="", attachment_mode="")
-        differences = volume.compare_volume(document, unclaimed).differences
-        if differences or not document.external_id:
-            reason = "; ".join(map(str, differences)) or "it has no external id"
-            raise EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
+        unclaimed = self.refuse_another(judged.volume)
+        if not document.external_id:
+            document = _registration_of_created(document, unclaimed)
         self._refuse_unasked(document)
         self._refuse_attached(judged)
         # Nomad deletes the registration first. A first registration takes its topologies from those requested.
         places = unclaimed.topologies or document.required_topologies
         return dataclasses.replace(volume.keep_actual_places(document, unclaimed), required_topologies=places)
+
+    def refuse_another(self, found: volumes.Volume) -> volumes.Volume:
+        """Return *found* as it is without claims. Ends the repair if its registration is not the one to register."""
+        document = self._order.document
+        unclaimed = dataclasses.replace(found, claims=(), access_mode="", attachment_mode="")
+        if document is not None:
+            compared = volume.compare_volume(document, unclaimed, made_by_plugin=not document.external_id)
+            if compared.differences:
+                reason = "; ".join(map(str, compared.differences))
+                raise EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
+        return unclaimed
 
     def noted(self, note: RepairNote) -> registration.VolumeRegistration:
         """Return the registration of a volume that an interrupted repair deregistered, as *note* records it."""
@@ -131,6 +150,8 @@ class Replacement:
         if document is None:
             reason = f"a repair that began at {note.begun} UTC deregistered it and did not register it again"
             raise EndError("deregistered", f"{reason}; `{self._order.again}` does")
+        if not document.external_id:
+            document = dataclasses.replace(document, external_id=note.external_id, name=note.name)
         given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
         if given != held:
             reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
@@ -179,6 +200,7 @@ class Replacement:
         noted = RepairNote(
             external_id=document.external_id,
             plugin_id=document.plugin_id,
+            name=document.name,
             begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
             places=json.dumps([dict(place) for place in document.required_topologies]),
             context=json.dumps(dict(document.context)),

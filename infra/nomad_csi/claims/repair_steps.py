@@ -36,6 +36,10 @@ RESUME = (
 NOT_NOTED = (
     "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace"
 )
+WITHOUT_DOCUMENT = (
+    "without --from the last step, to deregister the volume and register it again, is not taken: nothing else may free "
+    "the claims of a client that is lost"
+)
 NOT_ASKED = (
     "It cannot be checked from here whether its storage {external_id} is still attached or mounted somewhere: make "
     "sure of it"

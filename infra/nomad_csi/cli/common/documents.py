@@ -24,7 +24,9 @@ class NamedDocuments:
 
     documents: list[registration.VolumeRegistration] = field(default_factory=list)
     needed: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    made_by_plugin: list[str] = field(default_factory=list)
+    created: list[registration.VolumeRegistration] = field(default_factory=list)
+    """Of the volumes that their plugins create: their storage has no external id before."""
+
     plugins: list[model.PluginPlan] = field(default_factory=list)
     """The plugins of the specs among them."""
 
@@ -50,7 +52,7 @@ def read(paths: Iterable[Path], stack_output: Path | None, namespace: str) -> Na
                 plan = inputs.read_plan(path)
                 wanted.plugins += plan.plugins
                 wanted.documents += _registrations_of_plan(plan, external_ids)
-                wanted.made_by_plugin += [item.key for item in plan.volumes if item.made_by_plugin]
+                wanted.created += [item.registration for item in plan.volumes if item.made_by_plugin]
             else:
                 for item in volume_file.read(path, namespace=namespace):
                     wanted.documents.append(item.document)

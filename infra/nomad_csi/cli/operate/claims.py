@@ -86,7 +86,8 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
         return None
     namespace, volume_id = arguments.repair
     wanted = documents.read([arguments.source], arguments.stack_output, namespace)
-    found = [item for item in wanted.documents if (item.namespace, item.volume_id) == (namespace, volume_id)]
+    named = (*wanted.documents, *wanted.created)
+    found = [item for item in named if (item.namespace, item.volume_id) == (namespace, volume_id)]
     if len(found) != 1:
         problem = errors.Problem(
             path="", got=f"{len(found)} of them", allowed=f"one registration of {namespace}/{volume_id}"

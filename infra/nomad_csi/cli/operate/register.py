@@ -38,14 +38,14 @@ def run(arguments: command.Arguments) -> int:
         output.waiting("waiting for Nomad"),
     ):
         wanted = documents.read(arguments.paths, arguments.stack_output, nomad.connection.namespace)
-        made = set(wanted.made_by_plugin)
-        own = {key: values for key, values in given.items() if key not in made}
+        created = [document.key for document in wanted.created]
+        own = {key: values for key, values in given.items() if key not in created}
         filled = given_secrets.filled(wanted.documents, own, wanted.needed)
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
         inputs.warn_of_erasing(nomad)
         secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
-        absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, wanted.made_by_plugin))]
+        absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, created))]
         outcomes = registering.register(
             nomad,
             filled,
@@ -56,12 +56,12 @@ def run(arguments: command.Arguments) -> int:
         )
     shown = {
         "volumes": [item.as_json() for item in outcomes],
-        "made_by_plugin": wanted.made_by_plugin,
+        "made_by_plugin": created,
         "absent": absent,
         "dry_run": arguments.dry_run,
     }
     rest = [(key, "absent", ABSENT) for key in absent]
-    note = _left_out(wanted.made_by_plugin, absent) + "; dry run" * arguments.dry_run
+    note = _left_out(created, absent) + "; dry run" * arguments.dry_run
     text = outcome.as_text(outcomes, registration_outcomes.RegistrationOutcome, rest=rest, note=note)
     output.show(arguments, shown, text)
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if absent else 0)
