@@ -10,7 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 _Result = TypeVar("_Result")
 
@@ -44,6 +44,24 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
             yield done.get().result()
     finally:
         is_over.set()
+
+
+class read_once(Generic[_Result]):  # noqa: N801  # used as a decorator, like `functools.cached_property`
+    """
+    A property that keeps its first value; for values that a request reads.
+
+    `functools.cached_property` of Python 3.11 has one lock for all instances of a class, so that their requests would
+    wait for each other (Lib/functools.py, removed in 3.12). Two threads with one instance may both read.
+    """
+
+    def __init__(self, read: Callable[[Any], _Result]) -> None:
+        self._read = read
+        self.__doc__ = read.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> _Result:
+        """Return the value; kept in the ``__dict__`` of *instance*, where it is found first from now on."""
+        found = instance.__dict__[self._read.__name__] = self._read(instance)
+        return found
 
 
 def run_in_order(

@@ -465,7 +465,7 @@ def test_life_of_a_created_volume(client, plugin_id, fresh):
         f"volume {identity} is deregistered; its storage {outputs['externalId']} of plugin {plugin_id} stays, with its "
         "data: delete it in the storage system when it is not needed any more"
     ]
-    assert volume.read(context, identity, larger, grown) is None
+    assert volume.read(context, identity, larger, grown)[1]["deregistered"]
 
 
 def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted, plugin_id, fresh):

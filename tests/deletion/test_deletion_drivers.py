@@ -136,7 +136,8 @@ def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
 
     found = VOLUME.read(nfs.context, "default/scratch", nfs.inputs(), made)
 
-    assert (found, nfs.said) == (None, ["volume default/scratch is not registered in Nomad any more"])
+    gone = f"volume default/scratch is not registered in Nomad any more, and its storage {made['externalId']} is gone"
+    assert (found, nfs.said) == (None, [gone])
 
 
 def test_refresh_of_what_was_deregistered_by_hand_keeps_it(nfs):
@@ -149,8 +150,8 @@ def test_refresh_of_what_was_deregistered_by_hand_keeps_it(nfs):
 
     assert found == (nfs.inputs(), made | {"deregistered": True})
     assert nfs.said == [
-        f"default/scratch is not registered any more, and whether its storage {made['externalId']} is left "
-        "cannot be observed with this driver: `up` registers it again, `destroy` deletes it"
+        "volume default/scratch is not registered in Nomad any more: `up` registers it again, with its storage "
+        f"{made['externalId']}"
     ]
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.resources import registration_anew, registration_change, volume_properties
+from nomad_csi.resources import re_registration, registration_change, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "registrations.md").read_text(encoding="utf-8")
-CODE = Path(registration_anew.__file__).parent
+CODE = Path(re_registration.__file__).parent
 
 
 OLD = {
@@ -48,7 +48,7 @@ def test_the_table_has_every_property_in_its_row():
     in_place, anew, replaced = row("capabilities"), row("externalId"), row("namespace")
 
     changes = {name: registration_change.classify(OLD, OLD | {name: other}).kind for name, other in OTHERS.items()}
-    assert {name for name, kind in changes.items() if kind == "register-anew"} == anew
+    assert {name for name, kind in changes.items() if kind == "re-register"} == anew
     assert {name for name, kind in changes.items() if kind == "in-place"} == in_place - {
         "context"
     }  # there, a changed one
@@ -60,9 +60,9 @@ def test_the_table_has_every_property_in_its_row():
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("registration_anew", "is NOT registered now: "),
-        ("registration_anew", "as before: its successor failed, and the old "),
-        ("successor", "not checked before "),
+        ("re_registration", "is NOT registered now: "),
+        ("re_registration", "as before: its replacement failed, and the old "),
+        ("volume_steps", "not checked before "),
         ("volume_steps", "stays registered: a newer resource of this stack holds it (moved, or replaced)"),
     ],
 )
@@ -74,7 +74,7 @@ def test_messages_are_those_of_the_code(module, said):
 
 def test_limits_and_rights_are_those_of_the_code():
     """How long Nomad is asked again, and what AWS must allow."""
-    assert f"for {registration_anew.OUTAGE_S:g} seconds" in PAGE
+    assert f"for {re_registration.OUTAGE_S:g} seconds" in PAGE
     for right in ("DescribeFileSystems", "DescribeAccessPoints"):
         assert right in file_systems.__doc__
         assert f"elasticfilesystem:{right}" in PAGE

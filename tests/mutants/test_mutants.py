@@ -41,6 +41,7 @@ DECIDING = (
     "resources",
     "smoke",
     "text",
+    "volume",
 )
 """Packages in which it is decided what becomes of data, what is secret, and what is healthy."""
 
@@ -57,6 +58,7 @@ DECIDE_NOTHING = {
     "resources/plugin_health_properties.py": "converts",
     "resources/plugin_jobs/plugin_job_properties.py": "converts",
     "resources/registry.py": "names",
+    "volume/facts.py": "names",
     "resources/volume_properties.py": "converts",
     "text/listing.py": "prints",
     "text/normal_form.py": "converts",

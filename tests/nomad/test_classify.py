@@ -156,7 +156,7 @@ def test_read_is_never_ambiguous(status, text, kind):
         ("can not update mount options while volume is in use", "stop the jobs that claim it first; unchanged flags "),
         (
             "volume external ID cannot be updated",
-            "deregister the volume and register it again; its data is not touched",
+            "another run may have registered it a moment ago: run it again",
         ),
         ("volume identity cannot be updated: v1", "other storage was registered under this id meanwhile; "),
         (NOT_FOUND, "check whether the EBS volume exists in the region of the plugin"),

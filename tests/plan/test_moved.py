@@ -6,11 +6,17 @@ from nomad_csi import errors
 from nomad_csi.plan import storage
 
 EBS = {"plugin_id": "aws-ebs0", "ebs": {"availability_zone": "us-east-1a", "size_gib": 1}}
+CREATED = {
+    "plugin_id": "aws-ebs0",
+    "create": {"capacity_min_gib": 1, "availability_zone": "us-east-1a"},
+}
 
 
 def planned(*volumes):
     plugins = [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]
-    return storage.plan_document({"plugins": plugins, "volumes": [EBS | volume for volume in volumes]})
+    return storage.plan_document(
+        {"plugins": plugins, "volumes": [volume if "create" in volume else EBS | volume for volume in volumes]}
+    )
 
 
 def test_former_id_changes_nothing_in_the_plan():
@@ -34,11 +40,16 @@ def test_former_id_changes_nothing_in_the_plan():
             [{"id": "pg", "moved_from": "a/b/c"}],
             "volumes[0].moved_from: expected NAMESPACE/ID, or ID in the default namespace, got 'a/b/c'",
         ),
+        (
+            [CREATED | {"id": "pg", "moved_from": "mysql"}],
+            "volumes[0].moved_from: expected nothing for a volume that its plugin creates: another id gets new storage, "
+            "which is empty, got 'mysql'; keep the id default/mysql, or copy the data into a new volume",
+        ),
     ],
-    ids=["still there", "named twice", "no id"],
+    ids=["still there", "named twice", "no id", "created by its plugin"],
 )
 def test_rejects_a_former_id_that_cannot_be(volumes, problem):
-    """Two volumes would be one storage."""
+    """Two volumes would be one storage, or the new id would have none of the data."""
     with pytest.raises(errors.SpecError) as caught:
         planned(*volumes)
 

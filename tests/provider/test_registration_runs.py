@@ -145,7 +145,7 @@ def test_a_typo_is_refused_before_anything_is_taken_away(client, engine):
     assert code == 0, text
 
 
-def test_a_refused_successor_is_undone_and_the_next_run_succeeds(client, engine, refused):
+def test_a_refused_registration_is_undone_and_the_next_run_succeeds(client, engine, refused):
     """An update each: the preview names it, and Nomad has a registration after every run."""
     engine(*UP)
     refused.add("share#b")
@@ -161,7 +161,7 @@ def test_a_refused_successor_is_undone_and_the_next_run_succeeds(client, engine,
     assert preview[0] == 0, preview[1]
     assert "default/orders is re-pointed from share#a to share#b: deregistered and registered again" in preview[1]
     assert failed[0] == 1
-    assert "volume default/orders is registered for share#a as before: its successor failed" in failed[1]
+    assert "volume default/orders is registered for share#a as before: its replacement failed" in failed[1]
     assert after_failure == ("share#a", True)
     assert (done[0], held(client)) == (0, ("share#b", True)), done[1]
     code, text = engine(*UP, "--expect-no-changes", external_id="share#b")
@@ -185,7 +185,7 @@ def test_what_could_not_be_put_back_is_registered_by_the_next_run(client, engine
 
 
 def test_a_pending_replacement_of_an_earlier_version_is_healed(client, engine):
-    """Whether the engine deletes the old record after its successor was registered, or forgets it."""
+    """Whether the engine deletes the old record after its replacement was registered, or forgets it."""
     engine(*UP)
     volumes.deregister(client, "default", "orders")
     document = json.loads(engine.state.read_text())

@@ -167,6 +167,34 @@ def test_diff_without_a_difference_says_nothing(plugin, scripted, urn, engine):
     assert engine.lines == []
 
 
+@pytest.mark.parametrize(
+    ("found", "difference"),
+    [("same", None), ("other", "cluster"), ("lost", "cluster"), ("not known", None), (TimeoutError, None)],
+)
+def test_an_unchanged_object_of_another_cluster_is_a_difference(
+    plugin, scripted, urn, monkeypatch, preflights, found, difference
+):
+    """The address changed: the preview is refused with the ways out, and does not say that all is as it was."""
+
+    def compare(client, outputs):
+        if found is TimeoutError:
+            raise errors.NomadApiError("GET", "/v1/var/nomad-csi/cluster", "no answer", kind="retry")
+        return found
+
+    monkeypatch.setattr(cluster_identity, "compare", compare)
+    monkeypatch.setattr(cluster_identity, "cluster_id", lambda client: "that one")
+    same, olds = wire.dump(NEWS), wire.dump(NEWS | {"cluster": "this one"})
+
+    answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=olds, news=same))
+
+    assert list(answer.detailedDiff) == ([difference] if difference else [])
+    update = provider_pb2.UpdateRequest(urn=urn, id="a", olds=olds, news=same, preview=True)
+    if difference:
+        assert "resource thing is recorded in cluster this one" in failure(plugin.Update, update).details()
+    else:
+        plugin.Update(update)
+
+
 def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
     """``ignoreChanges`` covers its paths and what is below them."""
     new = wire.dump({"name": "b", "labels": {"tier": "slow"}, "size": 2})

@@ -123,7 +123,7 @@ def test_volume_without_secrets_is_compared_as_ever(context, old):
     news = {name: value for name, value in NEWS.items() if name != "secrets"}
     old.reply("GET", GET, 404, "volume not found")
 
-    assert VOLUME.read(context, IDENTITY, news, news) is None
+    assert VOLUME.read(context, IDENTITY, news, news) == (news, news | {"deregistered": True})
     assert [path for path, _ in old.sent("GET") if "members" in path] == []
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from nomad_csi import errors
-from nomad_csi.resources import registration_change
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources import registration_change, volume_facts, volume_properties
+from nomad_csi.resources.frame import properties, resource
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}
@@ -43,16 +42,16 @@ def changed(**news):
         ({"context": {"tier": "fast", "encryptInTransit": "false"}}, "in-place", (), "same"),
         ({"context": {"tier": "fast", "share": "/b"}}, "in-place", (), "unknown"),
         ({"context": properties.UNKNOWN}, "in-place", (), "unknown"),
-        ({"context": None}, "register-anew", ("context",), "unknown"),
-        ({"externalId": VOL_B}, "register-anew", ("externalId",), "other"),
-        ({"externalId": properties.UNKNOWN}, "register-anew", ("externalId",), "unknown"),
-        ({"externalId": VOL_B, "pluginId": "x"}, "register-anew", ("externalId", "pluginId"), "other"),
-        ({"pluginId": "x"}, "register-anew", ("pluginId",), "same"),
-        ({"name": "x"}, "register-anew", ("name",), "same"),
-        ({"parameters": {"a": "b"}}, "register-anew", ("parameters",), "same"),
-        ({"requiredTopologies": [ZONE_A]}, "register-anew", ("requiredTopologies",), "same"),
-        ({"requiredTopologies": None}, "register-anew", ("requiredTopologies",), "same"),
-        ({"requiredTopologies": properties.UNKNOWN}, "register-anew", ("requiredTopologies",), "same"),
+        ({"context": None}, "re-register", ("context",), "unknown"),
+        ({"externalId": VOL_B}, "re-register", ("externalId",), "other"),
+        ({"externalId": properties.UNKNOWN}, "re-register", ("externalId",), "unknown"),
+        ({"externalId": VOL_B, "pluginId": "x"}, "re-register", ("externalId", "pluginId"), "other"),
+        ({"pluginId": "x"}, "re-register", ("pluginId",), "same"),
+        ({"name": "x"}, "re-register", ("name",), "same"),
+        ({"parameters": {"a": "b"}}, "re-register", ("parameters",), "same"),
+        ({"requiredTopologies": [ZONE_A]}, "re-register", ("requiredTopologies",), "same"),
+        ({"requiredTopologies": None}, "re-register", ("requiredTopologies",), "same"),
+        ({"requiredTopologies": properties.UNKNOWN}, "re-register", ("requiredTopologies",), "same"),
         ({"namespace": "prod"}, "replace", ("namespace",), "same"),
         ({"volumeId": "b", "externalId": VOL_B}, "replace", ("volumeId",), "other"),
     ],
@@ -184,11 +183,8 @@ MEANT = "nothing was changed: set protect: false on it for one `up` if that is m
 
 def refusal(old, news):
     """Return why the protected volume may not change from *old* to *news*; empty where it may."""
-    try:
-        registration_change.refuse_other_data("default/shared", registration_change.classify(old, news))
-    except errors.RefusedError as refused:
-        return str(refused)
-    return ""
+    wanted = volume_facts.WantedVolume(resource.Context(connect=pytest.fail), volume_properties.DECLARED, news, old)
+    return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
 
 
 def moved(location, external_id):
@@ -201,7 +197,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
     """The owner of an access point cannot change in place: it is made anew, and the folder behind it stays."""
     found = registration_change.classify(EFS, moved(FOLDER, external_id))
 
-    assert (found.kind, found.storage) == ("register-anew", "same")
+    assert (found.kind, found.storage) == ("re-register", "same")
     assert refusal(EFS, moved(FOLDER, external_id)) == ""
     assert registration_change.sentence("default/shared", found) == (
         f"default/shared is deregistered and registered again for another access point of {FOLDER}, refused while "
@@ -307,4 +303,4 @@ def test_protected_volume_stays_on_its_storage(news, why):
         "storage": {"settings": ["mountOptions"]},
     }
 
-    assert refusal(old, old | news) == (f"volume default/shared is protected, and {why}; {MEANT}" if why else "")
+    assert refusal(old, old | news) == (f"volume default/mysql is protected, and {why}; {MEANT}" if why else "")

@@ -404,15 +404,17 @@ def test_rejects_the_volume_of_another_cluster(clusters, side, made):
     assert there.wrote() == []
 
 
-def test_volume_that_another_cluster_lacks_is_gone_with_a_word(clusters, side):
+def test_volume_that_another_cluster_lacks_stays_in_the_state(clusters, side):
     """A cluster made anew is one, and a wrong address too."""
     held = RESOURCE.create(side(clusters("a")).context, NEWS)[1]
     there = side(clusters("b"))
     RESOURCE.create(there.context, NEWS | {"volumeId": "other"})
 
-    assert RESOURCE.read(there.context, IDENTITY, NEWS, held) is None
+    assert RESOURCE.read(there.context, IDENTITY, NEWS, held) == (NEWS, held | {"deregistered": True})
     [told] = there.told
-    assert "which has no such volume; what is left in the other is not in this stack any more" in told
+    assert f"is recorded in cluster {held['cluster']}, and at" in told
+    with pytest.raises(errors.RefusedError, match="is recorded in cluster"):
+        RESOURCE.update(there.context, IDENTITY, held | {"deregistered": True}, NEWS)
 
 
 def test_token_without_variables_registers_without_a_mark(clusters, side):
@@ -548,13 +550,13 @@ def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
 def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when):
     """A replacement deregisters first: so the new id is checked before that."""
     moved = {"volumeId": "moved", "name": "moved"}
-    wanted = (OF_OTHER if kind is RESOURCE else without_storage(OF_OTHER)) | moved
-    RESOURCE.create(ours.context, NEWS | moved | {"externalId": "fs-2"})
-    recorded = held | {"owner": OTHER, "nonce": ""}
+    wanted = (NEWS if kind is RESOURCE else without_storage(NEWS)) | moved
+    RESOURCE.create(ours.context, OF_OTHER | moved | {"externalId": "fs-2"})
+    recorded = held
     ours.context.operation.declare(kind.declared.token, "", wanted)
     ours.sent.clear()
 
-    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack shop/prod: choose another id"):
+    with pytest.raises(errors.RefusedError, match="volume default/moved belongs to stack bank/prod: choose another id"):
         kind.preflight(ours.context, recorded, wanted) if when == "preview" else kind.delete(
             ours.context, IDENTITY, recorded
         )
@@ -838,6 +840,7 @@ def test_resource_that_is_declared_again_takes_the_volume_back(clusters, side, m
     found = made.read(ours.context, identity, news, outputs)
     differs = made.diff(identity, news, found[1], news)
     taken_back = made.update(ours.context, identity, found[1], news)
+    ours.context.operation.declare(made.declared.token, "urn:declared again", news)
     ours.sent.clear()
     RESOURCE.delete(ours.context, identity, moved)
 
@@ -859,9 +862,11 @@ def test_delete_of_what_another_resource_holds_leaves_it_alone_after_a_refresh(c
     identity, outputs = RESOURCE.create(ours.context, NEWS)
     RESOURCE.create(side_again(ours).context, NEWS)
     _, read = RESOURCE.read(ours.context, identity, NEWS, outputs)
+    again = side_again(ours)
+    again.context.operation.declare(RESOURCE.declared.token, "urn:moved", NEWS)
     ours.sent.clear()
 
-    RESOURCE.delete(side_again(ours).context, identity, read)
+    RESOURCE.delete(again.context, identity, read)
 
     assert ours.wrote() == []
     assert ours.told[-1] == (

@@ -3,7 +3,8 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources import volume_document, volume_registration, volume_steps
+from nomad_csi.registration import deregistration
+from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -335,11 +336,39 @@ def test_read_sees_flags_that_nobody_here_set(context, scripted):
     assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions.mountFlags",)
 
 
-def test_read_of_a_dropped_registration_is_nothing(context, scripted):
-    """A registration that somebody dropped is made again."""
+def test_dropped_registration_stays_in_the_state(context, scripted, heard):
+    """The state alone knows which storage the id has; the next update registers it again."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    outputs = VOLUME.declared.recorded(NEWS)
+
+    found = VOLUME.read(context, IDENTITY, NEWS, outputs)
+
+    assert found == (NEWS, outputs | {"deregistered": True})
+    assert VOLUME.diff(IDENTITY, NEWS, found[1], NEWS).updates == ("deregistered",)
+    assert heard["warn"] == [
+        "volume prod/mysql is not registered in Nomad any more: `up` registers it again, with its storage vol-1"
+    ]
+
+
+def test_dropped_registration_is_not_imported(context, scripted):
+    """Nothing is recorded, and nothing is there."""
     scripted.reply("GET", PATH, 404, "volume not found")
 
-    assert VOLUME.read(context, IDENTITY, NEWS, {}) is None
+    assert VOLUME.read(context, IDENTITY, {}, {}) is None
+
+
+def test_dropped_registration_of_a_protected_volume_is_not_re_pointed(context, scripted):
+    """The refusal does not depend on whether Nomad still has the registration."""
+    scripted.reply("GET", PATH, 404, "volume not found")
+    old = NEWS | {"protect": True}
+    outputs = VOLUME.declared.recorded(old) | {"deregistered": True}
+    other = old | {"externalId": "vol-2"}
+
+    with pytest.raises(errors.RefusedError, match="is protected, and would be re-pointed from vol-1 to vol-2"):
+        VOLUME.preflight(context, outputs, other)
+    with pytest.raises(errors.RefusedError, match="is protected, and would be re-pointed from vol-1 to vol-2"):
+        VOLUME.update(context, IDENTITY, outputs, other)
+    assert scripted.sent("PUT") == []
 
 
 def test_read_of_an_unschedulable_volume_is_no_drift(context, scripted):
@@ -514,7 +543,7 @@ def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripte
 
 def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):
     """And names them, as if it had not waited."""
-    monkeypatch.setattr(volume_steps, "ENDING_WAIT_S", 0.01)
+    monkeypatch.setattr(deregistration, "ENDING_WAIT_S", 0.01)
     [allocation] = CLAIM["Allocations"]
     scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
 
@@ -587,6 +616,17 @@ def test_other_data_is_refused_to_a_protected_volume(context, scripted):
             ask()
 
     assert scripted.requests == []
+
+
+def test_removal_of_a_protected_volume_is_refused_before_it_is_deregistered(context, scripted):
+    """Its storage is deleted afterwards, which is refused; without its registration its jobs would not start."""
+    scripted.reply("GET", PATH, 200, HELD)
+    recorded = PROTECTED | {"externalId": "vol-1"}
+
+    with pytest.raises(errors.RefusedError, match="is protected, and its storage vol-1 would be deleted"):
+        VOLUME.delete(context, IDENTITY, recorded)
+
+    assert (scripted.sent("DELETE"), scripted.sent("PUT")) == ([], [])
 
 
 def test_diff_names_other_data_and_refuses_nothing():

@@ -1,9 +1,9 @@
 """
 Components in a program of one's own, as e27e896 left them after a replacement that had failed.
 
-There an external id was mistyped: the volume was deregistered, its successor refused, and the state kept the old
-registration as ``pendingReplacement``. With the program corrected, the engine makes the successor, and deletes the old
-one after that (Pulumi CLI 3.260, 2026-11-22): at e27e896 that deregistered the successor.
+There an external id was mistyped: the volume was deregistered, its replacement refused, and the state kept the old
+registration as ``pendingReplacement``. With the program corrected, the engine makes the replacement, and deletes the old
+one after that (Pulumi CLI 3.260, 2026-11-22): at e27e896 that deregistered the replacement.
 """
 
 import copy

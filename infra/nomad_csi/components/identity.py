@@ -90,7 +90,8 @@ def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Sequence[functions
     if left := orphans.unrecorded(ids, functions.arns(state)):
         raise errors.RefusedError(
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
-            f"in its state: an interrupted run left them; the tag {volumes.VOLUME_TAG} names the volume of each: bring "
-            "them in with `pulumi import`, or take the tag away, and run again"
+            "in its state: an interrupted run left them, or they were moved to another stack, which needs an `up` "
+            f"then; the tag {volumes.VOLUME_TAG} names the volume of each: bring those that no other stack has in with "
+            "`pulumi import`, or remove the tag, and run again"
         )
     return stack

@@ -14,7 +14,7 @@ import pulumi
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
 from nomad_csi.components import arguments, from_spec, functions
-from nomad_csi.plan import guests, orphans, volumes
+from nomad_csi.plan import dependents, orphans, volumes
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -84,14 +84,14 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
 
     Raises `errors.SpecError` with all of them.
     """
-    if not any(map(guests.is_placed, wanted.values())):
+    if not any(map(dependents.is_placed, wanted.values())):
         return
     made = {
         str(state["arn"]).rpartition("/")[2]: key
         for state in functions.recorded()
         if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
     }
-    if problems := tuple(guests.check_removed(wanted, made, systems)):
+    if problems := tuple(dependents.check_removed(wanted, made, systems)):
         raise errors.SpecError(problems, names.STACK_CONFIG_KEY)
 
 

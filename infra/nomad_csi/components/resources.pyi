@@ -37,7 +37,7 @@ class CreatedVolume(pulumi.CustomResource):
     """
     deregistered: pulumi.Output[bool]
     """
-    Set where Nomad does not hold it any more, and its storage is left: to be deleted, or to be registered again.
+    Set where Nomad does not hold the volume any more: the next update registers it again, with its storage.
     """
     foreign_mount_flags: pulumi.Output[bool]
     """Set where Nomad holds mount flags that this registration does not have."""
@@ -307,6 +307,10 @@ class VolumeRegistration(pulumi.CustomResource):
     """Whether the plugin has a controller that publishes the volume."""
     foreign_mount_flags: pulumi.Output[bool]
     """Set where Nomad holds mount flags that this registration does not have."""
+    deregistered: pulumi.Output[bool]
+    """
+    Set where Nomad does not hold the volume any more: the next update registers it again, with its storage.
+    """
     cluster: pulumi.Output[str]
     """Identity of the cluster and region that holds it; empty where it is not known."""
     marked: pulumi.Output[bool]

@@ -38,7 +38,10 @@ def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
 
 
 def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
-    """Yield the result of `get` for each of *paths*, in order."""
+    """Yield the result of `get` for each of *paths*, in order; a single one in the calling thread."""
+    paths = tuple(paths)
+    if len(paths) == 1:
+        return iter((get(nomad, namespace, *paths),))
     return request.read_many(functools.partial(get, nomad, namespace, path) for path in paths)
 
 

@@ -13,7 +13,7 @@ import uuid
 import weakref
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
@@ -67,33 +67,62 @@ def is_another(recorded: str, found: str) -> bool:
     return bool(recorded and found) and recorded != found
 
 
-def elsewhere(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool) -> str:
-    """
-    Return a sentence that *what* was *recorded* in another cluster than this one; empty where it was not.
+Compared = Literal["same", "other", "lost", "not known"]
+"""See `volume.facts.Cluster`."""
 
-    A cluster without an identity counts as another one where an object of that id *is_there*, as the recorded cluster
-    has an identity. Where no such object is there, it may be the recorded cluster, created anew. Empty, too, where the
-    token may not read the identity.
+
+def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
     """
-    before = str(recorded.get("cluster", ""))
-    now = cluster_id(client) if before else ""
-    if is_another(before, now):
-        return f"{what} is recorded in cluster {before}, and at {client.connection.address} is cluster {now}"
-    if before and not now and is_there and _read_cluster_id(client).is_readable:
+    Return whether *client* leads to the cluster that *outputs* record; ``same`` where they record none.
+
+    Raises `errors.NomadApiError` where Nomad does not answer.
+    """
+    recorded = str(outputs.get("cluster", ""))
+    now = cluster_id(client) if recorded else ""
+    if not recorded or now == recorded:
+        return "same"
+    if now:
+        return "other"
+    return "lost" if _read_cluster_id(client).is_readable else "not known"
+
+
+def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
+    """Return a sentence that *what* is recorded in another cluster by *outputs*, and the ways out; else empty."""
+    recorded, address = str(outputs.get("cluster", "")), client.connection.address
+    found = compare(client, outputs)
+    if found == "other":
         return (
-            f"{what} is recorded in cluster {before}, and the one at {client.connection.address} has no identity "
-            f"(where it was lost: `nomad var put -namespace {NAMESPACE} {PATH} {ITEM}={before}`)"
+            f"{what} is recorded in cluster {recorded}, and at {address} is cluster {cluster_id(client)}; nothing was "
+            "changed: correct the provider's address or region, or remove it from this stack with `pulumi state "
+            f"delete`; where the identity of the one cluster was lost and made anew: {_restore(recorded)}"
+        )
+    if found == "lost":
+        return (
+            f"{what} is recorded in cluster {recorded}, and the one at {address} has no identity; nothing was changed: "
+            f"where it is that cluster, rebuilt or restored: {_restore(recorded)}; where it is another one, correct "
+            "the provider's address or region"
         )
     return ""
 
 
-def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, is_there: bool = True) -> None:
-    """Raise `errors.RefusedError` where *what* was *recorded* in another cluster, as `elsewhere` says."""
-    if why := elsewhere(client, what, recorded, is_there=is_there):
-        raise errors.RefusedError(
-            f"{why}; nothing was changed: correct the provider's address or region, or remove it from this stack with "
-            "`pulumi state delete`"
-        )
+def _restore(recorded: str) -> str:
+    return f"`nomad var put -force -namespace {NAMESPACE} {PATH} {ITEM}={recorded}`"
+
+
+def refusal(client: nomad.Nomad, what: str, recorded: Mapping[str, Any]) -> errors.RefusedError:
+    """Return the refusal of *what*, which is *recorded* in another cluster, or in one that lost its identity."""
+    return errors.RefusedError(sentence(client, what, recorded))
+
+
+def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, accepts_lost: bool = False) -> None:
+    """
+    Raise `errors.RefusedError` where *what* was *recorded* in another cluster, or in one that lost its identity.
+
+    *accepts_lost*: not for a lost identity, as nothing is done in the cluster.
+    """
+    found = compare(client, recorded)
+    if found == "other" or (found == "lost" and not accepts_lost):
+        raise refusal(client, what, recorded)
 
 
 def _read_cluster_id(client: nomad.Nomad) -> _Identity:

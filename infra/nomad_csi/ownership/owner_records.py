@@ -208,7 +208,7 @@ def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> Owne
         label=requester.owner,
         stack_id=requester.stack_id or kept.stack_id,
         nonce=hold.nonce or kept.nonce,
-        origin=hold.origin or (before.origin if before else ""),
+        origin=kept.origin or hold.origin or (before.origin if before else ""),
     )
 
 

@@ -70,6 +70,9 @@ class AcquiredVolumes:
     adopted: Mapping[volumes.Key, OwnerRecord]
     """Volumes that had another owner before, with that one."""
 
+    origins: Mapping[volumes.Key, str]
+    """What their records say the objects were created by; those of an earlier attempt of the same owner stay."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeOwners:
@@ -154,6 +157,7 @@ class OwnerRecords:
         fresh: dict[volumes.Key, Hold] = {}
         unmarked: set[volumes.Key] = set()
         adopted: dict[volumes.Key, OwnerRecord] = {}
+        origins: dict[volumes.Key, str] = {}
         for namespace, volume_ids in _group_by_namespace(wanted).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
@@ -169,10 +173,14 @@ class OwnerRecords:
                 if is_written:
                     fresh |= {(namespace, item): here[item] for item in taken.fresh}
                     adopted |= {(namespace, item): owner for item, owner in taken.adopted.items()}
+                    written = {item: taken.owners[item].origin for item in here if item in taken.owners}
+                    origins |= {(namespace, item): origin for item, origin in written.items() if origin}
                     continue
                 unmarked |= {(namespace, item) for item in here if item not in taken.refused}
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
-        return AcquiredVolumes(refused=refused, fresh=fresh, unmarked=frozenset(unmarked), adopted=adopted)
+        return AcquiredVolumes(
+            refused=refused, fresh=fresh, unmarked=frozenset(unmarked), adopted=adopted, origins=origins
+        )
 
     def _on_page(self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Holds) -> dict[str, Hold]:
         """Return those of the *volume_ids* of a namespace whose records are on the page at *path*."""

@@ -3,6 +3,7 @@
 # ruff: noqa: N802  # gRPC names the methods
 
 import asyncio
+import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -189,12 +190,26 @@ class Servicer(server.ProviderServicer):
         news, marked = wire.load(request.news)
         sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.record(request.urn, outputs)
+        self._operation.see(outputs)
         found = kind.diff(request.id, old_inputs, outputs, news)
+        if not found.replaces and self._is_elsewhere(outputs):
+            # The update has the refusal, with the ways out.
+            found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
         secrets = was_marked | marked | kind.declared.secret
         answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)
         if found.notice and answer.detailedDiff:
             self._engine.warn(request.urn, self._clean(request, found.notice))
         return answer
+
+    def _is_elsewhere(self, outputs: Mapping[str, Any]) -> bool:
+        """Return whether the connection is known to lead to another cluster than the one that *outputs* record."""
+        if not outputs.get("cluster") or wire.UNKNOWN in self._settings.values():
+            return False
+        read = functools.partial(cluster_identity.compare, self._connect(), outputs)
+        try:
+            return self._operation.once(f"cluster {outputs['cluster']}", read) in {"other", "lost"}
+        except errors.NomadApiError:
+            return False  # not known: the refresh before says that Nomad does not answer
 
     def _create(self, request: Any) -> Any:
         kind = _kind(request.urn)
@@ -218,6 +233,7 @@ class Servicer(server.ProviderServicer):
         inputs, marked_inputs = wire.load(request.inputs)
         outputs, marked_outputs = wire.load(request.properties)
         sandbox_mark.refuse_other_side(outputs, self._mark)
+        self._operation.see(outputs)
         found = kind.read(self._context(request), request.id, inputs, outputs)
         if found is None:
             return provider_pb2.ReadResponse(id="")
@@ -270,6 +286,9 @@ class Servicer(server.ProviderServicer):
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
         """Check the cluster for a preview, unless the connection is not known yet."""
+        if self._is_elsewhere(old_outputs):
+            name = request.urn.rpartition("::")[2]
+            raise cluster_identity.refusal(self._connect(), f"resource {name}", old_outputs)
         if wire.UNKNOWN not in self._settings.values():
             kind.preflight(self._context(request), old_outputs, news)
 

@@ -47,14 +47,19 @@ def wait_until_free(
     return found
 
 
+def claimed(volume: volumes.Volume) -> errors.RefusedError:
+    """Return the refusal to deregister the claimed *volume*, with the allocations that claim it."""
+    return errors.RefusedError(
+        f"volume {volume.key} is claimed and stays registered: "
+        f"{volume_records.holders(volume)}; stop these jobs, wait until their "
+        "claims are free, and run again"
+    )
+
+
 def refuse_claimed(volume: volumes.Volume) -> None:
-    """Raise `errors.RefusedError` where *volume* is claimed, with the allocations that claim it."""
+    """Raise `errors.RefusedError` where *volume* is claimed."""
     if volume.claims:
-        raise errors.RefusedError(
-            f"volume {volume.key} is claimed and stays registered: "
-            f"{volume_records.holders(volume)}; stop these jobs, wait until their "
-            "claims are free, and run again"
-        )
+        raise claimed(volume)
 
 
 def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
@@ -72,6 +77,9 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
 
 # Deregister many volumes, with an outcome for each.
 
+
+ENDING_WAIT_S = 30.0
+"""Timeout for the release of claims of ended or terminating allocations, in seconds: Nomad takes seconds."""
 
 INTERVAL_S = 1.0
 """Interval between checks of several volumes, and of EC2. A single volume is watched by a blocking query."""

@@ -82,19 +82,26 @@ def refuse_registered(
         )
 
 
-def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
+def refusal(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> errors.RefusedError | None:
     """
-    Raise `errors.RefusedError` where the volume of *news* has secrets, is registered, and a server can erase them.
+    Return the refusal to read the volume of *news*: it has secrets, is registered, and a server can erase them.
 
-    A comparison would read it. Raised also where the connection exposes the secrets.
+    Raises `errors.RefusedError` where the connection exposes the secrets.
     """
     if news.get("secrets"):
         client.connection.refuse_secrets()
-    if is_at_risk(client, news) and listed(client, news["namespace"], news["volumeId"]) is not None:
-        raise errors.RefusedError(
-            f"volume {identity} has secrets, and {risk(client)}; nothing was read or changed: until then, "
-            "`nomad volume register` sends it unread"
-        )
+    if not is_at_risk(client, news) or listed(client, news["namespace"], news["volumeId"]) is None:
+        return None
+    return errors.RefusedError(
+        f"volume {identity} has secrets, and {risk(client)}; nothing was read or changed: until then, "
+        "`nomad volume register` sends it unread"
+    )
+
+
+def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
+    """Raise the `refusal`, if there is one."""
+    if (error := refusal(client, identity, news)) is not None:
+        raise error
 
 
 def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:

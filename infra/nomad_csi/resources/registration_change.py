@@ -17,9 +17,9 @@ from nomad_csi.resources.frame import properties
 IDENTITY = ("namespace", "volumeId")
 """Properties that identify the volume."""
 
-Kind = Literal["none", "in-place", "register-anew", "replace"]
+Kind = Literal["none", "in-place", "re-register", "replace"]
 """
-``in-place``: Nomad changes the registration. ``register-anew``: it is deregistered and registered again, in one update.
+``in-place``: Nomad changes the registration. ``re-register``: it is deregistered and registered again, in one update.
 ``replace``: another volume, so another object.
 """
 
@@ -70,7 +70,7 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         changed = volume_document.changed_properties(old_inputs, news, compared)
         fixed = volume_document.property_names(item for item in compared.differences if item.needs_new_registration)
     changed -= volume_properties.DECLARED.not_compared
-    kind: Kind = "replace" if identity else "register-anew" if fixed else "in-place" if changed else "none"
+    kind: Kind = "replace" if identity else "re-register" if fixed else "in-place" if changed else "none"
     keys = tuple(_locating_keys(old_inputs, news))
     external_id, before, after = news.get("externalId", ""), _location(old_inputs), _location(news)
     return RegistrationChange(
@@ -92,7 +92,7 @@ def sentence(identity: str, change: RegistrationChange) -> str:
     if change.kind == "replace":
         kept = _kept(change.old_external_id)
         return f"{identity} is deregistered first, which is refused while it is claimed; {kept}"
-    if change.kind == "register-anew":
+    if change.kind == "re-register":
         how = f" (Nomad never changes {', '.join(change.properties)} in place)"
         if change.old_external_id != change.new_external_id:
             how = f" for another access point of {change.new_location}"
@@ -106,17 +106,15 @@ def sentence(identity: str, change: RegistrationChange) -> str:
     return f"{identity} {_doubt(change)}" if change.storage == "unknown" else ""
 
 
-def refuse_other_data(identity: str, change: RegistrationChange) -> None:
-    """Raise `errors.RefusedError` where the protected volume *identity* would, or might, get other data."""
-    if change.kind == "replace" or change.storage == "same":
-        return
+def refusal_of_other_data(identity: str, change: RegistrationChange) -> errors.RefusedError:
+    """Return the refusal where the protected volume *identity* would, or might, get other data by *change*."""
     why = _doubt(change)
     if _is_re_pointed(change):
         why = f"would be re-pointed from {_old(change)} to {_new(change)}: {_consequence(change)}"
     fix = "set protect: false on it for one `up` if that is meant"
     if change.new_location and not change.old_location:
         fix = f"its folder is not recorded yet: after an upgrade run `up` once without this change, or {fix}"
-    raise errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
+    return errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
 
 
 def _is_re_pointed(change: RegistrationChange) -> bool:

@@ -131,18 +131,26 @@ def is_all_that_differs(
     return differing <= OF_OWNER and bool(differing or missing_outputs(old_outputs))
 
 
-def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[str, Any]) -> None:
+def other_stack(context: resource.Context, outputs: Mapping[str, Any]) -> str:
     """
-    Raise `errors.RefusedError` where the object of *outputs* was made by a stack of another label than this step is of.
+    Return a sentence that the object of *outputs* was made by a stack of another label; empty where it was not.
 
     Its state was renamed, or copied from a stack that still exists: an `up` takes it over, with confirmation. An owner
     that was set by hand does not identify the stack.
     """
     owner = str(outputs.get("owner", ""))
     made_by = str(outputs.get("stack", owner))
-    if owner == made_by and made_by not in ("", context.stack) and context.stack:
-        raise errors.RefusedError(
-            f"{what} was made by stack {made_by}, and this is {context.stack}: the stack was renamed, or its state "
-            f"copied; nothing was changed: run `pulumi up` with it in the program, which takes it over, or, where "
-            f"{made_by} still exists, remove it from this state with `pulumi state delete`"
-        )
+    if owner != made_by or made_by in ("", context.stack) or not context.stack:
+        return ""
+    return (
+        f"was made by stack {made_by}, and this is {context.stack}: the stack was renamed, or its state copied; "
+        f"nothing was changed: run `pulumi up` with it in the program, which takes it over, or, where {made_by} still "
+        "exists, "
+        "remove it from this state with `pulumi state delete`"
+    )
+
+
+def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where the object of *outputs* was made by a stack of another label."""
+    if why := other_stack(context, outputs):
+        raise errors.RefusedError(f"{what} {why}")

@@ -95,27 +95,24 @@ def changed_properties(
     return frozenset({*property_names(compared.differences), *hidden, *(by_value - COMPARED)})
 
 
-def refuse_foreign(found: volumes.Volume, news: Mapping[str, Any], compared: difference.Comparison) -> None:
-    """
-    Raise `errors.RefusedError` where *found*, which is not as *news* by *compared*, may not be taken over.
-
-    That is where *news* does not say ``adopt``, and where another registration would be needed.
-    """
+def refusal_of_foreign(
+    found: volumes.Volume, news: Mapping[str, Any], compared: difference.Comparison
+) -> errors.RefusedError:
+    """Return the refusal to take over *found*, which is not as *news* by *compared*."""
     name = volume_properties.key_of(news)
     differences = _property_paths(compared)
     text = "; ".join(map(str, differences))
-    if differences and not news.get("adopt"):
-        raise errors.RefusedError(
+    if not news.get("adopt"):
+        return errors.RefusedError(
             f"volume {name} is registered already, and not by this stack as it is now: {text}; "
             "set adopt: true to take it over, import it, or choose another id"
         )
     unchangeable = [item.field for item in differences if item.needs_new_registration]
-    if unchangeable:
-        raise errors.RefusedError(
-            f"volume {name} cannot be adopted, because Nomad never changes {', '.join(unchangeable)}: {text}; "
-            f"deregister it first, when nothing uses it: nomad volume deregister -namespace {found.namespace} "
-            f"{found.volume_id}"
-        )
+    return errors.RefusedError(
+        f"volume {name} cannot be adopted, because Nomad never changes {', '.join(unchangeable)}: {text}; "
+        f"deregister it first, when nothing uses it: nomad volume deregister -namespace {found.namespace} "
+        f"{found.volume_id}"
+    )
 
 
 def merge_recorded(

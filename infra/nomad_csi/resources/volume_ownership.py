@@ -1,15 +1,15 @@
 """Acquire, compare and release owner records of volumes, for their resources; and check the cluster."""
 
-import contextlib
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Mapping, Sized
 from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
-from nomad_csi.registration import secret_safety
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import resource
+from nomad_csi.volume import facts
 
 Requester = registration_ownership.Requester
 Hold = registration_ownership.Hold
@@ -34,60 +34,38 @@ def next_hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
     """
     Return the nonce of *recorded* outputs, and the one to write.
 
-    They are equal while the stack is the same. Another stack gets a new nonce, so that a copy of the state under the
-    old stack does not hold the volume any more.
+    They are equal while the stack and what a removal does are the same. Another stack gets a new nonce, so that a copy
+    of the state under the old stack does not hold the volume any more; so does another ``onDestroy``, so that an older
+    state does not bring back a deletion that was withdrawn.
     """
     before = str(recorded.get("nonce", ""))
-    is_same = all(news.get(name) == recorded.get(name) for name in stack_identity.OF_OWNER)
+    is_same = all(news.get(name) == recorded.get(name) for name in (*stack_identity.OF_OWNER, "onDestroy"))
     return Hold(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
 
 
-def refuse_others(client: nomad.Nomad, news: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` where another stack owns the volume of *news*, and ``adopt`` is not set."""
-    key, who = _key(news), requester(news, recorded)
-    owner = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
-    if owner is not None and not who.may_have(owner, Hold(recorded=str(recorded.get("nonce", "")))):
-        raise owner_record_upkeep.refusal(key, owner, who)
-
-
-def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack has taken over the volume *recorded*."""
+def compare_record(
+    record: OwnerRecord | None, who: Requester, recorded: Mapping[str, Any], unread: Sized
+) -> facts.Record:
+    """Return whose *record* it is for *who*, with the *recorded* outputs; *unread*: the token may not read it."""
+    if record is None:
+        return "not known" if unread else "none"
     nonce = str(recorded.get("nonce", ""))
-    return registration_ownership.owner_records_of(client).is_moved(
-        _key(recorded), requester(recorded, recorded), nonce
-    )
+    if not dataclasses.replace(who, adopts=False).may_have(record, Hold(recorded=nonce)):
+        return "foreign"
+    return "own" if record.nonce in {"", nonce} else "sibling"
 
 
-def say_take_over(context: resource.Context, news: Mapping[str, Any]) -> None:
+def warn_unless_owned(context: resource.Context, news: Mapping[str, Any], refusal: errors.RefusedError) -> None:
     """
-    Report in a preview that a new resource takes over a volume of another one of the stack.
-
-    Not where only the record is left: the volume was deregistered outside of Pulumi, and is registered again.
-    """
-    owner = registration_ownership.owner_records_of(context.client).seen_aloud(_key(news), context.warn)
-    is_held = owner is not None and requester(news, {}).is_same_stack(owner)
-    if is_held and secret_safety.listed(context.client, *_key(news)) is not None:
-        context.warn(
-            f"moved: volume {'/'.join(_key(news))} is this stack's already, and this resource takes it over; where "
-            "another resource of the program had it, its removal leaves the volume as it is"
-        )
-
-
-@contextlib.contextmanager
-def warn_unless_owned(context: resource.Context, news: Mapping[str, Any]) -> Iterator[None]:
-    """
-    Turn a refusal in the block into a warning, for the preview of the new volume *news*, unless this stack holds it.
+    Warn of the *refusal* of the new volume *news* in a preview; raise it where this stack holds the volume.
 
     The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
     preview before an import.
     """
-    try:
-        yield
-    except errors.RefusedError as error:
-        owner = registration_ownership.owner_records_of(context.client).cached(_key(news))
-        if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
-            raise
-        context.warn(f"{error}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
+    owner = registration_ownership.owner_records_of(context.client).cached(_key(news))
+    if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
+        raise refusal
+    context.warn(f"{refusal}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 
 
 def mark(
@@ -106,16 +84,6 @@ def unmark(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     if recorded.get("owner"):
         held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
         owner_record_upkeep.release(context.client, held, requester(recorded, {}), context.warn)
-
-
-def refuse_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> None:
-    """Raise `errors.RefusedError` where the volume was *recorded* in another cluster than this one."""
-    cluster_identity.refuse_other(client, f"volume {identity}", recorded, is_there=False)
-
-
-def is_in_other_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> bool:
-    """Return whether the volume was *recorded* in another cluster than this one."""
-    return bool(_another_cluster(client, identity, recorded))
 
 
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,9 +113,7 @@ def is_another_resources(record: OwnerRecord | None, recorded: Mapping[str, Any]
     return requester(recorded, recorded).is_same_stack(record)
 
 
-def read_owner(
-    context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State | None
-) -> State | None:
+def read_owner(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State) -> State:
     """
     Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
 
@@ -156,21 +122,17 @@ def read_owner(
     after the rollback of an interrupted move, its update acquires the volume again before the other one's delete.
     Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
-    if found is None:
-        if why := _another_cluster(context.client, identity, recorded):
-            context.warn(f"{why}, which has no such volume; what is left in the other is not in this stack any more")
-        elif recorded:
-            context.warn(f"volume {identity} is not registered in Nomad any more")
-        return None
     inputs, live = found
     live |= step_outputs(recorded)
     if recorded and "owner" not in inputs:
         return inputs, live
-    refuse_other_cluster(context.client, identity, recorded)
+    cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
     record = registration_ownership.owner_records_of(context.client).seen_aloud(_key(inputs), context.warn)
     now = _merge_owner(context, inputs, recorded, record)
     lost = {"nonce"} if is_another_resources(record, recorded) else set()
     shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
+    # Where the record is lost, the state still knows the cluster.
+    shown |= {"cluster": recorded["cluster"]} if recorded.get("cluster") else {}
     return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(
         context.client, now
     )
@@ -194,11 +156,6 @@ def _merge_owner(
     if not record.label and recorded.get("marked"):
         return {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
     return inputs
-
-
-def _another_cluster(client: nomad.Nomad, identity: str, recorded: Mapping[str, Any]) -> str:
-    """Return a sentence that the volume was *recorded* in another cluster than this one; empty where it was not."""
-    return cluster_identity.elsewhere(client, f"volume {identity}", recorded, is_there=False)
 
 
 def _key(inputs: Mapping[str, Any]) -> volumes.Key:

@@ -89,6 +89,12 @@ INPUTS: Mapping[str, properties.Property] = {
 
 FOREIGN_MOUNT_FLAGS = properties.flag("Set where Nomad holds mount flags that this registration does not have.")
 
+DEREGISTERED = "deregistered"
+
+REGISTERED_AGAIN = properties.flag(
+    "Set where Nomad does not hold the volume any more: the next update registers it again, with its storage."
+)
+
 OWNERSHIP: Mapping[str, properties.Property] = {
     "cluster": properties.text("Identity of the cluster and region that holds it; empty where it is not known."),
     "marked": properties.flag("Whether the owner record is in the cluster; not where the token may not write it."),
@@ -100,6 +106,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
         "Whether the plugin has a controller that publishes the volume.", required=True
     ),
     "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
+    DEREGISTERED: REGISTERED_AGAIN,
     **OWNERSHIP,
     **stack_identity.OUTPUTS,
 }

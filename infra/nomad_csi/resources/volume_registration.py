@@ -5,15 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from nomad_csi.nomad import volumes
+from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
-    registration_anew,
+    re_registration,
     registration_change,
-    sharing_refusal,
+    replacement,
     stack_identity,
-    successor,
     volume_changes,
     volume_document,
+    volume_facts,
     volume_ownership,
     volume_properties,
     volume_steps,
@@ -40,7 +42,8 @@ class VolumeRegistrationResource(resource.Resource):
         """
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        also = (*hidden, *stack_identity.missing_outputs(old_outputs))
+        missing = (volume_properties.DEREGISTERED,) if old_outputs.get(volume_properties.DEREGISTERED) else ()
+        also = (*hidden, *missing, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         return replace(found, notice=registration_change.sentence(identity, change))
 
@@ -50,40 +53,66 @@ class VolumeRegistrationResource(resource.Resource):
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview the replacement of a registration; for a new volume, that its plugin is registered."""
+        """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
         change = registration_change.classify(self.declared.inputs_in(old_outputs), news)
-        if news.get("protect"):
-            registration_change.refuse_other_data(volume_properties.key_of(news), change)
-        matters = not old_outputs or change.kind in {"register-anew", "replace"}
+        if news.get("protect") and change.kind != "replace" and change.storage != "same":
+            raise registration_change.refusal_of_other_data(volume_properties.key_of(news), change)
+        is_missing = bool(old_outputs.get(volume_properties.DEREGISTERED))
+        matters = not old_outputs or is_missing or change.kind in {"re-register", "replace"}
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         what = f"volume {volume_properties.key_of(news)}"
         with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
-            if not old_outputs:
-                volume_steps.preview_new(context, news)
-                successor.refuse_missing_storage(context, news)
-                sharing_refusal.refuse_new(context, news)
-            elif change.kind == "register-anew":
-                if change.old_external_id != change.new_external_id:
-                    sharing_refusal.refuse(context, news)
-                registration_anew.preview(context, old_outputs, news)
-            elif change.kind == "replace":
-                successor.refuse(context, news, old_outputs, in_preview=True)
-            successor.warn_out_of_reach(context, news)
+            self._preview(context, old_outputs, news, change.kind)
+            replacement.warn_out_of_reach(context, news)
+
+    def _preview(
+        self,
+        context: resource.Context,
+        old_outputs: Mapping[str, Any],
+        news: Mapping[str, Any],
+        kind: registration_change.Kind,
+    ) -> None:
+        if kind == "replace" and old_outputs:
+            volume_steps.preview_replacement(context, self.declared, old_outputs, news)
+            return
+        wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
+        if not old_outputs:
+            volume_steps.preview_new(context, wanted, news)
+            return
+        decision = wanted.decision()
+        if decision.refusal == "claimed":
+            assert wanted.found is not None  # noqa: S101  # it is claimed
+            holders = volume_records.holders(wanted.found)
+            context.warn(f"volume {wanted.name} is claimed now, and `up` refuses this change while it is: {holders}")
+        elif decision.refusal is not None:
+            raise wanted.refused(decision.refusal)
+        volume_steps.warn_unchecked(context, wanted)
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
         Register the volume, or take over an equal registration.
 
-        Raises `errors.RefusedError` where it differs, and where another stack owns it.
+        Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
-        found, held = volume_steps.read_new(context, news), volume_ownership.next_hold(news, {})
-        if found is None:
-            sharing_refusal.refuse(context, news)
-            volume_changes.register(context, news, held, is_new=True)
+        return volume_properties.key_of(news), self._bring(context, news, None)
+
+    def _bring(
+        self, context: resource.Context, news: Mapping[str, Any], old_outputs: Mapping[str, Any] | None
+    ) -> resource.Properties:
+        """Decide, carry out the steps, and return the outputs."""
+        wanted, recorded = volume_facts.WantedVolume(context, self.declared, news, old_outputs), old_outputs or {}
+        decision = wanted.permitted()
+        if "owner" in news:
+            cluster_identity.cluster_id(context.client, make=True)
+        volume_steps.warn_unchecked(context, wanted)
+        if "deregister" in decision.steps and wanted.found is not None:
+            re_registration.register(context, wanted.found, recorded, news, wanted.hold)
+        elif "register" in decision.steps:
+            volume_changes.register(context, news, wanted.hold, found=wanted.found, recorded=recorded)
         else:
-            volume_changes.take_over(context, found, news, held)
-        return volume_properties.key_of(news), _observed(context, news, stack_identity.recorded(context, held.nonce))
+            volume_ownership.mark(context, news, recorded, wanted.hold)
+        return _observed(context, news, stack_identity.recorded(context, wanted.hold.nonce))
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -96,45 +125,22 @@ class VolumeRegistrationResource(resource.Resource):
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
         """
-        Register the volume again with its changes; anew, where Nomad does not change them in place.
+        Register the volume again with its changes; deregister it first, where Nomad does not change them in place.
 
-        Raises `errors.RefusedError` where Nomad would refuse it, where the volume is protected and its id would get
-        other data, and what `registration_anew.register` does.
+        Raises `errors.RefusedError` with the reason of the decision where nothing is done, and what
+        `re_registration.register` does.
         """
-        if news.get("protect"):
-            change = registration_change.classify(self.declared.inputs_in(old_outputs), news)
-            registration_change.refuse_other_data(identity, change)
-        volume_ownership.refuse_other_cluster(context.client, identity, old_outputs)
-        volume_ownership.refuse_others(context.client, news, old_outputs)
-        secret_safety.refuse(context.client, identity, {**old_outputs, **news})
-        found = volumes.get(context.client, news["namespace"], news["volumeId"])
-        held = volume_ownership.next_hold(news, old_outputs)
-        if any(old_outputs.get(name) != news[name] for name in ("externalId", "capabilities")):
-            sharing_refusal.refuse(context, news)
-        if found is not None and stack_identity.is_all_that_differs(old_outputs, news, self.declared):
-            volume_ownership.mark(context, news, old_outputs, held)
-        elif found is not None and registration_anew.is_needed(found, news):
-            registration_anew.register(context, found, old_outputs, news, held)
-        else:
-            volume_changes.refuse_impossible(volume_changes.compare(found, news), news)
-            volume_changes.register(context, news, held, is_new=found is None, found=found, recorded=old_outputs)
-        return _observed(context, news, stack_identity.recorded(context, held.nonce))
+        del identity
+        return self._bring(context, news, old_outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
         Deregister the volume, then remove its owner record; no-op where another resource of the stack took it over.
 
-        Raises `errors.RefusedError` while it is claimed, where its storage changed, or where another stack owns it.
+        Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
-        if volume_steps.is_taken_over(context, self.declared.token, identity, outputs):
-            return
-        wanted = context.operation.declared(self.declared.token, context.urn)
-        if wanted is not None:
-            successor.refuse(context, wanted, outputs)
-        else:
-            declared = context.operation.all_declared(self.declared.token)
-            sharing_refusal.refuse_with_guests(context, identity, outputs, declared)
-        volume_steps.deregister(context, identity, outputs)
+        del identity
+        volume_steps.remove(context, volume_facts.RemovedVolume(context, self.declared, outputs), outputs)
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:

@@ -7,38 +7,54 @@ from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import deregistration, secret_safety
-from nomad_csi.resources import (
-    stack_identity,
-    successor,
-    volume_changes,
-    volume_ownership,
-    volume_properties,
-)
-from nomad_csi.resources.frame import resource
-
-ENDING_WAIT_S = 30.0
-"""Timeout for the release of claims of ended or terminating allocations: Nomad takes seconds."""
-
-_NOT_DEREGISTERED = "nothing was deregistered: run `pulumi refresh` and check before deleting it"
+from nomad_csi.resources import replacement, volume_facts, volume_ownership, volume_properties
+from nomad_csi.resources.frame import declaration, resource
 
 State = volume_ownership.State
 
 
-def preview_new(context: resource.Context, news: Mapping[str, Any]) -> None:
+def preview_new(context: resource.Context, wanted: volume_facts.WantedVolume, news: Mapping[str, Any]) -> None:
     """Refuse in a preview a new volume *news* that a create would refuse, and warn where its plugin is missing."""
-    volume_ownership.refuse_others(context.client, news, {})
-    with volume_ownership.warn_unless_owned(context, news):
-        volume_changes.refuse_taken(context.client, news)
-        volume_ownership.say_take_over(context, news)
-    successor.warn_of_missing_plugin(context, news)
+    decision = wanted.decision()
+    if decision.refusal in {"taken", "impossible", "unreadable"}:
+        volume_ownership.warn_unless_owned(context, news, wanted.refused(decision.refusal))
+    elif decision.refusal is not None:
+        raise wanted.refused(decision.refusal)
+    elif "moved" in decision.remarks:
+        context.warn(
+            f"moved: volume {wanted.name} is this stack's already, and this resource takes it over; where another "
+            "resource of the program had it, its removal leaves the volume as it is"
+        )
+    if "storage not checked" in decision.remarks:
+        context.warn(
+            f"volume {wanted.name} would be registered for storage that was not found: "
+            f"{'; '.join(wanted.unchecked_storage)}; where it was deleted, run `pulumi refresh` first"
+        )
+    replacement.warn_of_missing_plugin(context, news)
 
 
-def read_new(context: resource.Context, news: Mapping[str, Any]) -> volumes.Volume | None:
-    """Return Nomad's registration of the volume *news*, new to the state; creates the cluster's identity first."""
-    secret_safety.refuse(context.client, volume_properties.key_of(news), news)
-    if "owner" in news:
-        cluster_identity.cluster_id(context.client, make=True)
-    return volumes.get(context.client, news["namespace"], news["volumeId"])
+def preview_replacement(
+    context: resource.Context,
+    declared: declaration.Declaration,
+    recorded: Mapping[str, Any],
+    news: Mapping[str, Any],
+) -> None:
+    """Refuse in a preview a replacement of the volume *recorded* by *news* that an `up` would refuse."""
+    if any(news[name] != recorded[name] for name in ("namespace", "volumeId")):
+        replaced = recorded["namespace"], recorded["volumeId"]
+        new = volume_facts.WantedVolume(context, declared, news, None, in_preview=True, replaced=replaced)
+        if (refusal := new.decision().refusal) is not None:
+            raise new.refused(refusal)
+    removed = volume_facts.RemovedVolume(context, declared, recorded, replaced_by=news, in_preview=True)
+    if removed.fitness == "unfit":
+        raise removed.refused("unfit")
+    warn_unchecked(context, removed)
+
+
+def warn_unchecked(context: resource.Context, volume: volume_facts.WantedVolume | volume_facts.RemovedVolume) -> None:
+    """Warn of the checks of a replacement that could not be made."""
+    if volume.unchecked:
+        context.warn(f"not checked before {volume.name} is deregistered: {'; '.join(volume.unchecked)}")
 
 
 def read(
@@ -47,12 +63,13 @@ def read(
     recorded: State,
     *,
     live: Callable[[volumes.Volume], State],
-    gone: Callable[[], State | None] = lambda: None,
+    is_gone: Callable[[], bool] = lambda: False,
 ) -> State | None:
     """
     Return the observed inputs and outputs of the volume; all as *recorded* while Nomad is unreachable.
 
-    *live* returns those of a registered volume, *gone* those to keep of one that is not registered.
+    A recorded volume that is not registered stays in the state: it knows the storage, which Nomad does not any more.
+    *live* returns the state of a registered volume, *is_gone* whether the storage is known to be gone.
     """
     inputs, outputs = recorded
     namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
@@ -63,7 +80,7 @@ def read(
             return recorded
         volume = volumes.get(context.client, namespace, volume_id)
         if volume is None:
-            return gone() or volume_ownership.read_owner(context, identity, outputs, None)
+            return _not_registered(context, identity, recorded, is_gone)
         if volume.has_mount_flags and not inputs:
             context.warn(
                 f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
@@ -71,6 +88,26 @@ def read(
             )
         return volume_ownership.read_owner(context, identity, outputs, live(volume))
     return recorded
+
+
+def _not_registered(
+    context: resource.Context, identity: str, recorded: State, is_gone: Callable[[], bool]
+) -> State | None:
+    inputs, outputs = recorded
+    if not inputs:
+        return None
+    storage = outputs.get("externalId", "")
+    if why := cluster_identity.sentence(context.client, f"volume {identity}", outputs):
+        context.warn(why)
+    elif is_gone():
+        context.warn(f"volume {identity} is not registered in Nomad any more, and its storage {storage} is gone")
+        return None
+    elif not outputs.get(volume_properties.DEREGISTERED):
+        context.warn(
+            f"volume {identity} is not registered in Nomad any more: `up` registers it again, with its storage "
+            f"{storage}"
+        )
+    return inputs, outputs | {volume_properties.DEREGISTERED: True}
 
 
 def seen_afterwards(
@@ -86,20 +123,6 @@ def seen_afterwards(
     )
 
 
-def is_taken_over(context: resource.Context, token: str, identity: str, outputs: Mapping[str, Any]) -> bool:
-    """
-    Return whether another resource of the stack has taken over the volume *identity*, which is to be removed.
-
-    Raises `errors.RefusedError` where it was recorded by another stack, or in another cluster.
-    """
-    stack_identity.refuse_other_stack(context, f"volume {identity}", outputs)
-    volume_ownership.refuse_other_cluster(context.client, identity, outputs)
-    if not context.operation.was_created(token, identity) and not volume_ownership.is_moved(context.client, outputs):
-        return False
-    context.warn(f"volume {identity} stays registered: a newer resource of this stack holds it (moved, or replaced)")
-    return True
-
-
 def wait_until_free(
     context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]
 ) -> volumes.Volume | None:
@@ -107,50 +130,43 @@ def wait_until_free(
     Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
 
     Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their allocations,
-    and where the volume has other storage than *recorded*.
+    and where the volume has other storage than *recorded* by then.
     """
-    refuse_another(volume, recorded, _NOT_DEREGISTERED)
     found: volumes.Volume | None = volume
     if volume.claims and deregistration.is_ending(volume):
         context.status("waiting for terminating allocations to release their claims")
         found = deregistration.wait_until_free(
             context.client,
             volume,
-            wait_s=ENDING_WAIT_S,
+            wait_s=deregistration.ENDING_WAIT_S,
             cancelled=context.cancelled,
             should_wait=deregistration.is_ending,
         )
     if found is not None:
-        refuse_another(found, recorded, _NOT_DEREGISTERED)
+        if why := volume_facts.stands_for_another(found, recorded):
+            raise errors.RefusedError(f"{why}; nothing was changed: run `pulumi refresh` and check")
         deregistration.refuse_claimed(found)
     return found
 
 
-def stands_for_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> str:
-    """Return a sentence that *volume* in Nomad has other storage than *recorded*; empty where it has not."""
-    external_id = recorded.get("externalId", volume.external_id)
-    if external_id == volume.external_id:
-        return ""
-    return f"volume {volume.key}: external id is {volume.external_id} in Nomad, {external_id} in the state"
-
-
-def refuse_another(volume: volumes.Volume, recorded: Mapping[str, Any], advice: str) -> None:
-    """Raise `errors.RefusedError` with *advice* where *volume* has other storage than *recorded*."""
-    if why := stands_for_another(volume, recorded):
-        raise errors.RefusedError(f"{why}; {advice}")
-
-
-def deregister(context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> volumes.Volume | None:
+def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recorded: Mapping[str, Any]) -> bool:
     """
-    Deregister the volume *identity*, if it is there, never by force; then remove its owner record.
+    Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    Return the volume that was registered. Raises what `wait_until_free` does.
+    ``False``: another resource holds it, and nothing was changed. Raises `errors.RefusedError` where the decision is
+    that nothing is done, and what `wait_until_free` does.
     """
-    volume = volumes.get(context.client, *resource.split_identity(identity, "namespace/volume_id"))
-    if volume is not None:
-        volume_ownership.refuse_others(context.client, outputs, outputs)
-        free = wait_until_free(context, volume, outputs)
-        if free is not None:
+    decision = removed.permitted()
+    if "held elsewhere" in decision.remarks:
+        context.warn(
+            f"volume {removed.name} stays registered: a newer resource of this stack holds it (moved, or replaced)"
+        )
+        return False
+    warn_unchecked(context, removed)
+    if "deregister" in decision.steps and removed.found is not None:
+        free = wait_until_free(context, removed.found, recorded)
+        if free is not None and "delete storage" not in decision.steps:
             deregistration.deregister_free(context.client, free)
-    volume_ownership.unmark(context, outputs)
-    return volume
+    if "delete storage" not in decision.steps:
+        volume_ownership.unmark(context, recorded)
+    return True

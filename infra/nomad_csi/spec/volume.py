@@ -372,7 +372,8 @@ class VolumeSpec(base.Model):
 
     moved_from: base.VolumeKey | None = None
     """Former ``NAMESPACE/ID`` (or ``ID``, in the default namespace) of the volume in this stack. Its storage is kept
-    and registered under the new id. The key can be removed after the next ``up``."""
+    and registered under the new id. The key can be removed after the next ``up``. Not with ``create``: what
+    a plugin created stays with its id."""
 
     adopt: bool = False
     """Take over an existing registration with the same id that differs, or that another stack owns."""

@@ -11,7 +11,7 @@ from nomad_csi.claims import claim_status
 from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.plan import guests, model, registration
+from nomad_csi.plan import dependents, model, registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.registration import secret_safety
@@ -133,8 +133,8 @@ class Verifier:
         other_findings: dict[str, list[findings.Finding]] = defaultdict(list)
         for item in deep:
             other_findings[item.subject].append(item)
-        for guest in guests.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
-            other_findings[f"volume {guest.key}"].append(volume_status.guest(guest))
+        for dependent in dependents.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
+            other_findings[f"volume {dependent.key}"].append(volume_status.dependent(dependent))
         for held in there:
             if held is not None and held.plugin_id in records:
                 record = records[held.plugin_id]

@@ -9,7 +9,7 @@ from nomad_csi.compare import difference, volume
 from nomad_csi.findings import registry
 from nomad_csi.health import plugins
 from nomad_csi.nomad.records import volumes
-from nomad_csi.plan import guests, registration
+from nomad_csi.plan import dependents, registration
 from nomad_csi.text import foreign, listing
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
@@ -75,7 +75,7 @@ def judge_volume(
     )
 
 
-def guest(found: guests.Guest) -> findings.Finding:
+def dependent(found: dependents.DependentVolume) -> findings.Finding:
     """Return the finding on a volume that shares the storage of another one."""
     return findings.finding(
         "volume-in-storage-of-another",

@@ -137,7 +137,7 @@ def test_typos_are_refused_before_anything_is_taken_away(client, disks, program)
     assert held(client) == (one, "ebs", True)
 
 
-def test_a_successor_that_nomad_refuses_is_undone_and_the_next_run_succeeds(client, disks, program, faults):
+def test_a_new_registration_that_nomad_refuses_is_undone_and_the_next_run_succeeds(client, disks, program, faults):
     """The volume is registered after each of them, in Nomad, not only in the state."""
     one, other = disks
     program.declare(one)
@@ -155,7 +155,7 @@ def test_a_successor_that_nomad_refuses_is_undone_and_the_next_run_succeeds(clie
         program.run("preview", "--expect-no-changes")
         one, other = other, one
 
-    assert f"volume default/orders is registered for {disks[1]} as before: its successor failed" in failed
+    assert f"volume default/orders is registered for {disks[1]} as before: its replacement failed" in failed
     assert "1 updated" in done
     assert "replaced" not in done
     assert created.external_id == disks[0]

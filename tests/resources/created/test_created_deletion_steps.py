@@ -224,6 +224,18 @@ def test_the_word_is_learned_without_a_word_to_nomad(world):
     assert VOLUME.read(world.context, IDENTITY, inputs_of(world), changed) == (inputs_of(world), changed)
 
 
+def test_an_older_state_does_not_bring_back_a_deletion_that_was_withdrawn(world, recorded):
+    """Neither the registration goes nor the storage; the volume in the program comes first."""
+    _, older = recorded
+    VOLUME.update(world.context, IDENTITY, older, inputs_of(world, "keep"))
+    world.sent.clear()
+
+    with pytest.raises(errors.RefusedError, match="this state may be an older checkpoint"):
+        VOLUME.delete(world.context, IDENTITY, older)
+
+    is_untouched(world, older)
+
+
 def test_claimed_volume_loses_nothing(world, recorded):
     """Refused before anything is sent."""
     _, outputs = recorded
@@ -238,6 +250,8 @@ def test_claimed_volume_loses_nothing(world, recorded):
 def test_storage_that_was_there_before_is_not_deleted(world):
     """Told when it is taken over, and refused at the end; with keep it can be let go."""
     _, first = make(world, "keep")
+    with world.cluster.state.lock:
+        world.cluster.state.variables.clear()
     news = inputs_of(world)
     outputs = VOLUME.create(world.context, news)[1]
     world.sent.clear()
@@ -248,6 +262,19 @@ def test_storage_that_was_there_before_is_not_deleted(world):
     assert "madeStorage" not in outputs
     assert "set on_destroy: keep, and delete it where it was made" in world.said[-1]
     is_untouched(world, first)
+
+
+def test_what_is_taken_over_with_its_owner_record_was_created_here(world, recorded):
+    """A forced replacement, or a lost state: the record has the nonce in the name of the storage."""
+    news, outputs = recorded
+
+    again = VOLUME.create(world.context, news)[1]
+
+    assert {name: again[name] for name in ("madeStorage", "createdName")} == {
+        name: outputs[name] for name in ("madeStorage", "createdName")
+    }
+    VOLUME.delete(world.context, IDENTITY, again)
+    assert world.storage() == set()
 
 
 def test_failed_deletion_is_kept_in_the_state_and_goes_on(world, recorded, monkeypatch):
@@ -265,7 +292,7 @@ def test_failed_deletion_is_kept_in_the_state_and_goes_on(world, recorded, monke
     assert (inputs, seen) == (news, outputs | {"deregistered": True})
     assert left == {outputs["externalId"]}
     assert (world.held(), world.storage(), world.changes) == (None, set(), [DELETED])
-    assert "`up` registers it again, `destroy` deletes it" in world.said[0]
+    assert f"`up` registers it again, with its storage {outputs['externalId']}" in world.said[0]
 
 
 def test_what_is_left_of_a_deletion_is_registered_again(world, recorded, monkeypatch):

@@ -416,10 +416,10 @@ def test_read_tells_of_other_storage_under_the_id(context, scripted, heard):
 
 
 def test_read_of_a_volume_that_is_gone_says_so(context, scripted):
-    """The next update makes, or finds, it."""
+    """It stays in the state, which knows its storage: a new creation would be an empty one under the same id."""
     scripted.reply("GET", PATH, *ABSENT)
 
-    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) is None
+    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS | {"deregistered": True})
 
 
 def test_read_keeps_what_is_recorded_while_nomad_is_away(context, scripted, heard):
@@ -562,13 +562,29 @@ def test_update_refuses_to_shrink_before_anything_is_sent(context, scripted):
     assert scripted.sent("PUT") == []
 
 
-def test_update_of_a_volume_that_is_gone_makes_none(context, scripted):
-    """An empty one in its place would look like lost data."""
+def test_deregistered_volume_gets_its_storage_again(context, scripted):
+    """The plugin finds it by the name that it was created by."""
     scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD]})
+    recorded = OUTPUTS | {"createdName": "scratch-0123456789ab", "deregistered": True}
 
-    with pytest.raises(errors.RefusedError, match="nothing was made in its place: run `pulumi refresh`"):
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
-    assert scripted.sent("PUT") == []
+    again = VOLUME.update(context, IDENTITY, recorded, NEWS)
+
+    [(_, sent)] = scripted.sent("PUT")
+    assert sent["Volumes"][0]["Name"] == "scratch-0123456789ab"
+    assert (again["externalId"], "deregistered" in again) == ("vol-1", False)
+
+
+def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
+    """The plugin answers other storage: the id is deregistered again, and the refusal names both."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD | {"ExternalID": "vol-9"}]})
+    scripted.reply("DELETE", PATH, 200, {})
+
+    with pytest.raises(errors.RefusedError, match="created vol-9, which is empty, and did not find vol-1"):
+        VOLUME.update(context, IDENTITY, OUTPUTS | {"deregistered": True}, NEWS)
+    assert len(scripted.sent("DELETE")) == 1
 
 
 def test_update_of_other_storage_is_refused(context, scripted):
@@ -680,7 +696,7 @@ def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, 
 
 
 def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
-    """The engine deletes what was pending after its successor was created under the same id."""
+    """The engine deletes what was pending after its replacement was created under the same id."""
     context.operation.create(VOLUME.declared.token, IDENTITY)
 
     VOLUME.delete(context, IDENTITY, MADE | {"onDestroy": "delete"})

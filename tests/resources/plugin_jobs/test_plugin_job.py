@@ -611,7 +611,9 @@ def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, h
 
     assert str(caught.value) == (
         f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster {OTHER}; nothing was "
-        "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`"
+        "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where "
+        "the identity of the one cluster was lost and made anew: `nomad var put -force -namespace default "
+        f"nomad-csi/cluster id={CLUSTER}`"
     )
     assert changes(scripted) == []
 
@@ -628,12 +630,12 @@ def test_job_in_a_cluster_without_an_identity_is_not_taken_for_ours(context, scr
     assert f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {scripted.address} has no" in str(
         caught.value
     )
-    assert f"`nomad var put -namespace default nomad-csi/cluster id={CLUSTER}`" in str(caught.value)
+    assert f"`nomad var put -force -namespace default nomad-csi/cluster id={CLUSTER}`" in str(caught.value)
     assert changes(scripted) == []
 
 
 def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scripted, heard):
-    """It is gone from the stack, and what runs in the other cluster is told of."""
+    """The refresh warns, and says how to go on."""
     scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
     scripted.reply("GET", GET, 404, "job not found")
 
@@ -641,7 +643,7 @@ def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scri
 
     [line] = heard["warn"]
     assert line.startswith(f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster")
-    assert line.endswith("which has no such job; what runs in the other is not in this stack any more")
+    assert line.endswith("; this one has no such job")
 
 
 def test_delete_in_another_cluster_without_the_job_is_refused(context, scripted):

@@ -34,7 +34,7 @@ def changes(yard):
 
 
 def test_reverted_replacement_deletes_once_more_after_the_new_object_came(yard):
-    """With no difference left the provider asks for no deletion ahead, and the successor of that id is deleted."""
+    """With no difference left the provider asks for no deletion ahead, and the replacement of that id is deleted."""
     break_replacement(yard)
     declare(yard, "a")
 

@@ -95,11 +95,16 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
         "refused",
         "other storage was registered under this id meanwhile; check it, then run again",
     ),
-    ("cannot be updated", "refused", "deregister the volume and register it again; its data is not touched"),
+    (
+        "cannot be updated",
+        "refused",
+        "another run may have registered it a moment ago: run it again, which compares the registrations",
+    ),
     (
         "plugin has no controller",
         "refused",
-        "the plugin only uses volumes: make the storage elsewhere, and register it",
+        "wait until a controller of the plugin is healthy; where it has none, create the storage elsewhere, and "
+        "register it",
     ),
     (
         "plugin does not support creating volumes",

@@ -94,6 +94,13 @@ class UsedIds:
         for path, volume in self._moved.items():
             namespace, volume_id = key = volume.former_key or ("", "")
             where, given = f"{path}.moved_from", repr(volume.moved_from)
+            if volume.create is not None:
+                yield Problem(
+                    path=where,
+                    got=given,
+                    allowed="nothing for a volume that its plugin creates: another id gets new storage, which is empty",
+                    fix=f"keep the id {'/'.join(key)}, or copy the data into a new volume",
+                )
             if present := self._ids.get(namespace, {}).get(volume_id):
                 allowed = f"an id that no volume of the spec has now: {present} has it"
                 yield Problem(path=where, got=given, allowed=allowed, fix="remove moved_from once `up` has run")

@@ -39,9 +39,9 @@ def make(
     """
     namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
-    name, origin = _name_to_make(context.client, key, who, news, recorded)
-    held = dataclasses.replace(held, origin=origin)
+    held = dataclasses.replace(held, origin="" if recorded else owner_records.new_nonce())
     taken = volume_ownership.mark(context, news, recorded, held)
+    name = _name_to_make(news, recorded, taken.origins.get(key, held.origin))
     context.status(f"plugin {news['pluginId']} makes {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
@@ -55,7 +55,7 @@ def make(
     else:
         _warn(context, created.warnings)
         made = created.volume
-    if others := _registered_besides(context, made):
+    if others := _another_storage(made, recorded) or _registered_besides(context, made):
         volumes.deregister(context.client, *key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
@@ -66,21 +66,26 @@ def make(
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
-def _name_to_make(
-    client: nomad.Nomad,
-    key: volumes.Key,
-    who: registration_ownership.Requester,
-    news: Mapping[str, Any],
-    recorded: Mapping[str, Any],
-) -> tuple[str, str]:
-    """Return the name for the storage, and the nonce in it; those of an earlier attempt where there was one."""
+def _name_to_make(news: Mapping[str, Any], recorded: Mapping[str, Any], origin: str) -> str:
+    """Return the name for the storage: the recorded one, else one with *origin*, the nonce in the owner record."""
     if recorded:
         # Storage that an older release created has no nonce in its name.
-        return recorded.get(created_properties.CREATED_NAME, news["name"]), ""
-    record = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
-    begun = record.origin if record is not None and who.is_same_stack(record) else ""
-    origin = begun or owner_records.new_nonce()
-    return registration.made_name(news["name"], origin), origin
+        name: str = recorded.get(created_properties.CREATED_NAME, news["name"])
+        return name
+    return registration.made_name(news["name"], origin)
+
+
+def _another_storage(made: volumes.Volume, recorded: Mapping[str, Any]) -> errors.RefusedError | None:
+    """Return the refusal of *made* where the plugin did not find the storage *recorded* again; else ``None``."""
+    before = recorded.get("externalId", made.external_id)
+    if made.external_id == before:
+        return None
+    return errors.RefusedError(
+        f"plugin {made.plugin_id} created {made.external_id}, which is empty, and did not find {before}, the storage "
+        f"of volume {made.key}; {made.key} was deregistered again, and nothing deleted: restore {before}; where it is "
+        "gone for good, remove the volume from the state with `pulumi state delete`, and the next `up` uses "
+        f"{made.external_id}"
+    )
 
 
 def _registered_besides(context: resource.Context, made: volumes.Volume) -> errors.RefusedError | None:
@@ -101,32 +106,8 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     )
 
 
-def take_over(
-    context: resource.Context,
-    found: volumes.Volume,
-    news: Mapping[str, Any],
-    held: registration_ownership.Hold,
-    *,
-    is_ours: bool = False,
-) -> resource.Properties:
-    """
-    Take over an equal volume unchanged, change one that may be adopted, refuse any other; return its outputs.
-
-    The volume becomes ours; that is no evidence that its storage was created for us. *is_ours*: its owner record names
-    us, so that it may be changed without ``adopt``.
-    """
-    volume_ownership.refuse_others(context.client, news, {})
-    compared = volume_changes.compare(found, news)
-    volume_document.refuse_foreign(found, {**news, "adopt": True} if is_ours else news, compared)
-    volume_ownership.mark(context, news, {}, held)
-    if compared.differences or compared.hidden:
-        change(context, found, news)
-    return volume_document.outputs_of(found)
-
-
 def change(context: resource.Context, found: volumes.Volume, news: Mapping[str, Any]) -> None:
-    """Change *found* in place, and grow it to the desired size. Raises `errors.RefusedError` for one too large."""
-    _refuse_shrinking(found, news)
+    """Change *found* in place, and grow it to the desired size."""
     wanted = volume_document.keep_stored_fields(volume_document.parse_inputs(news), found)
     if wanted.capacity_min_bytes > found.capacity_bytes:
         context.status(f"plugin {news['pluginId']} grows {found.key} to {listing.size(wanted.capacity_min_bytes)}")
@@ -164,11 +145,6 @@ def refusal_of_shrinking(capacity_bytes: int, news: Mapping[str, Any]) -> str:
         fix="a volume never shrinks: make a smaller one under another id, and copy the data",
     )
     return str(problem)
-
-
-def _refuse_shrinking(found: volumes.Volume, news: Mapping[str, Any]) -> None:
-    if why := refusal_of_shrinking(found.capacity_bytes, news):
-        raise errors.RefusedError(why)
 
 
 def changed_properties(

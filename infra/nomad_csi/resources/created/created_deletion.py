@@ -11,11 +11,12 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.deletion import deletion
-from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import volume_ownership, volume_steps
+from nomad_csi.registration import deregistration
+from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import resource
+from nomad_csi.volume import facts
 
 
 class UnfinishedError(errors.NomadCsiError):
@@ -72,7 +73,7 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
     how, key = recorded.get("deletion", {}), deletion_request(recorded).key
     cluster = str(recorded.get("cluster", ""))
     return deletion.DeletionOptions(
-        wait_s=volume_steps.ENDING_WAIT_S,
+        wait_s=deregistration.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),
         secrets={key: recorded.get("secrets", {})},
@@ -88,19 +89,13 @@ def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.
     )
 
 
-def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
+def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """
     Deregister the volume *recorded* and delete its storage; neither has to exist any more.
 
     Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
     it.
     """
-    if why := objection(identity, recorded):
-        raise errors.RefusedError(f"{why}; nothing was changed")
-    volume_ownership.refuse_others(context.client, recorded, recorded)
-    volume = volumes.get(context.client, recorded["namespace"], recorded["volumeId"])
-    if volume is not None:
-        volume_steps.wait_until_free(context, volume, recorded)
     [outcome] = deletion.delete(context.client, [deletion_request(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
@@ -109,31 +104,23 @@ def delete(context: resource.Context, identity: str, recorded: Mapping[str, Any]
     context.warn(sentence(outcome))
 
 
-def is_left(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> bool:
+def presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.Storage:
     """
-    Return whether a volume that Nomad does not hold must stay in the state, because its storage is to be deleted.
+    Return whether the storage *recorded* exists, where its deletion is configured, so that it can be observed.
 
-    Where that could not be determined, it stays, with a warning. Where the driver cannot answer, the owner record
-    decides: a deletion removes it, a deregistration by hand does not.
+    Where the driver cannot answer, the owner record decides: a deletion removes it, a deregistration by hand does not.
     """
-    if not is_wanted(recorded) or objection(identity, recorded):
-        return False
-    storage = recorded["externalId"]
+    if not is_wanted(recorded) or objection("", recorded):
+        return "not known"
     try:
         found = deletion.observe(context.client, deletion_request(recorded), options(context, recorded))
-        is_deleted = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
+        is_gone = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
     except errors.NomadCsiError as error:
-        context.warn(f"{identity} is not registered, and could not determine whether {storage} is left: {error}")
-        return True
-    if is_deleted:
-        return False
-    what = (
-        f"its storage {storage} is left"
-        if found == "present"
-        else f"whether its storage {storage} is left cannot be observed with this driver"
-    )
-    context.warn(f"{identity} is not registered any more, and {what}: `up` registers it again, `destroy` deletes it")
-    return True
+        context.warn(f"could not determine whether {recorded['externalId']} is left: {error}")
+        return "not known"
+    if is_gone:
+        return "gone"
+    return "there" if found == "present" else "not known"
 
 
 def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:

@@ -78,7 +78,6 @@ OF_DELETION = frozenset({"onDestroy", "deletion"})
 
 MADE = "madeStorage"
 CREATED_NAME = "createdName"
-DEREGISTERED = "deregistered"
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "externalId": properties.text("The storage provider's id of what the plugin made.", required=True),
@@ -97,9 +96,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
         "The external id of what the plugin made for it, the proof that it may be deleted; absent where "
         "the volume was there before."
     ),
-    DEREGISTERED: properties.flag(
-        "Set where Nomad does not hold it any more, and its storage is left: to be deleted, or to be registered again."
-    ),
+    volume_properties.DEREGISTERED: volume_properties.REGISTERED_AGAIN,
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,
     **stack_identity.OUTPUTS,

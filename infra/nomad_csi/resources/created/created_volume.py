@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomad_csi import errors
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
+    replacement,
     stack_identity,
-    successor,
     volume_document,
+    volume_facts,
     volume_ownership,
     volume_properties,
     volume_steps,
@@ -40,11 +41,15 @@ def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> It
         yield f"will be refused: {why}"
 
 
-def another_sentence(made: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
-    """Return a warning that the plugin did not find the storage *recorded* again; empty where it did."""
-    now = made["externalId"]
-    before = recorded.get(created_properties.MADE, now)
-    return "" if now == before else f"the plugin made {now} in place of {before}, which may be left"
+def empty_sentence(identity: str, recorded: Mapping[str, Any]) -> str:
+    """Return that the storage *recorded* is gone, and the volume gets new storage."""
+    return (
+        f"the storage {recorded.get('externalId', '')} of volume {identity} is gone: its plugin creates new storage, "
+        "which is empty"
+    )
+
+
+_GONE = volume_properties.DEREGISTERED
 
 
 # The resource.
@@ -69,7 +74,7 @@ class CreatedVolumeResource(resource.Resource):
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        hidden = {"foreignMountFlags": "mountOptions.mountFlags", created_properties.DEREGISTERED: "deregistered"}
+        hidden = {"foreignMountFlags": "mountOptions.mountFlags", _GONE: _GONE}
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
         also = (*also, *stack_identity.missing_outputs(old_outputs))
         found = self._difference(old_inputs, old_outputs, news, also)
@@ -103,61 +108,87 @@ class CreatedVolumeResource(resource.Resource):
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Check in a preview the plugin of a replacement; for a new volume, that its plugin is registered."""
+        """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
         old_inputs = self.declared.inputs_in(old_outputs)
         is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
-        if not is_replaced or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
+        is_missing = bool(old_outputs.get(volume_properties.DEREGISTERED))
+        if not (is_replaced or is_missing) or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         what = f"volume {volume_properties.key_of(news)}"
         with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
-            if old_outputs:
-                successor.refuse(context, news, old_outputs, in_preview=True)
+            if old_outputs and is_replaced:
+                volume_steps.preview_replacement(context, self.declared, old_outputs, news)
             else:
-                volume_steps.preview_new(context, news)
-            successor.warn_out_of_reach(context, news)
+                wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
+                self._preview(context, wanted, old_outputs, news)
+            replacement.warn_out_of_reach(context, news)
+
+    def _preview(
+        self,
+        context: resource.Context,
+        wanted: volume_facts.WantedVolume,
+        old_outputs: Mapping[str, Any],
+        news: Mapping[str, Any],
+    ) -> None:
+        if not old_outputs:
+            volume_steps.preview_new(context, wanted, news)
+        elif "new and empty" in wanted.permitted().remarks:
+            context.warn(empty_sentence(wanted.name, old_outputs))
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Create the volume, or take over an equal one. Raises `errors.RefusedError` where it differs."""
-        return self.bring(context, news, volume_ownership.next_hold(news, {}))
+        """Create the volume, or take over an equal one. Raises `errors.RefusedError` where nothing is done."""
+        return self.bring(context, volume_facts.WantedVolume(context, self.declared, news, None), news)
 
     def bring(
-        self, context: resource.Context, news: Mapping[str, Any], held: volume_ownership.Hold, *, is_ours: bool = False
+        self, context: resource.Context, wanted: volume_facts.WantedVolume, news: Mapping[str, Any]
     ) -> tuple[str, resource.Properties]:
-        """
-        Do what `create` does. *held* is what to write to the owner record: no nonce without a state that keeps it.
-
-        *is_ours*: change a volume that differs as if it were adopted, unless another owner has it by then.
-        """
-        found = volume_steps.read_new(context, news)
-        if found is None:
-            answered = created_changes.make(context, news, held, {})
-        else:
-            answered = created_changes.take_over(context, found, news, held, is_ours=is_ours)
-        answered |= stack_identity.recorded(context, held.nonce)
-        if why := created_deletion.objection(volume_properties.key_of(news), {**news, **answered}):
+        """Do what `create` does with the volume *wanted*, which has the inputs *news* and is new to the state."""
+        answered = self._carry_out(context, wanted, news, {})
+        if why := created_deletion.objection(wanted.name, {**news, **answered}):
             context.warn(why)
-        return volume_properties.key_of(news), _observed(context, news, answered)
+        return wanted.name, _observed(context, news, answered)
+
+    def _carry_out(
+        self,
+        context: resource.Context,
+        wanted: volume_facts.WantedVolume,
+        news: Mapping[str, Any],
+        recorded: Mapping[str, Any],
+    ) -> resource.Properties:
+        """Decide, carry out the steps, and return the outputs that they give; *recorded* are the previous ones."""
+        decision = wanted.permitted()
+        if "owner" in news:
+            cluster_identity.cluster_id(context.client, make=True)
+        done = stack_identity.recorded(context, wanted.hold.nonce)
+        if {"create", "create again"} & set(decision.steps):
+            if "new and empty" in decision.remarks:
+                context.warn(empty_sentence(wanted.name, recorded))
+            again = recorded if "create again" in decision.steps else {}
+            return created_changes.make(context, news, wanted.hold, again) | done
+        volume_ownership.mark(context, news, recorded, wanted.hold)
+        if "change" in decision.steps and wanted.found is not None:
+            created_changes.change(context, wanted.found, news)
+        if not recorded and wanted.found is not None:
+            return volume_document.outputs_of(wanted.found) | _proven(wanted) | done
+        kept = {name: recorded[name] for name in self.declared.outputs if name in recorded}
+        return kept | done
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return the observed state; redacted parts stay as recorded, and so does all while Nomad is unreachable."""
-        recorded = dict(inputs), dict(outputs)
 
         def live(volume: volumes.Volume) -> volume_ownership.State:
             before = outputs.get("externalId")
-            if before != resource.UNKNOWN and (why := volume_steps.stands_for_another(volume, outputs)):
+            if before != resource.UNKNOWN and (why := volume_facts.stands_for_another(volume, outputs)):
                 context.warn(f"{why}: it was registered anew, and {before} may still be there")
             found, shown = _live(volume, inputs)
             return found, shown | _proof(outputs)
 
-        def gone() -> volume_ownership.State | None:
-            is_elsewhere = volume_ownership.is_in_other_cluster(context.client, identity, outputs)
-            if is_elsewhere or not created_deletion.is_left(context, identity, outputs):
-                return None
-            return dict(inputs), dict(outputs) | {created_properties.DEREGISTERED: True}
+        def is_gone() -> bool:
+            return created_deletion.presence(context, outputs) == "gone"
 
-        return volume_steps.read(context, identity, recorded, live=live, gone=gone)
+        return volume_steps.read(context, identity, (dict(inputs), dict(outputs)), live=live, is_gone=is_gone)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -165,60 +196,32 @@ class CreatedVolumeResource(resource.Resource):
         """
         Change the volume in place, and grow the storage to the desired size.
 
-        Never creates storage, but registers the storage that an unfinished deletion left.
+        A volume that is not registered any more gets its storage again, which the plugin finds by its name. Raises
+        `errors.RefusedError` where nothing is done.
         """
-        volume_ownership.refuse_other_cluster(context.client, identity, old_outputs)
-        volume_ownership.refuse_others(context.client, news, old_outputs)
-        secret_safety.refuse(context.client, identity, news)
-        found = volumes.get(context.client, news["namespace"], news["volumeId"])
-        held = volume_ownership.next_hold(news, old_outputs)
-        done = stack_identity.recorded(context, held.nonce)
-        if found is None and old_outputs.get(created_properties.DEREGISTERED):
-            made = created_changes.make(context, news, held, old_outputs)
-            if warning := another_sentence(made, old_outputs):
-                context.warn(warning)
-            return _observed(context, news, made | done)
-        _refuse_another(identity, found, old_outputs)
-        volume_ownership.mark(context, news, old_outputs, held)
-        if found is not None and created_changes.concerns_nomad(old_outputs, news):
-            created_changes.change(context, found, news)
-        return _observed(
-            context,
-            news,
-            {name: old_outputs[name] for name in self.declared.outputs if name in old_outputs} | done,
-        )
+        del identity
+        wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs)
+        answered = self._carry_out(context, wanted, news, old_outputs)
+        return _observed(context, news, {name: value for name, value in answered.items() if name != _GONE})
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
         Deregister the volume, and report where its storage stays; or delete that too, with ``onDestroy: delete``.
 
-        Raises `errors.RefusedError` while it is claimed, and what `created_deletion.delete` does.
+        Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
-        if volume_steps.is_taken_over(context, self.declared.token, identity, outputs):
+        removed = volume_facts.RemovedVolume(context, self.declared, outputs)
+        if not volume_steps.remove(context, removed, outputs):
             return
-        wanted = context.operation.declared(self.declared.token, context.urn)
-        if wanted is not None:
-            successor.refuse(context, wanted, outputs)
         if created_deletion.is_wanted(outputs):
-            created_deletion.delete(context, identity, outputs)
+            created_deletion.delete(context, outputs)
             return
-        volume = volume_steps.deregister(context, identity, outputs)
-        storage = outputs.get("externalId", "" if volume is None else volume.external_id)
+        storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
         if storage:
             context.warn(
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
                 "stays, with its data: delete it in the storage system when it is not needed any more"
             )
-
-
-def _refuse_another(identity: str, found: volumes.Volume | None, recorded: Mapping[str, Any]) -> None:
-    """Refuse to change a volume that is not registered, or has other storage than *recorded*."""
-    if found is None:
-        raise errors.RefusedError(
-            f"volume {identity} is not registered any more; nothing was made in its place: run `pulumi refresh` and "
-            "look, then run again"
-        )
-    volume_steps.refuse_another(found, recorded, "nothing was changed: run `pulumi refresh` and check")
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
@@ -230,6 +233,16 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
     volume = volume_steps.seen_afterwards(context, news, recorded | dict(answered), done="made", gone=gone)
     shown = volume_document.outputs_of(volume) | _proof(answered)
     return recorded | shown | volume_ownership.outputs(context.client, news)
+
+
+def _proven(wanted: volume_facts.WantedVolume) -> resource.Properties:
+    """Return the proof that the storage of the registration, which is taken over, was created for this stack."""
+    if wanted.found is None or not wanted.is_proven:
+        return {}
+    return {
+        created_properties.MADE: wanted.found.external_id,
+        created_properties.CREATED_NAME: wanted.found.name,
+    }
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:

@@ -16,7 +16,7 @@ from nomad_csi.nomad import namespaces, plugins, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes, secret_safety
-from nomad_csi.resources import successor, volume_changes, volume_document, volume_ownership
+from nomad_csi.resources import replacement, volume_changes, volume_document, volume_facts, volume_ownership
 from nomad_csi.resources.created import created_changes, created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
@@ -153,13 +153,14 @@ def _one(
     key = volumes.key_of(document)
     try:
         news = _checked(planned, document, options.requester)
-        judged, is_ours = _judged(client, key, news, options)
+        judged = _judged(client, key, news, options)
         if options.is_dry_run or not judged.is_done:
             return judged
         context = resource.Context(
             connect=lambda: client, status=options.tell, warn=options.tell, timeout_s=options.step_timeout_s
         )
-        _, made = _RESOURCE.bring(context, news, volume_ownership.Hold(), is_ours=is_ours)
+        wanted = volume_facts.WantedVolume(context, _RESOURCE.declared, news, None, is_label_enough=True)
+        _, made = _RESOURCE.bring(context, wanted, news)
     except errors.RefusedError as error:
         return _outcome(key, "refused", str(error))
     except errors.NomadApiError as error:
@@ -183,9 +184,9 @@ def _checked(
 
 def _judged(
     client: nomad.Nomad, key: volumes.Key, news: Mapping[str, Any], options: CreationOptions
-) -> tuple[CreationOutcome, bool]:
+) -> CreationOutcome:
     """
-    Return the planned outcome of a volume, and whether this owner has it already. Changes nothing.
+    Return the planned outcome of a volume. Changes nothing.
 
     Raises `errors.RefusedError` for what the resource refuses before the comparison.
     """
@@ -194,13 +195,13 @@ def _judged(
     record = registration_ownership.owner_records_of(client).read([key], options.tell).owners.get(key)
     if record is not None and not who.may_have(record):
         refused = _outcome(key, "refused", f"belongs to owner {record}; nothing was changed: --adopt takes it over")
-        return dataclasses.replace(refused, owner=str(record)), False
+        return dataclasses.replace(refused, owner=str(record))
     found = volumes.get(client, *key)
     if found is None:
         namespaces.refuse_unknown(client, key[0])
         if options.is_dry_run:
             _refuse_missing_plugin(client, news["pluginId"])
-        return judged(*key, difference.Comparison(is_new=True)), False
+        return judged(*key, difference.Comparison(is_new=True))
     seen = dataclasses.replace(
         judged(*key, volume_changes.compare(found, news)),
         external_id=found.external_id,
@@ -210,8 +211,8 @@ def _judged(
     if record is not None and not is_ours:
         seen = dataclasses.replace(seen, reason=f"was of owner {record}")
     if seen.status == "changes" and (why := _objection(found, news, options, is_ours=is_ours)):
-        return dataclasses.replace(seen, status="refused", reason=why), is_ours
-    return seen, is_ours
+        return dataclasses.replace(seen, status="refused", reason=why)
+    return seen
 
 
 def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions, *, is_ours: bool) -> str:
@@ -232,7 +233,7 @@ def _refuse_missing_plugin(client: nomad.Nomad, plugin_id: str) -> None:
     """Raise `errors.RefusedError` where Nomad has no such plugin."""
     known = plugins.list_ids(client)
     if plugin_id not in known:
-        raise errors.RefusedError(str(successor.missing(plugin_id, known)))
+        raise errors.RefusedError(str(replacement.missing(plugin_id, known)))
 
 
 def _outcome(key: volumes.Key, status: CreationStatus, reason: str) -> CreationOutcome:

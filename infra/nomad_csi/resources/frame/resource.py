@@ -31,6 +31,7 @@ class Operation:
         self._lock = threading.Lock()
         self._declared: dict[str, dict[str, _Inputs]] = {}
         self._recorded: dict[str, Mapping[str, Any]] = {}
+        self._clusters: set[str] = set()
         self._created: set[tuple[str, str]] = set()
         self._answers: dict[str, futures.Future[Any]] = {}
 
@@ -53,6 +54,21 @@ class Operation:
         """Return the inputs that the program declares for *urn*; ``None`` where it has not declared it so far."""
         with self._lock:
             return self._declared.get(token, {}).get(urn)
+
+    def declared_elsewhere(self, token: str, urn: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the inputs of every object of the type *token* that the program has declared so far, but *urn*."""
+        with self._lock:
+            return tuple(item for at, item in self._declared.get(token, {}).items() if at != urn)
+
+    def see(self, outputs: Mapping[str, Any]) -> None:
+        """Record the cluster of an object of the state with *outputs*."""
+        with self._lock:
+            self._clusters |= {str(outputs["cluster"])} if outputs.get("cluster") else set()
+
+    def recorded_cluster(self) -> Mapping[str, Any]:
+        """Return the output ``cluster`` of the objects of the state; empty where none was seen so far, or several."""
+        with self._lock:
+            return {"cluster": next(iter(self._clusters))} if len(self._clusters) == 1 else {}
 
     def all_declared(self, token: str) -> tuple[Mapping[str, Any], ...]:
         """Return the inputs of every object of the type *token* that the program has declared so far."""

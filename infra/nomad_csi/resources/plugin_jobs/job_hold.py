@@ -84,7 +84,7 @@ def cluster_recorded_as(
 
 def warn_of_absent(context: resource.Context, identity: str, recorded: Mapping[str, Any]) -> None:
     """Warn of a *recorded* job that is not found, and of another cluster where that is the reason."""
-    if why := cluster_identity.elsewhere(context.client, f"job {identity}", recorded, is_there=False):
-        context.warn(f"{why}, which has no such job; what runs in the other is not in this stack any more")
+    if why := cluster_identity.sentence(context.client, f"job {identity}", recorded):
+        context.warn(f"{why}; this one has no such job")
     elif recorded:
         context.warn(f"job {identity} is not in Nomad any more")

@@ -85,8 +85,10 @@ class PluginJobResource(resource.Resource):
         found = jobs.get(context.client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
         _refuse_foreign(context.client, found, document, news)
+        identity = _identity(news)
+        cluster_identity.refuse_other(context.client, f"job {identity}", context.operation.recorded_cluster())
         cluster_identity.cluster_id(context.client, make="owner" in news)
-        return _identity(news), _run(context, document, found, news, {})
+        return identity, _run(context, document, found, news, {})
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -120,7 +122,7 @@ class PluginJobResource(resource.Resource):
         _refuse_others(context, document, news)
         found = jobs.get(context.client, news["namespace"], news["jobId"])
         job_type.refuse_other(found, document)
-        cluster_identity.refuse_other(context.client, f"job {identity}", old_outputs, is_there=found is not None)
+        cluster_identity.refuse_other(context.client, f"job {identity}", old_outputs)
         if not news.get("adopt"):
             job_hold.refuse_other(context.client, found, news, old_outputs)
         cluster_identity.cluster_id(context.client, make="owner" in news)
@@ -137,7 +139,7 @@ class PluginJobResource(resource.Resource):
         stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
         outputs = {**outputs, "namespace": namespace, "jobId": job_id}
         found = jobs.get(context.client, namespace, job_id)
-        cluster_identity.refuse_other(context.client, f"job {identity}", outputs, is_there=found is not None)
+        cluster_identity.refuse_other(context.client, f"job {identity}", outputs, accepts_lost=found is None)
         if context.operation.was_created(self.declared.token, identity) or job_hold.is_moved(context.client, outputs):
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return

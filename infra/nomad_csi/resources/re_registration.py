@@ -15,45 +15,16 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
-from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import concurrent_registrations, deregistration, secret_safety
-from nomad_csi.resources import (
-    successor,
-    volume_changes,
-    volume_document,
-    volume_ownership,
-    volume_properties,
-    volume_steps,
-)
+from nomad_csi.registration import concurrent_registrations, deregistration
+from nomad_csi.resources import volume_changes, volume_ownership, volume_steps
 from nomad_csi.resources.frame import resource
 
 OUTAGE_S = 30.0
 """Retry timeout while a volume is not registered: a leader election took 3.8 s (Nomad 2.0.6-dev)."""
 
 PAUSE_S = 1.0
-
-
-def is_needed(found: volumes.Volume, news: Mapping[str, Any]) -> bool:
-    """Return whether *found* can get its desired state *news* only by a new registration."""
-    return any(item.needs_new_registration for item in volume_changes.compare(found, news).differences)
-
-
-def preview(context: resource.Context, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-    """
-    Raise `errors.RefusedError` for what `register` would refuse, except claims, which may be released by then.
-
-    Changes nothing. Raises `errors.NomadApiError` where Nomad does not answer.
-    """
-    secret_safety.refuse(context.client, volume_properties.key_of(news), {**recorded, **news})
-    found = volumes.get(context.client, news["namespace"], news["volumeId"])
-    if found is not None:
-        _refuse_hidden(found, recorded)
-        successor.refuse(context, news, recorded, in_preview=True)
-        if found.claims and not deregistration.is_ending(found):
-            holders = volume_records.holders(found)
-            context.warn(f"volume {found.key} is claimed now, and `up` refuses this change while it is: {holders}")
 
 
 def register(
@@ -67,14 +38,10 @@ def register(
     Deregister *found* and register *news*; *recorded* are its outputs, with the parts that Nomad never shows.
 
     Raises:
-        errors.RefusedError: the new registration would not work, the volume is claimed, it has changed meanwhile, or
-            Nomad has parts of it that could not be restored. Nothing was changed.
+        errors.RefusedError: the volume is claimed, or it has changed since the decision. Nothing was changed.
         errors.NomadCsiError: Nomad refused the new registration; says whether the old one was restored.
 
     """
-    _refuse_changed(found, recorded)
-    _refuse_hidden(found, recorded)
-    successor.refuse(context, news, recorded)
     volume_ownership.mark(context, news, recorded, held)
     free = volume_steps.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
@@ -85,7 +52,7 @@ def register(
     if free is not None:
         deregistration.deregister_free(client, free)
     try:
-        volume_changes.register(uninterrupted, news, held, is_new=True, recorded=recorded)
+        volume_changes.register(uninterrupted, news, held, found=None, recorded=recorded)
     except errors.NomadCsiError as error:
         old = old_document(free or found, recorded)
         _Return(uninterrupted, old, held).after(error, news, volume_ownership.requester(recorded, news))
@@ -151,7 +118,7 @@ class _Return:
 
     def _restore(self, error: errors.NomadCsiError) -> errors.NomadCsiError:
         return errors.NomadCsiError(
-            f"{self._what} is registered for {self._old.external_id} as before: its successor failed, and the old "
+            f"{self._what} is registered for {self._old.external_id} as before: its replacement failed, and the old "
             f"registration was put back: {error}"
         )
 
@@ -177,28 +144,3 @@ def old_document(found: volumes.Volume, recorded: Mapping[str, Any]) -> registra
         preferred_topologies=(),
         secrets=recorded.get("secrets", {}),
     )
-
-
-def _refuse_hidden(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
-    """Refuse where the registration has unknown mount flags: a rollback could not restore them."""
-    if found.has_mount_flags and not recorded.get("mountOptions", {}).get("mountFlags"):
-        raise errors.RefusedError(
-            f"volume {found.key} stays as it is: Nomad holds mount flags of it that the state "
-            "does not have and Nomad does not show, so that it could not be put back if its successor failed; write "
-            "them into the program, or change them there, in an `up` of its own first"
-        )
-
-
-def _refuse_changed(found: volumes.Volume, recorded: Mapping[str, Any]) -> None:
-    """Refuse a volume with a concurrent registration since it was read."""
-    differences = volume_changes.compare(found, recorded).differences if recorded else ()
-    changed = "; ".join(
-        f"{volume_document.property_path(item.field)} is {item.actual!r} in Nomad, {item.desired!r} in the state"
-        for item in differences
-        if item.needs_new_registration
-    )
-    if changed:
-        raise errors.RefusedError(
-            f"volume {found.key} is not as recorded any more; nothing was changed: {changed}; "
-            "run `pulumi refresh`, check, and run again"
-        )

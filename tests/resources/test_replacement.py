@@ -7,11 +7,10 @@ from pathlib import Path
 import boto3
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.csi import capability, channel, endpoint
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, successor
+from nomad_csi.resources import plugin_health, replacement
 from nomad_csi.resources.frame import properties
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
@@ -80,7 +79,7 @@ CONTROLLER, SICK_CONTROLLER = instance(), instance(healthy=False)
 )
 def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expected):
     """One that was never healthy would take any registration, and one without controller makes no volume."""
-    problems = list(successor.plugin_problems(found, NEWS, needs_controller=needs_controller))
+    problems = list(replacement.plugin_problems(found, NEWS, needs_controller=needs_controller))
 
     assert len(problems) == len(expected)
     assert all(str(problem).startswith(start) for problem, start in zip(problems, expected, strict=True))
@@ -102,7 +101,7 @@ def test_external_id_has_the_form_of_its_driver(provider, external_id, count):
     """Where the catalogue has the driver."""
     news = NEWS | {"externalId": external_id}
 
-    found = list(successor.plugin_problems(plugin(NODE, provider=provider), news, needs_controller=False))
+    found = list(replacement.plugin_problems(plugin(NODE, provider=provider), news, needs_controller=False))
 
     assert len(found) == count
 
@@ -111,11 +110,11 @@ def test_a_missing_plugin_is_named_with_those_that_are_there():
     """Eight of them, and the nearest."""
     known = [f"efs{number}" for number in range(9)] + ["shop-ebs"]
 
-    assert str(successor.missing("shop-esb", known)) == (
+    assert str(replacement.missing("shop-esb", known)) == (
         "pluginId: expected a CSI plugin that Nomad has (efs0, efs1, efs2, efs3, efs4, efs5, efs6, efs7 and 2 more), "
         "got 'shop-esb'; did you mean shop-ebs"
     )
-    assert str(successor.missing("p", [])) == (
+    assert str(replacement.missing("p", [])) == (
         "pluginId: expected a CSI plugin that Nomad has (none), got 'p'; run the plugin's job first"
     )
 
@@ -163,7 +162,7 @@ def asked(external_id, old, *, of=None, **news):
     """Return what AWS has against an external id, and what it was not asked."""
     unchecked = []
     wanted = NEWS | {"externalId": external_id} | news
-    found = successor.storage_problems(of, wanted, {"externalId": old}, unchecked)
+    found = replacement.storage_problems(of, wanted, {"externalId": old}, unchecked)
     return [str(problem) for problem in found], unchecked
 
 
@@ -254,33 +253,30 @@ def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
     """Check the storage of a new volume that the program made before, or did not."""
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
     wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
-    successor.refuse_missing_storage(context, wanted)
+    problems, unchecked = replacement.problems_of_owned_storage(context, wanted)
+    return [str(problem) for problem in problems], unchecked
 
 
-def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context, heard):
+def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context):
     """The state was copied, or kept: what AWS does not know may be another account's, so it is a warning."""
     one, _, point = systems
 
-    preview_of_a_new_volume(scripted, context, f"{one}::{point}")
-    preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM, owned=False)
-    preview_of_a_new_volume(scripted, context, properties.UNKNOWN)
-    assert heard["warn"] == []
+    assert preview_of_a_new_volume(scripted, context, f"{one}::{point}") == ([], [])
+    assert preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM, owned=False) == ([], [])
+    assert preview_of_a_new_volume(scripted, context, properties.UNKNOWN) == ([], [])
 
-    preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM)
-    preview_of_a_new_volume(scripted, context, ABSENT_VOLUME)
-    assert heard["warn"] == [
-        f"volume default/v would be registered for storage that was not found: {gone} in AWS (these credentials do not "
-        "see it in us-east-1); where it was deleted, run `pulumi refresh` first"
-        for gone in (ABSENT_SYSTEM, ABSENT_VOLUME)
-    ]
+    for gone in (ABSENT_SYSTEM, ABSENT_VOLUME):
+        found = preview_of_a_new_volume(scripted, context, gone)
+        assert found == ([], [f"{gone} in AWS (these credentials do not see it in us-east-1)"])
 
 
 def test_new_registration_for_an_access_point_that_is_gone_is_refused(systems, scripted, context):
     """EFS knows the file system, and so would know the point."""
     one, _, _ = systems
 
-    with pytest.raises(errors.RefusedError, match="volume default/v would be registered for unusable storage: ext"):
-        preview_of_a_new_volume(scripted, context, f"{one}::fsap-0aaaaaaaaaaaaaaaa")
+    [problem], _ = preview_of_a_new_volume(scripted, context, f"{one}::fsap-0aaaaaaaaaaaaaaaa")
+
+    assert problem.startswith(f"externalId: expected an access point of {one}, got ")
 
 
 def test_file_system_of_another_account_is_not_called_wrong(systems):
@@ -322,7 +318,7 @@ def validated(context, external_id, of=None, **news):
     """Return what the controller has against an external id, and what it was not asked."""
     unchecked = []
     found = plugin(instance(), controller_required=True) if of is None else of
-    problems = successor.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
+    problems = replacement.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
     return [str(problem) for problem in problems], unchecked
 
 
@@ -360,22 +356,29 @@ def test_plugin_without_a_controller_is_not_asked(context):
 
 
 # --- all of them
-def test_all_that_is_wrong_is_said_together(context, scripted, volume, heard):
+def together(context, news, recorded):
+    """Return the problems of a replacement, and what was not checked."""
+    unchecked = []
+    return replacement.problems(context, news, recorded, unchecked), unchecked
+
+
+def test_all_that_is_wrong_is_said_together(context, scripted, volume):
     """And what was not checked is one line."""
     wrong = NEWS | {"externalId": ABSENT_VOLUME, "requiredTopologies": places(ZONE)}
     old = {"volumeId": "v", "namespace": "default", "externalId": volume()}
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x"}}})
 
-    with pytest.raises(errors.RefusedError) as refused:
-        successor.refuse(context, wrong, old)
+    told, _ = together(context, wrong, old)
     scripted.replies.clear()
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x", "Healthy": True}}})
     right = wrong | {"externalId": volume()}
-    successor.refuse(context, right, old)
 
-    told = str(refused.value)
-    assert told.startswith("default/v stays as it is, because what is to follow would not work: pluginId: expected a ")
-    assert f"; externalId: expected an EBS volume of us-east-1, where AWS knows {old['externalId']}" in told
-    assert heard["warn"] == [
-        "not checked before default/v is deregistered: the controller of p (its socket is not reachable from here)"
+    assert [line.partition(", ")[0] for line in told] == [
+        "pluginId: expected a healthy plugin",
+        "externalId: expected an EBS volume of us-east-1",
     ]
+    assert f"where AWS knows {old['externalId']}" in told[1]
+    assert together(context, right, old) == (
+        (),
+        ["the controller of p (its socket is not reachable from here)"],
+    )

@@ -1,8 +1,9 @@
 """
-Guests: volumes registered for a part of the disk or file system that another volume of the spec creates.
+Dependent volumes: they are registered for a part of the disk or file system that another volume of the spec creates.
 
-``existing: {external_id: "fs-1:/uploads"}`` is a guest of the ``efs`` volume that created ``fs-1``: removing that
-volume would delete the guest's data. The id created is known only from the state, a stack's output or Nomad. Pure.
+``existing: {external_id: "fs-1:/uploads"}`` depends on the ``efs`` volume that created ``fs-1``: removing that
+volume would delete the data of the dependent one. The id created is known only from the state, a stack's output or
+Nomad. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from nomad_csi.spec import model as spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guest:
+class DependentVolume:
     """A volume in the storage of another volume; both as ``namespace/volume_id``."""
 
     key: str
@@ -30,14 +31,14 @@ def container(external_id: str) -> str:
     return found.container if found.is_ebs or found.is_efs else ""
 
 
-def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterator[Guest]:
-    """Yield the guests among *volumes*; *made* are the external ids of created storage, by volume key."""
+def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterator[DependentVolume]:
+    """Yield the dependent volumes among *volumes*; *made* are the external ids of created storage, by volume key."""
     owners = {container(external_id): key for key, external_id in made.items()} | {"": ""}
     for volume in volumes:
         where = container(volume.registration.external_id)
         owner = owners.get(where, "")
         if volume.source is None and owner and owner != volume.key:
-            yield Guest(key=volume.key, owner=owner, container=where)
+            yield DependentVolume(key=volume.key, owner=owner, container=where)
 
 
 def check_removed(
@@ -46,7 +47,9 @@ def check_removed(
     systems: Mapping[str, spec.FileSystemSpec],
 ) -> Iterator[Problem]:
     """
-    Yield a problem for each guest in *volumes* (by path) whose owner is gone; *systems* are the spec's file systems.
+    Yield a problem for each dependent volume in *volumes* (by path) whose owner is gone.
+
+    *systems* are the spec's file systems.
 
     *recorded* maps each disk or file system that the stack created, and would delete, to its volume
     (``NAMESPACE/ID``) or the name of the file system.

@@ -15,8 +15,8 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.health import eligibility, gather
-from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health_properties, volume_changes, volume_document, volume_properties
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.resources import plugin_health_properties, volume_document, volume_properties
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
@@ -278,25 +278,21 @@ def _is_open(path: str) -> bool:
 # The checks together.
 
 
-def refuse(
-    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], *, in_preview: bool = False
-) -> None:
+def problems(
+    context: resource.Context,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    unchecked: list[str],
+    *,
+    in_preview: bool = False,
+) -> tuple[str, ...]:
     """
-    Raise `errors.RefusedError` with all problems of replacing the volume *recorded* by *news*.
+    Return all problems of replacing the volume *recorded* by *news*; checks not made are added to *unchecked*.
 
-    All checks that could not be made are one warning. A preview ignores unknown values, and a plugin that this run
-    creates first. Raises `errors.NomadApiError` where Nomad does not answer.
+    A preview ignores unknown values, and a plugin that this run creates first. Raises `errors.NomadApiError` where
+    Nomad does not answer.
     """
-    if any(news[name] != recorded[name] for name in ("namespace", "volumeId")):
-        volume_changes.refuse_taken(context.client, news)
-    unchecked: list[str] = []
-    problems = tuple(_problems(context, news, recorded, unchecked, in_preview=in_preview))
-    key = volume_properties.key_of(recorded)
-    if problems:
-        reasons = "; ".join(map(str, problems))
-        raise errors.RefusedError(f"{key} stays as it is, because what is to follow would not work: {reasons}")
-    if unchecked:
-        context.warn(f"not checked before {key} is deregistered: {'; '.join(unchecked)}")
+    return tuple(map(str, _problems(context, news, recorded, unchecked, in_preview=in_preview)))
 
 
 def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
@@ -319,25 +315,19 @@ def warn_out_of_reach(context: resource.Context, news: Mapping[str, Any]) -> Non
         context.warn(why)
 
 
-def refuse_missing_storage(context: resource.Context, news: Mapping[str, Any]) -> None:
+def problems_of_owned_storage(
+    context: resource.Context, news: Mapping[str, Any]
+) -> tuple[tuple[errors.Problem, ...], list[str]]:
     """
-    Check in a preview the storage of the new volume *news*, where the program created it before.
+    Return the problems of storage that the program created before, and the checks that were not made.
 
-    A copied or kept state can refer to deleted storage. Storage that AWS reports as unusable is refused; unknown
-    storage may be another account's, and is a warning.
+    A copied or kept state can refer to deleted storage. Unknown storage may be another account's.
     """
-    if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
-        return
     unchecked: list[str] = []
-    found = tuple(storage_problems(plugins.get(context.client, news["pluginId"]), news, {}, unchecked))
-    name = f"volume {volume_properties.key_of(news)}"
-    if found:
-        raise errors.RefusedError(f"{name} would be registered for unusable storage: {'; '.join(map(str, found))}")
-    if unchecked:
-        context.warn(
-            f"{name} would be registered for storage that was not found: {'; '.join(unchecked)}; where it was deleted, "
-            "run `pulumi refresh` first"
-        )
+    if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
+        return (), unchecked
+    found = storage_problems(plugins.get(context.client, news["pluginId"]), news, {}, unchecked)
+    return tuple(found), unchecked
 
 
 def is_awaited(context: resource.Context, plugin_id: str) -> bool:
@@ -366,3 +356,14 @@ def _problems(
     yield from storage_problems(plugin, news, recorded, unchecked)
     if plugin is not None:
         yield from controller_problems(context, plugin, news, unchecked)
+
+
+def hidden_flags(found: volumes.Volume, recorded: Mapping[str, Any]) -> str:
+    """Return why *found* could not be put back: its mount flags are not known; empty where it could."""
+    if not found.has_mount_flags or recorded.get("mountOptions", {}).get("mountFlags"):
+        return ""
+    return (
+        "Nomad holds mount flags of it that the state does not have and Nomad does not show, so that it could not be "
+        "put back if its replacement failed; write them into the program, or change them there, in an `up` of its own "
+        "first"
+    )

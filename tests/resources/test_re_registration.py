@@ -1,10 +1,10 @@
-"""A volume is registered anew in one step: checked first, and put back where Nomad does not take its successor."""
+"""A volume is registered anew in one step: checked first, and put back where Nomad does not take its replacement."""
 
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.nomad import volumes
-from nomad_csi.resources import plugin_health, registration_anew, volume_registration
+from nomad_csi.resources import plugin_health, re_registration, volume_registration
 from nomad_csi.resources.frame import resource
 from tests.resources import test_volume_registration as samples
 
@@ -29,7 +29,7 @@ GONE = (404, "volume not found")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Let the way back not pause."""
-    monkeypatch.setattr(registration_anew, "PAUSE_S", 0.0)
+    monkeypatch.setattr(re_registration, "PAUSE_S", 0.0)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_places_read_in_the_order_in_which_they_are_declared(context, answers):
     assert VOLUME.read(context, IDENTITY, recorded, recorded)[0]["requiredTopologies"] == declared
 
 
-def test_a_successor_that_is_refused_is_undone(context, answers, wrote, scripted):
+def test_a_new_registration_that_is_refused_is_undone(context, answers, wrote, scripted):
     """With secrets and mount flags, which Nomad shows nobody."""
     answers([(200, HELD), (*GONE,), (200, HELD)], [(500, REFUSAL), (200, {})])
 
@@ -139,7 +139,7 @@ def test_a_successor_that_is_refused_is_undone(context, answers, wrote, scripted
     assert back["RequestedTopologies"] == {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]}
     assert back["Context"] == {"tier": "fast"}
     assert str(failed.value).startswith(
-        "volume prod/mysql is registered for vol-1 as before: its successor failed, and the old registration was put "
+        "volume prod/mysql is registered for vol-1 as before: its replacement failed, and the old registration was put "
         "back: "
     )
     assert REFUSAL in str(failed.value)
@@ -178,14 +178,14 @@ def test_an_outage_of_nomad_in_between_is_waited_out(context, answers, wrote, he
 
 def test_an_outage_that_lasts_ends_with_the_truth(context, answers, monkeypatch):
     """What cannot be read is not called registered."""
-    monkeypatch.setattr(registration_anew, "OUTAGE_S", 0.0)
+    monkeypatch.setattr(re_registration, "OUTAGE_S", 0.0)
     answers([(200, HELD), (500, "No cluster leader")], [(500, "No cluster leader")])
 
     with pytest.raises(errors.NomadCsiError, match="volume prod/mysql is NOT registered now: "):
         update(context)
 
 
-def test_a_successor_whose_answer_was_lost_is_read_back(context, answers, wrote):
+def test_a_new_registration_whose_answer_was_lost_is_read_back(context, answers, wrote):
     """It is there, so nothing is put back."""
     answers([(200, HELD), (200, MOVED), (200, MOVED)], [(0, None)])
 
@@ -193,7 +193,7 @@ def test_a_successor_whose_answer_was_lost_is_read_back(context, answers, wrote)
     assert wrote() == ["DELETE", "vol-2"]
 
 
-def test_a_successor_that_arrives_late_is_found(context, answers, wrote):
+def test_a_new_registration_that_arrives_late_is_found(context, answers, wrote):
     """Nomad goes on without its caller: the old one is refused then, and the new one is what was wanted."""
     late = "unable to update volume: 1 error occurred:\n\t* volume external ID cannot be updated\n\n"
     answers([(200, HELD), GONE, GONE, (200, MOVED)], [(0, None), (500, late)])
@@ -230,7 +230,7 @@ def test_another_registration_in_between_is_left_alone(context, answers, wrote):
         ),
     ],
 )
-def test_a_successor_that_cannot_work_takes_nothing_away(context, scripted, wrote, plugin, expected):
+def test_a_new_registration_that_cannot_work_takes_nothing_away(context, scripted, wrote, plugin, expected):
     """Neither in the preview nor in the update."""
     scripted.reply("GET", PLUGIN, *plugin)
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs1"}])
@@ -242,7 +242,7 @@ def test_a_successor_that_cannot_work_takes_nothing_away(context, scripted, wrot
         update(context)
 
     assert str(previewed.value) == str(updated.value)
-    assert str(updated.value).startswith("prod/mysql stays as it is, because what is to follow would not work: ")
+    assert str(updated.value).startswith("prod/mysql stays as it is, because its replacement would not work: ")
     assert expected in str(updated.value)
     assert wrote() == []
 
@@ -328,14 +328,16 @@ def test_an_interruption_after_the_deregistration_waits_for_the_registration(con
 
 
 def test_a_killed_update_is_finished_by_the_next_run(context, scripted, wrote):
-    """Read finds nothing, so that the engine creates what the program declares."""
+    """The state keeps what it knows of the storage, and the update registers what the program declares."""
     scripted.reply("GET", PATH, *GONE)
     scripted.reply("GET", PATH, *GONE)
     scripted.reply("GET", PATH, 200, MOVED)
     scripted.reply("PUT", PATH, 200, {})
 
-    assert VOLUME.read(context, IDENTITY, OLD, OUTPUTS) is None
-    assert VOLUME.create(context, NEWS)[1]["externalId"] == "vol-2"
+    _, recorded = VOLUME.read(context, IDENTITY, OLD, OUTPUTS)
+
+    assert recorded == OUTPUTS | {"deregistered": True}
+    assert update(context, recorded=recorded)["externalId"] == "vol-2"
     assert wrote() == ["vol-2"]
 
 
@@ -459,7 +461,7 @@ def test_a_preview_warns_of_a_place_by_another_key(context, scripted, heard):
     assert "healthy clients only in places without that key; add a client there" in line
 
 
-def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, scripted, wrote):
+def test_a_replacement_checks_its_replacement_before_the_old_volume_goes(context, scripted, wrote):
     """The engine deletes first: what the program declares for the same URN is what follows."""
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
@@ -468,15 +470,15 @@ def test_a_replacement_checks_its_successor_before_the_old_volume_goes(context, 
     moved = OLD | {"volumeId": "moved", "pluginId": "gone"}
     context.operation.declare(VOLUME.declared.token, "", moved)
 
-    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):
+    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because its replacement would"):
         VOLUME.preflight(context, OUTPUTS, moved)
-    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because what is to follow"):
+    with pytest.raises(errors.RefusedError, match="prod/mysql stays as it is, because its replacement would"):
         VOLUME.delete(context, IDENTITY, OUTPUTS)
     assert wrote() == []
 
 
 def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
-    """The engine deletes what was pending after its successor was registered under the same id."""
+    """The engine deletes what was pending after its replacement was registered under the same id."""
     context.operation.create(VOLUME.declared.token, IDENTITY)
 
     VOLUME.delete(context, IDENTITY, OUTPUTS)

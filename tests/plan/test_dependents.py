@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.components import functions, preflight
-from nomad_csi.plan import guests, storage
+from nomad_csi.plan import dependents, storage
 from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 
@@ -52,18 +52,18 @@ def read(*volumes):
 )
 def test_container_is_what_goes_as_a_whole(external_id, container):
     """An EBS volume, or a file system of EFS with all that is in it."""
-    assert guests.container(external_id) == container
+    assert dependents.container(external_id) == container
 
 
 def test_guest_is_known_with_its_owner():
     """By the id that was made, which only a state, an output or Nomad tells."""
     plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
 
-    assert list(guests.find(plan.volumes, {"default/shared": f"{SYSTEM}::fsap-0123456789abcdef0"})) == [
-        guests.Guest(key="default/uploads", owner="default/shared", container=SYSTEM)
+    assert list(dependents.find(plan.volumes, {"default/shared": f"{SYSTEM}::fsap-0123456789abcdef0"})) == [
+        dependents.DependentVolume(key="default/uploads", owner="default/shared", container=SYSTEM)
     ]
-    assert list(guests.find(plan.volumes, {"default/shared": ""})) == []
-    assert list(guests.find(plan.volumes, {"default/shared": "fs-0fedcba9876543210"})) == []
+    assert list(dependents.find(plan.volumes, {"default/shared": ""})) == []
+    assert list(dependents.find(plan.volumes, {"default/shared": "fs-0fedcba9876543210"})) == []
 
 
 @pytest.fixture
@@ -95,10 +95,10 @@ def test_owner_is_not_removed_while_it_has_a_guest():
         [SHARED],
         [],
     ],
-    ids=["both", "renamed", "elsewhere", "no guest", "all removed"],
+    ids=["both", "renamed", "elsewhere", "not dependent", "all removed"],
 )
 def test_what_takes_no_data_from_a_guest_is_accepted(volumes):
-    """Its owner stays, by whatever id, or it is no guest."""
+    """Its owner stays, by whatever id, or it is not dependent."""
     preflight.refuse_removed_owners(read(*volumes), {})
 
 
@@ -146,11 +146,11 @@ def test_state_is_not_read_for_other_storage(monkeypatch):
 
 
 def test_plan_of_a_guest_has_no_storage_of_its_own():
-    """A volume that Pulumi makes is never a guest."""
+    """A volume that Pulumi makes never depends on another."""
     plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
     named = [
         dataclasses.replace(item, registration=dataclasses.replace(item.registration, external_id=SYSTEM))
         for item in plan.volumes
     ]
 
-    assert [found.key for found in guests.find(named, {"default/shared": SYSTEM})] == ["default/uploads"]
+    assert [found.key for found in dependents.find(named, {"default/shared": SYSTEM})] == ["default/uploads"]
