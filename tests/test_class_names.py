@@ -23,12 +23,17 @@ for, and both names are the field's own word.
 
 
 def names(*, of_components):
-    """Return the names of all classes of the package, in stubs too, but for what protoc wrote."""
+    """
+    Return the names of all classes of the package, in stubs too, but for what protoc wrote.
+
+    Without the stub of `components`: its classes are those of the modules, as type checkers see them.
+    """
     return Counter(
         node.name
         for path in PACKAGE.rglob("*.py*")
         if (path.suffix == ".pyi" or (path.suffix == ".py" and not path.with_suffix(".pyi").exists()))
         and "v1" not in path.parts
+        and path.name != "__init__.pyi"
         and ("components" in path.parts) is of_components
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
