@@ -7,6 +7,7 @@ import pulumi
 import pytest
 from pulumi import resource
 from pulumi.output import UNKNOWN
+from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import components
 from nomad_csi.provider import hosting
@@ -165,3 +166,16 @@ def test_plain_inputs_stay_plain():
         "a": "b",
         "c": ("d", False, {"urn:a"}),
     }
+
+
+def test_dependencies_of_inputs_are_not_those_of_all_children():
+    """A component waits for what the caller names; each child also for the inputs that it uses."""
+    of_input = provider_pb2.ConstructRequest.PropertyDependencies(urns=["urn:plugin"])
+    request = provider_pb2.ConstructRequest(
+        dependencies=["urn:plugin", "urn:first"], inputDependencies={"pluginId": of_input}
+    )
+
+    hosting.keep_named_dependencies(request)
+
+    assert list(request.dependencies) == ["urn:first"]
+    assert list(request.inputDependencies["pluginId"].urns) == ["urn:plugin"]

@@ -61,6 +61,20 @@ async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> A
     return value if is_taken_out else origin.leaf(value)
 
 
+def keep_named_dependencies(request: Any) -> None:
+    """
+    Take out of the dependencies of a `Construct` request those that come from inputs.
+
+    What is left is the caller's ``dependsOn``, for which all children wait. Those of an input reach what uses it: the
+    storage does not wait for the plugin that serves it. Source: pulumi/pulumi, ``sdk/nodejs/runtime/resource.ts``
+    (``prepareResource``, ``allDirectDependencies``), 2026-08.
+    """
+    of_inputs = {urn for item in request.inputDependencies.values() for urn in item.urns}
+    named = [urn for urn in request.dependencies if urn not in of_inputs]
+    request.ClearField("dependencies")
+    request.dependencies.extend(named)
+
+
 def _done(value: Any) -> Awaitable[Any]:
     future = asyncio.get_running_loop().create_future()
     future.set_result(value)

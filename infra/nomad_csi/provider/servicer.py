@@ -116,6 +116,7 @@ class Servicer(server.ProviderServicer):
     async def Construct(self, request: Any, context: Any) -> Any:
         """Construct a component for a program in another language."""
         try:
+            hosting.keep_named_dependencies(request)
             with hosting.shared(request):
                 return await self._construct(request, context)
         except errors.NomadCsiError as error:
