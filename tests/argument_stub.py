@@ -13,7 +13,7 @@ import typing
 from pathlib import Path
 
 from nomad_csi import components
-from nomad_csi.components import argument_classes, derived_arguments, documentation, resources
+from nomad_csi.components import argument_classes, derived_arguments, documentation, resources, volume
 from nomad_csi.resources.frame import properties
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")
@@ -31,7 +31,7 @@ COMPONENTS_HEAD = '''\
 """Made by ``python -m tests.argument_stub`` from the components: edit these."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, overload
 
 import pulumi
 
@@ -112,7 +112,7 @@ def component_classes():
     for made in components.COMPONENTS:
         kind = made.__init__.__annotations__["args"]
         yield f"\nclass {made.__name__}(pulumi.ComponentResource):\n{documented(made.__doc__.partition(chr(10))[0])}"
-        outputs = inspect.get_annotations(made)
+        outputs = documentation.output_types(made)
         for name, text in documentation.output_texts(made).items():
             of = source(typing.get_args(outputs[name])[0])
             yield f"    {name}: pulumi.Output[{of}]\n{documented(text)}"
@@ -128,6 +128,14 @@ def component_classes():
         yield f"        {options},\n    ) -> None: ..."
 
 
+def output_classes():
+    """Yield the source of each class of an output."""
+    for made in (volume.VolumeBlock, volume.VolumeMount, volume.Claim):
+        yield f"\nclass {made.__name__}(TypedDict):\n{documented(inspect.getdoc(made))}"
+        for name, text in documentation.attribute_texts(made).items():
+            yield f"    {name}: {source(made.__annotations__[name])}\n{documented(text)}"
+
+
 def imports():
     """Yield the imports of the stub of the components, and what they export."""
     for module in (argument_classes, resources):
@@ -141,7 +149,7 @@ def imports():
 
 def written_components():
     """Return the whole stub of the components."""
-    return "\n".join((COMPONENTS_HEAD, *imports(), *component_classes(), ""))
+    return "\n".join((COMPONENTS_HEAD, *imports(), *output_classes(), *component_classes(), ""))
 
 
 def written():

@@ -60,7 +60,7 @@ def test_help_lists_each_argument_and_each_output(component):
         assert f" {name}: {documentation.written(kind.__annotations__[name])}" in shown
         assert " ".join(meaning.split()) in shown
     outputs = documentation.output_texts(component)
-    assert list(outputs) == list(inspect.get_annotations(component))
+    assert list(outputs) == list(documentation.output_types(component))
     assert all(f" {name} {meaning}" in shown for name, meaning in outputs.items())
     required = [item.name for item in inspect.signature(component).parameters.values() if item.default is item.empty]
     assert required == ["resource_name", *(name for name in kind.__annotations__ if name in kind.__required_keys__)]

@@ -5,6 +5,7 @@ import pytest
 
 import nomad_csi
 from nomad_csi import components
+from nomad_csi.components import documentation
 
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 EBS = {"plugin_id": "ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
@@ -59,6 +60,6 @@ def test_a_component_takes_mocks_that_return_the_inputs(component, args, preview
     @pulumi.runtime.test
     def program():
         made = component("data", args)
-        return pulumi.Output.all(*(getattr(made, name) for name in component.__annotations__ if name != "storage"))
+        return pulumi.Output.all(*(getattr(made, name) for name in documentation.output_types(component)))
 
     program()

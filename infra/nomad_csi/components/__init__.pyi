@@ -1,7 +1,7 @@
 """Made by ``python -m tests.argument_stub`` from the components: edit these."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, overload
 
 import pulumi
 
@@ -52,12 +52,59 @@ __all__ = ["COMPONENTS", "CreatedVolume", "CsiPlugin", "CsiPluginArgs", "CsiVolu
 
 COMPONENTS: tuple[type[pulumi.ComponentResource], ...]
 
+class VolumeBlock(TypedDict):
+    """The ``volume`` block of a job's group. Names are those of the block."""
+    type: str
+    """``csi``."""
+    source: str
+    """Nomad's id of the volume."""
+    access_mode: str
+    """The first of the volume's capabilities."""
+    attachment_mode: str
+    """The first of the volume's capabilities."""
+    read_only: bool
+    """Whether the access mode is one for readers."""
+
+class VolumeMount(TypedDict):
+    """The ``volume_mount`` block of a task. Names are those of the block."""
+    volume: str
+    """Name of the ``volume`` block."""
+    destination: str
+    """
+    ``/NAME``, or ``/dev/NAME`` for a block device. Choose another one where the task wants it elsewhere.
+    """
+    read_only: bool
+    """As in the ``volume`` block."""
+
+class Claim(TypedDict):
+    """How a job uses a volume."""
+    namespace: str
+    """Namespace of the volume; the job must be in the same."""
+    name: str
+    """Name of the ``volume`` block."""
+    volume: VolumeBlock
+    """The ``volume`` block of the job's group."""
+    volume_mount: VolumeMount
+    """The ``volume_mount`` block of each task that uses the volume."""
+
 class CsiPlugin(pulumi.ComponentResource):
     """A CSI plugin: IAM policy, plugin jobs, and the proof that every instance is healthy."""
     plugin_id: pulumi.Output[str]
     """The plugin's id, known once it is verified healthy: volumes that use it are registered after that."""
     job_ids: pulumi.Output[Sequence[str]]
     """Ids of the plugin jobs."""
+    job_hcl: pulumi.Output[Mapping[str, str]]
+    """The job file of each role: ``controller``, ``node`` or ``monolith``."""
+    iam_policy_arn: pulumi.Output[str]
+    """ARN of the policy for the role in ``iam``; empty without one."""
+    iam_policy: pulumi.Output[str]
+    """That policy, as JSON; empty without one."""
+    healthy_controllers: pulumi.Output[int]
+    """Healthy controllers, when the plugin was verified last."""
+    healthy_nodes: pulumi.Output[int]
+    """Clients with a healthy node instance, when the plugin was verified last."""
+    expected_nodes: pulumi.Output[int]
+    """Clients that must have a node instance."""
     @overload
     def __init__(self, resource_name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -112,7 +159,17 @@ class CsiVolume(pulumi.ComponentResource):
     external_id: pulumi.Output[str]
     """The id that the plugin gave it."""
     registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is there."""
+    """
+    ``namespace/volume_id``, known once the volume is registered: what depends on it can claim the volume.
+    """
+    volume_id: pulumi.Output[str]
+    """Nomad's id of the volume."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the volume."""
+    volume_hcl: pulumi.Output[str]
+    """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
+    claim: pulumi.Output[Claim]
+    """The blocks of a job that uses the volume, known once the volume is registered."""
     @overload
     def __init__(self, resource_name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -156,6 +213,10 @@ class EbsSnapshots(pulumi.ComponentResource):
     """Name of the schedule. Pass it to each `EbsVolume` in ``snapshots``."""
     policy_id: pulumi.Output[str]
     """Id of the lifecycle policy."""
+    policy_arn: pulumi.Output[str]
+    """ARN of the lifecycle policy."""
+    role_arn: pulumi.Output[str]
+    """ARN of the role that the policy works under."""
     @overload
     def __init__(self, resource_name: str, args: EbsSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -176,7 +237,25 @@ class EbsVolume(pulumi.ComponentResource):
     external_id: pulumi.Output[str]
     """The ``vol-`` id, which Nomad calls the external id."""
     registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
+    """
+    ``namespace/volume_id``, known once the volume is registered: what depends on it can claim the volume.
+    """
+    volume_id: pulumi.Output[str]
+    """Nomad's id of the volume."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the volume."""
+    volume_hcl: pulumi.Output[str]
+    """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
+    claim: pulumi.Output[Claim]
+    """The blocks of a job that uses the volume, known once the volume is registered."""
+    arn: pulumi.Output[str]
+    """ARN of the EBS volume."""
+    availability_zone: pulumi.Output[str]
+    """Zone of the EBS volume."""
+    size_gib: pulumi.Output[int]
+    """Size of the EBS volume in GiB."""
+    kms_key_arn: pulumi.Output[str]
+    """ARN of the key that encrypts it; empty where it is not encrypted."""
     @overload
     def __init__(self, resource_name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -217,8 +296,14 @@ class EfsBackups(pulumi.ComponentResource):
     """
     plan_id: pulumi.Output[str]
     """Id of the backup plan."""
+    plan_arn: pulumi.Output[str]
+    """ARN of the backup plan."""
     vault_name: pulumi.Output[str]
     """Name of the vault that holds the copies."""
+    vault_arn: pulumi.Output[str]
+    """ARN of the vault."""
+    role_arn: pulumi.Output[str]
+    """ARN of the role that the plan works under."""
     @overload
     def __init__(self, resource_name: str, args: EfsBackupsArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -243,6 +328,12 @@ class EfsFileSystem(pulumi.ComponentResource):
     """``fs-...``. Pass it to each `EfsVolume` in it."""
     file_system_arn: pulumi.Output[str]
     """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
+    dns_name: pulumi.Output[str]
+    """Name of the file system in DNS."""
+    mount_target_ids: pulumi.Output[Mapping[str, str]]
+    """Id of the mount target in each zone."""
+    security_group_id: pulumi.Output[str]
+    """Security group of the mount targets."""
     @overload
     def __init__(self, resource_name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -268,10 +359,32 @@ class EfsVolume(pulumi.ComponentResource):
     """
     external_id: pulumi.Output[str]
     """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
+    registration_id: pulumi.Output[str]
+    """
+    ``namespace/volume_id``, known once the volume is registered: what depends on it can claim the volume.
+    """
+    volume_id: pulumi.Output[str]
+    """Nomad's id of the volume."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the volume."""
+    volume_hcl: pulumi.Output[str]
+    """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
+    claim: pulumi.Output[Claim]
+    """The blocks of a job that uses the volume, known once the volume is registered."""
     file_system_arn: pulumi.Output[str]
     """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
-    registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
+    file_system_id: pulumi.Output[str]
+    """``fs-...``."""
+    access_point_id: pulumi.Output[str]
+    """``fsap-...``; empty without an access point."""
+    access_point_arn: pulumi.Output[str]
+    """ARN of the access point; empty without one."""
+    dns_name: pulumi.Output[str]
+    """Name of the file system in DNS; empty where it is not the volume's own."""
+    mount_target_ids: pulumi.Output[Mapping[str, str]]
+    """Id of the mount target in each zone; none where the file system is not the volume's own."""
+    security_group_id: pulumi.Output[str]
+    """Security group of the mount targets; empty where the file system is not the volume's own."""
     @overload
     def __init__(self, resource_name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload
@@ -312,7 +425,17 @@ class ExistingVolume(pulumi.ComponentResource):
     external_id: pulumi.Output[str]
     """As given."""
     registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
+    """
+    ``namespace/volume_id``, known once the volume is registered: what depends on it can claim the volume.
+    """
+    volume_id: pulumi.Output[str]
+    """Nomad's id of the volume."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the volume."""
+    volume_hcl: pulumi.Output[str]
+    """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
+    claim: pulumi.Output[Claim]
+    """The blocks of a job that uses the volume, known once the volume is registered."""
     @overload
     def __init__(self, resource_name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload

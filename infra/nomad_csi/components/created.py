@@ -5,7 +5,7 @@ from typing import Any
 
 import pulumi
 
-from nomad_csi.components import arguments, program, resources, volume
+from nomad_csi.components import arguments, resources, volume
 from nomad_csi.components.argument_classes import CsiVolumeArgs
 from nomad_csi.plan import model
 from nomad_csi.resources.created import created_properties
@@ -13,13 +13,11 @@ from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
 
-class CsiVolume(program.Component):
+class CsiVolume(volume.Volume):
     """A volume that its plugin creates through Nomad. Data is kept on removal unless ``on_destroy`` is ``delete``."""
 
     external_id: pulumi.Output[str]
     """The id that the plugin gave it."""
-    registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is there."""
 
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
@@ -37,8 +35,7 @@ class CsiVolume(program.Component):
             opts=self.child(protect=volume.protects(args)),
         )
         volume.write_file(self, name, plan, args, plugin_id=plugin_id)
-        self.external_id, self.registration_id = made.external_id, made.id
-        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+        self.finish(**volume.outputs(plan, args, made.id, made.external_id))
 
 
 def _create(made: model.VolumePlan) -> spec.CreateSpec:

@@ -60,7 +60,16 @@ def signature(_: type, kind: Any) -> inspect.Signature:
 
 def output_texts(component: type) -> dict[str, str]:
     """Return the description of each output of *component*: Python keeps no docstring of an attribute."""
-    [found] = ast.parse(textwrap.dedent(inspect.getsource(component))).body
+    texts: dict[str, str] = {}
+    for kind in reversed(component.__mro__):
+        if kind.__module__.startswith(__package__):
+            texts |= attribute_texts(kind)
+    return texts
+
+
+def attribute_texts(kind: type) -> dict[str, str]:
+    """Return the description of each attribute that the class *kind* declares."""
+    [found] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     body = found.body if isinstance(found, ast.ClassDef) else []
     return {
         declared.target.id: " ".join(text.value.value.split())
@@ -71,6 +80,15 @@ def output_texts(component: type) -> dict[str, str]:
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)
     }
+
+
+def output_types(component: type) -> dict[str, Any]:
+    """Return the type of each output of *component*."""
+    found: dict[str, Any] = {}
+    for kind in reversed(component.__mro__):
+        if kind.__module__.startswith(__package__):
+            found |= inspect.get_annotations(kind)
+    return found
 
 
 def _arguments(kind: Any, prefix: str) -> Iterator[tuple[str, str, str]]:

@@ -6,19 +6,25 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, program, volume, volume_keys
+from nomad_csi.components import arguments, aws_resources, identity, volume, volume_keys
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model
 from nomad_csi.spec import model as spec
 
 
-class EbsVolume(program.Component):
+class EbsVolume(volume.Volume):
     """An encrypted EBS volume, registered with Nomad and pinned to its zone."""
 
     external_id: pulumi.Output[str]
     """The ``vol-`` id, which Nomad calls the external id."""
-    registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
+    arn: pulumi.Output[str]
+    """ARN of the EBS volume."""
+    availability_zone: pulumi.Output[str]
+    """Zone of the EBS volume."""
+    size_gib: pulumi.Output[int]
+    """Size of the EBS volume in GiB."""
+    kms_key_arn: pulumi.Output[str]
+    """ARN of the key that encrypts it; empty where it is not encrypted."""
 
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
@@ -27,9 +33,14 @@ class EbsVolume(program.Component):
         volume_keys.note_volume(self, args)
         made = self._make(name, plan, volume.protects(args))
         self.storage: Sequence[pulumi.Resource] = [made]
-        self.external_id = made.id
-        self.registration_id = volume.register(self, name, plan, args, made.id, self.storage).id
-        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+        registration = volume.register(self, name, plan, args, made.id, self.storage)
+        self.finish(
+            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id),
+            arn=made.arn,
+            availability_zone=made.availability_zone,
+            size_gib=made.size,
+            kms_key_arn=made.kms_key_id.apply(lambda known: known or ""),
+        )
 
     def _make(self, name: str, plan: volume.Plan, protect: bool) -> aws.ebs.Volume:
         def value(argument: str) -> Any:

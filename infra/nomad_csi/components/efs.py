@@ -29,6 +29,12 @@ class EfsFileSystem(program.Component):
     """``fs-...``. Pass it to each `EfsVolume` in it."""
     file_system_arn: pulumi.Output[str]
     """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
+    dns_name: pulumi.Output[str]
+    """Name of the file system in DNS."""
+    mount_target_ids: pulumi.Output[Mapping[str, str]]
+    """Id of the mount target in each zone."""
+    security_group_id: pulumi.Output[str]
+    """Security group of the mount targets."""
 
     def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the file system *name*."""
@@ -36,51 +42,74 @@ class EfsFileSystem(program.Component):
         plan = arguments.file_system(name, args, EfsFileSystemArgs)
         settings = _Settings(plan, lambda made: made, name)
         file_system = settings.file_system(self, name, protect=args.get("protect", True))
-        self.storage: Sequence[pulumi.Resource] = [
-            file_system,
-            *settings.mount_targets(self, name, file_system, args["mount_targets"]),
-        ]
-        self.file_system_id = file_system.id
-        self.file_system_arn = file_system.arn
+        group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
+        self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
         actions = plan.part(lambda made: policies.any_actions(root_access=_allows_root(made)), "iam.root_access")
         grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
         role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
         self.storage = [*self.storage, *grant.declare(self, name, role, args.get("iam"))]
-        self.register_outputs({"fileSystemId": self.file_system_id, "fileSystemArn": self.file_system_arn})
+        self.finish(
+            file_system_id=file_system.id,
+            file_system_arn=file_system.arn,
+            dns_name=file_system.dns_name,
+            mount_target_ids=_by_zone(targets),
+            security_group_id=group.id,
+        )
+
+
+def _by_zone(targets: Sequence[aws.efs.MountTarget]) -> pulumi.Output[Mapping[str, str]]:
+    known = pulumi.Output.all(*[pulumi.Output.all(each.availability_zone_name, each.id) for each in targets])
+    return known.apply(lambda pairs: {zone: identity for zone, identity in pairs if zone})
 
 
 def _allows_root(system: spec.FileSystemSpec) -> bool:
     return bool(system.iam and system.iam.root_access)
 
 
-class EfsVolume(program.Component):
+class EfsVolume(volume.Volume):
     """A volume of EFS: an access point, or a whole file system with its mount targets, registered with Nomad."""
 
     external_id: pulumi.Output[str]
     """``fs-...::fsap-...``, or ``fs-...`` without an access point."""
     file_system_arn: pulumi.Output[str]
     """ARN of the file system. Pass it to an `EfsBackups` for backups on a schedule."""
-    registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
+    file_system_id: pulumi.Output[str]
+    """``fs-...``."""
+    access_point_id: pulumi.Output[str]
+    """``fsap-...``; empty without an access point."""
+    access_point_arn: pulumi.Output[str]
+    """ARN of the access point; empty without one."""
+    dns_name: pulumi.Output[str]
+    """Name of the file system in DNS; empty where it is not the volume's own."""
+    mount_target_ids: pulumi.Output[Mapping[str, str]]
+    """Id of the mount target in each zone; none where the file system is not the volume's own."""
+    security_group_id: pulumi.Output[str]
+    """Security group of the mount targets; empty where the file system is not the volume's own."""
 
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
         plan = arguments.volume_plan(name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
         made: list[pulumi.Resource] = []
+        network: dict[str, Any] = {"dns_name": "", "mount_target_ids": {}, "security_group_id": ""}
         is_part = args.get("file_system_id") is not None
         if is_part:
             system_id = plan.part(lambda plan: _efs(plan).file_system_id or "", "file_system_id")
         else:
             settings = _Settings(plan, _efs, volume.key(plan))
             file_system = settings.file_system(self, name, protect=volume.protects(args))
-            made = [file_system, *settings.mount_targets(self, name, file_system, args["mount_targets"])]
-            system_id = file_system.id
+            group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
+            made, system_id = [file_system, *targets], file_system.id
+            network = {
+                "dns_name": file_system.dns_name,
+                "mount_target_ids": _by_zone(targets),
+                "security_group_id": group.id,
+            }
         point = _access_point(self, name, system_id, plan, args)
         self.storage: Sequence[pulumi.Resource] = [*made, *([point] if point else [])]
-        self.file_system_arn = _one(point).file_system_arn if is_part else file_system.arn
+        file_system_arn = _one(point).file_system_arn if is_part else file_system.arn
         ids = pulumi.Output.all(system_id, point.id if point else None)
-        self.external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
+        external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
         location = pulumi.Output.all(system_id, plan.part(_folder, "access_point")).apply(
             lambda known: volumes.efs_location(*known)
         )
@@ -89,7 +118,7 @@ class EfsVolume(program.Component):
             "access_point",
             "mount_options",
         )
-        grant = _Grant(system_id, self.file_system_arn, point.arn if point else None, actions)
+        grant = _Grant(system_id, file_system_arn, point.arn if point else None, actions)
         role = plan.part(_role, "iam.role_name")
         granted = grant.declare(self, name, role, args.get("iam"))
         registration = volume.register(
@@ -97,18 +126,18 @@ class EfsVolume(program.Component):
             name,
             plan,
             args,
-            self.external_id,
+            external_id,
             [*self.storage, *granted],
             location=location,
             is_part=is_part,
         )
-        self.registration_id = registration.id
-        self.register_outputs(
-            {
-                "externalId": self.external_id,
-                "fileSystemArn": self.file_system_arn,
-                "registrationId": self.registration_id,
-            }
+        self.finish(
+            **volume.outputs(plan, args, registration.id, external_id, external_id=external_id),
+            file_system_id=system_id,
+            file_system_arn=file_system_arn,
+            access_point_id=point.id if point else "",
+            access_point_arn=point.arn if point else "",
+            **network,
         )
 
 
@@ -164,8 +193,8 @@ class _Settings(Generic[PlanT]):
         name: str,
         file_system: aws.efs.FileSystem,
         targets: Sequence[MountTarget],
-    ) -> list[aws.efs.MountTarget]:
-        """Declare the mount targets, and the security group that lets the clients reach them."""
+    ) -> tuple[aws.ec2.SecurityGroup, list[aws.efs.MountTarget]]:
+        """Declare the security group that lets the clients reach the mount targets, and these."""
         child = component.child()
         subnets = [self._subnet(target, component) for target in targets]
         subject = "volume" if isinstance(component, EfsVolume) else "file system"
@@ -188,7 +217,7 @@ class _Settings(Generic[PlanT]):
             tags=self.tags(),
             opts=child,
         )
-        return [
+        return group, [
             aws.efs.MountTarget(
                 f"{name}-{_target_name(target, index)}",
                 file_system_id=file_system.id,

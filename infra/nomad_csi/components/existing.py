@@ -2,18 +2,16 @@
 
 import pulumi
 
-from nomad_csi.components import arguments, program, volume
+from nomad_csi.components import arguments, volume
 from nomad_csi.components.argument_classes import ExistingVolumeArgs
 from nomad_csi.spec import model as spec
 
 
-class ExistingVolume(program.Component):
+class ExistingVolume(volume.Volume):
     """Storage that exists already, registered with Nomad. It is never deleted."""
 
     external_id: pulumi.Output[str]
     """As given."""
-    registration_id: pulumi.Output[str]
-    """``namespace/volume_id``, known once the volume is registered."""
 
     def __init__(self, name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
@@ -21,6 +19,5 @@ class ExistingVolume(program.Component):
         described = args.get("driver", "")
         plan = arguments.volume_plan(name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
         external_id = plan.part(lambda made: made.registration.external_id, "external_id")
-        self.external_id = pulumi.Output.from_input(external_id)
-        self.registration_id = volume.register(self, name, plan, args, self.external_id).id
-        self.register_outputs({"externalId": self.external_id, "registrationId": self.registration_id})
+        registration = volume.register(self, name, plan, args, external_id)
+        self.finish(**volume.outputs(plan, args, registration.id, external_id, external_id=external_id))

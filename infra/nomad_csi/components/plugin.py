@@ -27,12 +27,24 @@ class CsiPlugin(program.Component):
     """The plugin's id, known once it is verified healthy: volumes that use it are registered after that."""
     job_ids: pulumi.Output[Sequence[str]]
     """Ids of the plugin jobs."""
+    job_hcl: pulumi.Output[Mapping[str, str]]
+    """The job file of each role: ``controller``, ``node`` or ``monolith``."""
+    iam_policy_arn: pulumi.Output[str]
+    """ARN of the policy for the role in ``iam``; empty without one."""
+    iam_policy: pulumi.Output[str]
+    """That policy, as JSON; empty without one."""
+    healthy_controllers: pulumi.Output[int]
+    """Healthy controllers, when the plugin was verified last."""
+    healthy_nodes: pulumi.Output[int]
+    """Clients with a healthy node instance, when the plugin was verified last."""
+    expected_nodes: pulumi.Output[int]
+    """Clients that must have a node instance."""
 
     def __init__(self, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the plugin *name*, which is also its id."""
         super().__init__("nomad-csi:index:CsiPlugin", name, {}, opts)
         plan = arguments.plugin_plan(name, {key: value for key, value in args.items() if key not in NOT_IN_THE_SPEC})
-        needs: list[pulumi.Resource] = self._grant(name, plan, args.get("iam"))
+        policy, needs = self._grant(name, plan, args.get("iam"))
         jobs: list[_Job] = []
         for role in arguments.plugin_driver(args["driver"]).roles:
             job = _Job(plan, role)
@@ -46,14 +58,23 @@ class CsiPlugin(program.Component):
             jobs=_by_id([job.job_id for job in jobs], [job.resource.job_modify_index for job in jobs]),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[job.resource for job in jobs]),
         )
-        self.plugin_id = health.plugin_id
-        self.job_ids = pulumi.Output.all(*[job.job_id for job in jobs])
-        self.register_outputs({"pluginId": self.plugin_id, "jobIds": self.job_ids})
+        roles = [job.role for job in jobs]
+        hcl = pulumi.Output.all(*[job.resource.hcl for job in jobs])
+        self.finish(
+            plugin_id=health.plugin_id,
+            job_ids=pulumi.Output.all(*[job.job_id for job in jobs]),
+            job_hcl=hcl.apply(lambda texts: dict(zip(roles, texts, strict=True))),
+            iam_policy_arn=policy.arn if policy else "",
+            iam_policy=policy.policy if policy else "",
+            healthy_controllers=_whole(health.healthy_controllers),
+            healthy_nodes=_whole(health.healthy_nodes),
+            expected_nodes=_whole(health.expected_nodes),
+        )
 
-    def _grant(self, name: str, plan: Plan, iam: Iam | None) -> list[pulumi.Resource]:
-        """Give the policy of *plan* to its role. Return what the jobs must wait for."""
+    def _grant(self, name: str, plan: Plan, iam: Iam | None) -> tuple[aws.iam.Policy | None, list[pulumi.Resource]]:
+        """Give the policy of *plan* to its role. Return it, and what the jobs must wait for."""
         if iam is None or arguments.plugin_driver(plan.arguments["driver"]).storage != "ebs":
-            return []
+            return None, []
         child = self.child()
         document = plan.part(
             lambda made: json.dumps(_policy(made).document, indent=2),
@@ -66,7 +87,12 @@ class CsiPlugin(program.Component):
         policy = aws.iam.Policy(name, description=description, policy=document, opts=child)
         role = plan.part(lambda made: _policy(made).role_name, "iam.role_name")
         volume_keys.note_plugin(name, plan.part(_key_arns, "iam.kms_key_arns"))
-        return [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]
+        return policy, [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]
+
+
+def _whole(number: pulumi.Output[float]) -> pulumi.Output[int]:
+    """Return a whole number: the wire has floats only; 0 where the mocks of a unit test return none."""
+    return number.apply(lambda known: int(known or 0))
 
 
 class _Job:
@@ -77,18 +103,18 @@ class _Job:
 
     def __init__(self, plan: Plan, role: spec.PluginRole) -> None:
         self._plan = plan
-        self._role = role
+        self.role = role
         self.job_id = self._part(lambda job: job.job_id, "job_ids")
 
     def _part(self, get: Callable[[model.PluginJob], Any], *names: str) -> lifting.Later[Any]:
-        return self._plan.part(lambda made: get(next(job for job in made.jobs if job.role == self._role)), *names)
+        return self._plan.part(lambda made: get(next(job for job in made.jobs if job.role == self.role)), *names)
 
     def declare(self, component: CsiPlugin, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions) -> None:
         """Declare the job, and its file where there are files."""
         templates, plan = args.get("templates"), self._plan
         hcl = self._part(lambda job: documents.job_file(job, templates=templates), *plan.but("iam"))
         self.resource = resources.PluginJob(
-            f"{name}-{self._role}",
+            f"{name}-{self.role}",
             job_id=self.job_id,
             namespace=self._part(lambda job: job.namespace, "namespace"),
             hcl=hcl,
@@ -101,9 +127,9 @@ class _Job:
             opts=opts,
         )
         if args.get("render_to"):
-            path = f"{args['render_to']}/{model.job_file_name(name, self._role)}"
+            path = f"{args['render_to']}/{model.job_file_name(name, self.role)}"
             file_opts = pulumi.ResourceOptions(parent=component)
-            resources.RenderedFile(f"{name}-{self._role}", path=path, content=hcl, opts=file_opts)
+            resources.RenderedFile(f"{name}-{self.role}", path=path, content=hcl, opts=file_opts)
 
 
 def _key_arns(made: model.PluginPlan) -> Sequence[str]:

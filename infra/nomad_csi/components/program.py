@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
+from pulumi.provider.experimental import util
 
 from nomad_csi import errors
 from nomad_csi.components import documentation
@@ -50,6 +51,12 @@ class Component(pulumi.ComponentResource):
         The engine lets the component itself wait for that, not its children.
         """
         return pulumi.ResourceOptions.merge(self._caller, pulumi.ResourceOptions(parent=self, **options))
+
+    def finish(self, **outputs: pulumi.Input[Any]) -> None:
+        """Set the *outputs* of the component, and say to the engine that these are all."""
+        for name, value in outputs.items():
+            setattr(self, name, pulumi.Output.from_input(value))
+        self.register_outputs({util.camel_case(name): getattr(self, name) for name in outputs})
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Wrap the constructor of the subclass, where it takes a class of arguments as our own components do."""

@@ -19,6 +19,10 @@ class EbsSnapshots(program.Component):
     """Name of the schedule. Pass it to each `EbsVolume` in ``snapshots``."""
     policy_id: pulumi.Output[str]
     """Id of the lifecycle policy."""
+    policy_arn: pulumi.Output[str]
+    """ARN of the lifecycle policy."""
+    role_arn: pulumi.Output[str]
+    """ARN of the role that the policy works under."""
 
     def __init__(self, name: str, args: EbsSnapshotsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the schedule *name*, for all volumes of this stack that name it."""
@@ -37,9 +41,7 @@ class EbsSnapshots(program.Component):
             ),
             opts=self.child(depends_on=needs),
         )
-        self.schedule = pulumi.Output.from_input(name)
-        self.policy_id = policy.id
-        self.register_outputs({"schedule": self.schedule, "policyId": self.policy_id})
+        self.finish(schedule=name, policy_id=policy.id, policy_arn=policy.arn, role_arn=role.arn)
 
     def _keys(self, name: str, role: aws.iam.Role, key_arns: pulumi.Input[Sequence[str]]) -> list[pulumi.Resource]:
         child = self.child()
@@ -55,8 +57,14 @@ class EfsBackups(program.Component):
 
     plan_id: pulumi.Output[str]
     """Id of the backup plan."""
+    plan_arn: pulumi.Output[str]
+    """ARN of the backup plan."""
     vault_name: pulumi.Output[str]
     """Name of the vault that holds the copies."""
+    vault_arn: pulumi.Output[str]
+    """ARN of the vault."""
+    role_arn: pulumi.Output[str]
+    """ARN of the role that the plan works under."""
 
     def __init__(self, name: str, args: EfsBackupsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the schedule *name* for the file systems that are named."""
@@ -87,9 +95,7 @@ class EfsBackups(program.Component):
             resources=arguments.checked("file_system_arns", args["file_system_arns"], source),
             opts=self.child(depends_on=needs),
         )
-        self.plan_id = plan.id
-        self.vault_name = vault.name
-        self.register_outputs({"planId": self.plan_id, "vaultName": self.vault_name})
+        self.finish(plan_id=plan.id, plan_arn=plan.arn, vault_name=vault.name, vault_arn=vault.arn, role_arn=role.arn)
 
 
 def _role(

@@ -1,6 +1,7 @@
 """The ready-made stack: declare the components of a spec, in order. The rules are in the plan."""
 
 import asyncio
+import dataclasses
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,16 +27,29 @@ NAMESPACE = "nomad-csi"
 """Namespace of the stack's config, whatever the project is called."""
 
 
-def storage_stack() -> None:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Storage:
+    """The components of the ready stack."""
+
+    plugins: Mapping[str, plugin.CsiPlugin]
+    """By the id of the plugin."""
+    file_systems: Mapping[str, efs.EfsFileSystem]
+    """By the name in the spec."""
+    volumes: Mapping[str, from_spec.VolumeComponent]
+    """By ``namespace/volume_id``."""
+
+
+def storage_stack() -> Storage:
     """
     Declare what the stack's config asks for, or log every problem and end: all that a Pulumi program needs to do.
 
-    The config is that of the project where it has ``storage``, else that of the namespace `NAMESPACE`, so that it works
-    in a project of any name; its keys are those of `declare`.
+    Returns the components, for a program that goes on with their outputs. The config is that of the project where it
+    has ``storage``, else that of the namespace `NAMESPACE`, so that it works in a project of any name; its keys are
+    those of `declare`.
     """
     program.end_quietly()
     try:
-        declare(own_config())
+        return declare(own_config())
     except errors.NomadCsiError as error:
         pulumi.log.error(foreign.visible(str(error)))
         sys.exit(PROGRAM_FAILED)
@@ -47,7 +61,7 @@ def own_config() -> pulumi.Config:
     return own if own.get("storage") is not None else pulumi.Config(NAMESPACE)
 
 
-def declare(config: pulumi.Config) -> None:
+def declare(config: pulumi.Config) -> Storage:
     """
     Declare everything under ``storage`` of *config*. Raises `errors.NomadCsiError` before anything is declared.
 
@@ -58,14 +72,14 @@ def declare(config: pulumi.Config) -> None:
     _refuse_encrypted(config)
     document, key = _document(config), config.full_key("storage")
     try:
-        _declare(config, document)
+        return _declare(config, document)
     except errors.SpecError as error:
         if error.source != key:
             raise
         raise stack_config.located(error, document, _file(), key, os.environ) from None
 
 
-def _declare(config: pulumi.Config, document: Any) -> None:
+def _declare(config: pulumi.Config, document: Any) -> Storage:
     key = config.full_key("storage")
     plan = storage.plan_document(document, source=key, owner=arguments.owner())
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
@@ -88,6 +102,8 @@ def _declare(config: pulumi.Config, document: Any) -> None:
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
+    by_id = {read.plugins[path].id: component for path, component in plugins.items()}
+    return Storage(plugins=by_id, file_systems=systems, volumes=volumes)
 
 
 def _refuse_encrypted(config: pulumi.Config) -> None:

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import pulumi
 
 from nomad_csi.components import arguments, identity, lifting, program, resources
-from nomad_csi.plan import model, volume_forms
+from nomad_csi.plan import model, snippet, volume_forms
 from nomad_csi.render import documents
 from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
@@ -26,6 +26,62 @@ _DEPENDS_ON = {
 
 _SEPARATE = ("pluginId", "secrets", "mountOptions", "externalId")
 """Properties of a registration that do not come from the plan."""
+
+
+class VolumeBlock(TypedDict):
+    """The ``volume`` block of a job's group. Names are those of the block."""
+
+    type: str
+    """``csi``."""
+    source: str
+    """Nomad's id of the volume."""
+    access_mode: str
+    """The first of the volume's capabilities."""
+    attachment_mode: str
+    """The first of the volume's capabilities."""
+    read_only: bool
+    """Whether the access mode is one for readers."""
+
+
+class VolumeMount(TypedDict):
+    """The ``volume_mount`` block of a task. Names are those of the block."""
+
+    volume: str
+    """Name of the ``volume`` block."""
+    destination: str
+    """``/NAME``, or ``/dev/NAME`` for a block device. Choose another one where the task wants it elsewhere."""
+    read_only: bool
+    """As in the ``volume`` block."""
+
+
+class Claim(TypedDict):
+    """How a job uses a volume."""
+
+    namespace: str
+    """Namespace of the volume; the job must be in the same."""
+    name: str
+    """Name of the ``volume`` block."""
+    volume: VolumeBlock
+    """The ``volume`` block of the job's group."""
+    volume_mount: VolumeMount
+    """The ``volume_mount`` block of each task that uses the volume."""
+
+
+class Volume(program.Component):
+    """What all components of a volume have."""
+
+    external_id: pulumi.Output[str]
+    """The id that the plugin knows the storage by."""
+    registration_id: pulumi.Output[str]
+    """``namespace/volume_id``, known once the volume is registered: what depends on it can claim the volume."""
+    volume_id: pulumi.Output[str]
+    """Nomad's id of the volume."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the volume."""
+    volume_hcl: pulumi.Output[str]
+    """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
+    claim: pulumi.Output[Claim]
+    """The blocks of a job that uses the volume, known once the volume is registered."""
 
 
 SourceT = TypeVar("SourceT", spec.EbsSpec, spec.EfsSpec, spec.CreateSpec)
@@ -80,6 +136,47 @@ def register(  # noqa: PLR0917  # called by our own components only
     )
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
+
+
+def outputs(
+    plan: Plan,
+    args: Mapping[str, Any],
+    registration_id: pulumi.Output[str],
+    external_id: pulumi.Input[str],
+    /,
+    **own: pulumi.Input[str],
+) -> dict[str, pulumi.Input[Any]]:
+    """Return the outputs that all volumes have; *own* values are in the registration only."""
+    plugin_id = arguments.checked("plugin_id", args["plugin_id"])
+    claim = plan.part(_claim, "namespace", "volume_id", "capabilities")
+    return {
+        "external_id": external_id,
+        "registration_id": registration_id,
+        "volume_id": plan.part(lambda made: made.registration.volume_id, "volume_id"),
+        "namespace": plan.part(lambda made: made.registration.namespace, "namespace"),
+        "volume_hcl": content(plan, args, plugin_id=plugin_id, **own),
+        "claim": pulumi.Output.all(claim, registration_id).apply(lambda known: known[0]),
+    }
+
+
+def _claim(made: model.VolumePlan) -> Mapping[str, Any]:
+    found = snippet.make_snippet([made], made.registration.volume_id)
+    return {
+        "namespace": found.namespace,
+        "name": found.label,
+        "volume": {
+            "type": "csi",
+            "source": found.source,
+            "access_mode": found.access_mode,
+            "attachment_mode": found.attachment_mode,
+            "read_only": found.read_only,
+        },
+        "volume_mount": {
+            "volume": found.label,
+            "destination": found.destination,
+            "read_only": found.read_only,
+        },
+    }
 
 
 def write_file(

@@ -197,14 +197,19 @@ class _Components(component.ComponentProvider):
 
     def described(self) -> dict[str, Any]:
         """Return the schema with descriptions of arguments: Pulumi's analyzer reads them from sources of classes."""
-        from nomad_csi.components import derived_arguments  # noqa: PLC0415  # with the components, see `Hosted`
+        from nomad_csi.components import derived_arguments, documentation  # noqa: PLC0415  # see `Hosted`
 
         package: dict[str, Any] = json.loads(self.schema or "{}")
         for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
             for token, item in package[part].items():
+                if made := self._components.get(token.rpartition(":")[2]):
+                    for name, text in documentation.output_texts(made).items():
+                        item["properties"][util.camel_case(name)]["description"] = text
                 if "enum" in item:
                     item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
                     continue
+                if token.rpartition(":")[2] + suffix not in derived_arguments.CLASSES:
+                    continue  # the type of an output
                 for name, text in derived_arguments.texts(token.rpartition(":")[2] + suffix).items():
                     item[keys][util.camel_case(name)]["description"] = text
         return package

@@ -1,0 +1,155 @@
+"""What a program can do with a component: its outputs, with their values."""
+
+import json
+
+import pulumi
+import pytest
+import yaml
+
+from nomad_csi import components
+from nomad_csi.components import documentation, stack
+from nomad_csi.provider import hosting
+from tests.components import test_order, test_user_mocks
+
+ALL = dict(test_user_mocks.DECLARED)
+FS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/data-id"
+
+
+@pytest.fixture
+def outputs(cloud):
+    """Return a function that declares a component, and gives the values of its outputs by their names."""
+
+    def run(component, args, **options):
+        found = {}
+
+        def program():
+            made = component("data", args, pulumi.ResourceOptions(**options))
+            names = list(documentation.output_types(component))
+            return pulumi.Output.all(*(getattr(made, name) for name in names)).apply(
+                lambda values: found.update(zip(names, values, strict=True))
+            )
+
+        cloud.settle(program)
+        return found
+
+    return run
+
+
+def test_ebs_volume(outputs):
+    """Its ids, its disk, its file, and the blocks of a job."""
+    found = outputs(components.EbsVolume, test_user_mocks.EBS | {"namespace": "shop", "volume_id": "mysql"})
+
+    hcl = found.pop("volume_hcl")
+    assert 'id          = "mysql"' in hcl
+    assert 'external_id = "data-id"' in hcl
+    assert found == {
+        "external_id": "data-id",
+        "registration_id": "data-id",
+        "volume_id": "mysql",
+        "namespace": "shop",
+        "arn": "arn:aws:ec2:us-east-1:123456789012:volume/data-id",
+        "availability_zone": "us-east-1a",
+        "size_gib": 40,
+        "kms_key_arn": "",
+        "claim": {
+            "namespace": "shop",
+            "name": "mysql",
+            "volume": {
+                "type": "csi",
+                "source": "mysql",
+                "access_mode": "single-node-writer",
+                "attachment_mode": "file-system",
+                "read_only": False,
+            },
+            "volume_mount": {"volume": "mysql", "destination": "/mysql", "read_only": False},
+        },
+    }
+
+
+def test_efs_volume_of_its_own_file_system(outputs):
+    """What mounts it elsewhere needs: the file system, the access point, the mount targets, the group."""
+    found = outputs(components.EfsVolume, ALL[components.EfsVolume])
+
+    assert {name: found[name] for name in found if name not in {"volume_hcl", "claim", "dns_name"}} == {
+        "external_id": "data-id::data-id",
+        "registration_id": "data-id",
+        "volume_id": "data",
+        "namespace": "default",
+        "file_system_id": "data-id",
+        "file_system_arn": FS_ARN,
+        "access_point_id": "data-id",
+        "access_point_arn": "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/data-id",
+        "mount_target_ids": {},
+        "security_group_id": "data-id",
+    }
+    assert found["claim"]["volume"]["access_mode"] == "multi-node-multi-writer"
+
+
+def test_plugin(outputs):
+    """Its jobs by role, and its policy."""
+    found = outputs(components.CsiPlugin, ALL[components.CsiPlugin])
+
+    assert found["job_ids"] == ["plugin-data-controller", "plugin-data-nodes"]
+    assert {role: text.splitlines()[-1] for role, text in found["job_hcl"].items()} == {"controller": "}", "node": "}"}
+    assert 'job "plugin-data-nodes"' in found["job_hcl"]["node"]
+    assert found["iam_policy_arn"] == "arn:aws:iam::123456789012:policy/data-id"
+    assert json.loads(found["iam_policy"])["Version"] == "2012-10-17"
+
+
+def test_block_device_is_mounted_below_dev(outputs):
+    """As Nomad shows it to a task."""
+    raw = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "block-device"}]}
+
+    found = outputs(components.EbsVolume, test_user_mocks.EBS | raw)
+
+    assert found["claim"]["volume_mount"]["destination"] == "/dev/data"
+
+
+def test_secret_tag_makes_no_other_output_secret(cloud):
+    """Neither the ids nor the blocks of a job."""
+
+    def program():
+        made = components.EbsVolume("data", test_user_mocks.EBS | {"tags": {"cost": pulumi.Output.secret("7")}})
+        names = ("volume_id", "namespace", "claim", "external_id", "size_gib")
+
+        async def secret(_):
+            return [name for name in names if await getattr(made, name).is_secret()]
+
+        return made.registration_id.apply(secret).apply(found.extend)
+
+    found = []
+    cloud.settle(program)
+
+    assert found == []
+
+
+def test_program_in_another_language_has_the_names_of_the_schema(cloud):
+    """In a claim, too."""
+    found = []
+
+    def program():
+        made = components.EbsVolume("data", test_user_mocks.EBS)
+        served = hosting.Hosted()._components
+        state = served.get_state(made, served._component_defs["EbsVolume"])
+        return state["claim"].apply(found.append)
+
+    cloud.settle(program)
+
+    [claim] = found
+    assert claim["volumeMount"] == {"volume": "data", "destination": "/data", "readOnly": False}
+    assert claim["volume"]["accessMode"] == "single-node-writer"
+
+
+def test_ready_stack_returns_its_components(cloud, monkeypatch):
+    """By the names that the spec has."""
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
+    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(test_order.SPEC))}, [])
+    made = []
+    try:
+        cloud.settle(lambda: made.append(stack.declare(pulumi.Config())))
+    finally:
+        pulumi.runtime.set_all_config({}, [])
+
+    assert sorted(made[0].plugins) == ["aws-ebs0", "aws-efs0"]
+    assert sorted(made[0].volumes) == ["default/disk", "default/made", "default/shared", "default/there"]
+    assert isinstance(made[0].volumes["default/disk"], components.EbsVolume)
