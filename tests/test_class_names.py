@@ -8,10 +8,13 @@ PACKAGE = Path(__file__).parents[1] / "infra/nomad_csi"
 
 DECLARED = {
     "Capability",
+    "Claim",
     "Constraint",
     "MountOptions",
     "Node",
     "PluginJob",
+    "Storage",
+    "Volume",
     "VolumeRegistration",
 }
 """

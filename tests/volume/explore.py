@@ -28,12 +28,15 @@ def check(world: World) -> None:
                     raise BrokenError(message)
 
 
-def settle(world: World, number: int) -> None:
-    """Raise `BrokenError` where the same `up` again and again changes something each time."""
+def settle(world: World, number: int, settled: set[World]) -> None:
+    """Raise `BrokenError` where the same `up` again and again changes something each time; not of those *settled*."""
+    seen: list[World] = []
     for _ in range(RUNS):
-        before, world = world, canonical(up(world, number))
-        if world == before:
+        if world in settled or world in seen[-1:]:
+            settled.update(seen)
             return
+        seen.append(world)
+        world = canonical(up(world, number))
     message = f"`up` of stack {number} changes something each time"
     raise BrokenError(message)
 
@@ -46,6 +49,7 @@ class Explored:
         self.transitions = 0
         self.broken = ""
         self.sequence: tuple[str, ...] = ()
+        self._settled: tuple[set[World], set[World]] = (set(), set())
 
     def explore(self, depth: int, start: World = EMPTY, most: int = sys.maxsize) -> "Explored":
         """Explore all sequences of *depth* operations, or so many as lead to *most* worlds."""
@@ -67,7 +71,7 @@ class Explored:
                 check(after)
                 for number in worlds.STACKS:
                     if after.stacks[number].program or after.stacks[number].state:
-                        settle(after, number)
+                        settle(after, number, self._settled[number])
             except BrokenError as error:
                 self.broken, self.sequence = str(error), (*self._sequence(world), name)
                 return False
