@@ -103,6 +103,8 @@ def test_word_is_learned_in_place_and_followed(world, client, program):
     assert (learned["externalId"], learned["onDestroy"]) == (made["externalId"], "delete")
     assert set(left) == {made["externalId"]}
     assert json.loads(storage.read_text())["volumes"] == {}
-    assert f"is not registered in Nomad any more: `up` registers it again, with its storage {made['externalId']}" in done
+    assert (
+        f"is not registered in Nomad any more: `up` registers it again, with its storage {made['externalId']}" in done
+    )
     assert f"volume default/scratch and its storage {made['externalId']} are deleted" in done
     assert program.resources() == {}
