@@ -1,34 +1,43 @@
 """
-What the site has besides the pages of docs/: README.md as its first page, and paths in place of links out of docs/.
+What the site has besides the pages of docs/: README.md as its first page, and the repository behind links out of docs/.
 
 Source of the names: MkDocs 1.6, "Events" (``on_files``, ``on_page_markdown``), `mkdocs.structure.files.File`.
 """
 
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File
 
-_OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)#]+)(#[^)]*)?\)")
-"""A link to a file of the repository that is no page: ``[text](../examples/yaml/Pulumi.yaml)``."""
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
+"""The file that a link names: ``[text](../examples/yaml/Pulumi.yaml)``."""
 
 _MARKED = re.compile(r"^(```\w+) .*$", re.MULTILINE)
 """The first line of a block that tests know by a word: ``sh no-run``."""
 
-_IN_README = re.compile(r"\]\((?:docs/)")
+
+def _resolve(path: str, page: str, config: Any) -> str:
+    """Return *path* as the site has it, of a link on *page*; both pages are named from the root of the repository."""
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+    if not target.startswith(("docs/", "README.md")):
+        return f"{config['repo_url']}/blob/main/{target}"
+    if page == "README.md":
+        return target.removeprefix("docs/")
+    return posixpath.relpath("docs/index.md" if target == "README.md" else target, posixpath.dirname(page))
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the README as the page ``index.md``, with links that fit there."""
+    """Add the README as the page ``index.md``."""
     text = Path(config["config_file_path"]).with_name("README.md").read_text(encoding="utf-8")
-    text = re.sub(r"\]\((?!docs/|https?:|#)([^)]+)\)", r"](../\1)", text)
-    files.append(File.generated(config, "index.md", content=_IN_README.sub("](", text)))
+    page = File.generated(config, "index.md", content=text)
+    page.edit_uri = "../README.md"
+    files.append(page)
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Return *markdown* with the path beside the text of each link out of docs/, and blocks without marks of tests."""
-    markdown = _MARKED.sub(r"\1", markdown)
-    markdown = re.sub(r"\]\(\.\./README\.md", "](index.md", markdown)
-    return _OUTWARD.sub(lambda link: f"{link[1]} (`{link[2]}`)", markdown)
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Return *markdown* with links that work on the site, and blocks without marks of tests."""
+    source = "README.md" if page.file.src_uri == "index.md" else f"docs/{page.file.src_uri}"
+    return _LINK.sub(lambda link: _resolve(link[1], source, config), _MARKED.sub(r"\1", markdown))

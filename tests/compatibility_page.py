@@ -1,5 +1,5 @@
 """
-The tables of docs/compatibility.md, from ``nomad_csi/nomad/releases.yaml`` and the gates of ``findings/codes.yaml``.
+The tables of docs/reference/compatibility.md, from ``nomad_csi/nomad/releases.yaml`` and the gates of ``findings/codes.yaml``.
 
 ``python -m tests.compatibility_page`` writes them into the page again.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from nomad_csi.nomad import version_gates
 from nomad_csi.plan import versions
 
-PAGE = Path(__file__).parents[1] / "docs/compatibility.md"
+PAGE = Path(__file__).parents[1] / "docs/reference/compatibility.md"
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -1,16 +1,18 @@
 """
-docs/promises.md, from tests/mutants/promises.yaml: ``python -m tests.promises_page`` writes it again.
+docs/explain/promises.md, from tests/mutants/promises.yaml: ``python -m tests.promises_page`` writes it again.
 
 Each promise stands on a page, in the words of that page, and has a test and a change of the code by which just that
 test fails (`tests.mutants.by_hand`).
 """
 
+import os
 import re
+from pathlib import Path
 
 from tests.mutants import by_hand
 
 ROOT = by_hand.ROOT
-PAGE = ROOT / "docs/promises.md"
+PAGE = ROOT / "docs/explain/promises.md"
 GROUPS = {
     "data": "Data",
     "identity": "Stacks and clusters",
@@ -34,7 +36,7 @@ def promises():
 
 
 def text_of(page):
-    """Return the text of *page*, such as ``docs/claims.md#repair``, with one space between words."""
+    """Return the text of *page*, such as ``docs/howto/claims.md#repair``, with one space between words."""
     return " ".join((ROOT / page.partition("#")[0]).read_text(encoding="utf-8").split())
 
 
@@ -46,9 +48,8 @@ def anchors_of(page):
 
 def _link(page):
     file, _, anchor = page.partition("#")
-    name = file.removeprefix("docs/")
-    path = name if name != file else f"../{file}"
-    return f"[{name.removesuffix('.md')}]({path}{f'#{anchor}' if anchor else ''})"
+    path = os.path.relpath(ROOT / file, PAGE.parent)
+    return f"[{Path(file).stem}]({path}{f'#{anchor}' if anchor else ''})"
 
 
 def written():

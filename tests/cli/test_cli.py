@@ -257,10 +257,10 @@ def test_shells_complete_the_volumes_of_a_spec(words, expected, tmp_path, monkey
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_are_given_a_script_that_asks_for_completions(shell, monkeypatch, capsys):
-    """As docs/commands.md has it evaluated."""
+    """As docs/reference/commands.md has it evaluated."""
     monkeypatch.setenv("_NOMAD_CSI_COMPLETE", f"{shell}_source")
 
     assert cli.main([]) == 0
 
     assert f"_NOMAD_CSI_COMPLETE={shell}_complete" in capsys.readouterr().out
-    assert f"_NOMAD_CSI_COMPLETE={shell}_source nomad-csi" in Path("docs/commands.md").read_text()
+    assert f"_NOMAD_CSI_COMPLETE={shell}_source nomad-csi" in Path("docs/reference/commands.md").read_text()

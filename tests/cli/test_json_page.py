@@ -1,4 +1,4 @@
-"""docs/json.md names the keys of what commands print as JSON."""
+"""docs/reference/json.md names the keys of what commands print as JSON."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from nomad_csi import cli
 
 ROWS = re.findall(
     r"^\| `([a-z]+)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
-    (Path(__file__).parents[2] / "docs/json.md").read_text(),
+    (Path(__file__).parents[2] / "docs/reference/json.md").read_text(),
     re.MULTILINE,
 )
 PAGE = {(name, part): set(re.findall(r"`(\w+)`", keys)) for name, part, keys in ROWS}

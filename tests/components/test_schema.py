@@ -67,7 +67,7 @@ def test_stub_has_the_classes_that_are_made():
 
 def test_plain_arguments_are_named_with_the_reason(package):
     """In the page, in the description, and by a type without outputs in every language."""
-    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/howto/languages.md").read_text()
     inputs = package["resources"]["nomad-csi:index:CsiPlugin"]["inputProperties"]
 
     assert f"<!-- plain arguments -->\n{derived_arguments.plain_arguments()}\n<!-- end -->" in page

@@ -25,7 +25,7 @@ def how(job=None, timeout_s=60.0):
 
 JOB = {"submit-job", "read-job", "parse-job", "read-logs"}
 VOLUMES = {"csi-list-volume", "csi-read-volume"}
-"""What docs/csi.md names, besides reading plugins and clients."""
+"""What docs/reference/csi.md names, besides reading plugins and clients."""
 
 
 @pytest.fixture(scope="module")

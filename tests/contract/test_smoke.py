@@ -143,7 +143,7 @@ def test_job_that_nomad_would_not_place_is_not_run(agent, client, volume, kept, 
     assert left(agent) == []
 
 
-PAGE = (Path(__file__).parents[2] / "docs/smoke.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/smoke.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

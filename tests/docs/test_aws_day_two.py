@@ -1,4 +1,4 @@
-"""The spec of docs/aws-day-two.md is one, and the numbers on the page are those of the code."""
+"""The spec of docs/howto/aws-day-two.md is one, and the numbers on the page are those of the code."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from nomad_csi.aws import asking
 from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
-PAGE = (Path(__file__).parents[2] / "docs/aws-day-two.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/aws-day-two.md").read_text()
 SPEC, IN_ONE, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 [STATEMENT] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""The commands of docs/claims.md work as written, and it names every status and finding."""
+"""The commands of docs/howto/claims.md work as written, and it names every status and finding."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/claims.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/claims.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

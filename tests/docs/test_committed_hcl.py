@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 PROJECT = Path(__file__).parents[2]
-PAGE = (PROJECT / "docs/committed-hcl.md").read_text()
+PAGE = (PROJECT / "docs/howto/committed-hcl.md").read_text()
 EXAMPLE = PROJECT / "examples/committed-hcl"
 
 

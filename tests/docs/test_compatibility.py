@@ -1,4 +1,4 @@
-"""docs/compatibility.md says of the releases of Nomad what the product's table says."""
+"""docs/reference/compatibility.md says of the releases of Nomad what the product's table says."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/connection.md: its table is that of the code, and its commands are understood as written."""
+"""docs/reference/connection.md: its table is that of the code, and its commands are understood as written."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad.http import connection
 from nomad_csi.provider import configuration
 
-PAGE = (Path(__file__).parents[2] / "docs/connection.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/connection.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)][
     2:
 ]

@@ -1,4 +1,4 @@
-"""The commands of docs/csi.md work as written, on a plugin under an emulator agent, and it names every status."""
+"""The commands of docs/reference/csi.md work as written, on a plugin under an emulator agent, and it names every status."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/csi.md").read_text()
+PAGE = (ROOT / "docs/reference/csi.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

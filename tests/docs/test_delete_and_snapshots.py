@@ -1,4 +1,4 @@
-"""The commands of docs/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
+"""The commands of docs/explain/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 
-PAGE = (Path(__file__).parents[2] / "docs/delete-and-snapshots.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/explain/delete-and-snapshots.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

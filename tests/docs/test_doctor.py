@@ -1,4 +1,4 @@
-"""The commands of docs/doctor.md work as written, and the page is that of the rules."""
+"""The commands of docs/reference/doctor.md work as written, and the page is that of the rules."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/doctor.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/doctor.md").read_text(encoding="utf-8")
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

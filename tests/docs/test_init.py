@@ -1,4 +1,4 @@
-"""The commands of docs/init.md work as written, one after the other, and its table names every file."""
+"""The commands of docs/start/your-own-stack.md work as written, one after the other, and its table names every file."""
 
 import io
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nomad_csi import cli
 
-PAGE = (Path(__file__).parents[2] / "docs/init.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/start/your-own-stack.md").read_text()
 
 
 def test_the_commands_run_and_write_the_files_that_the_page_names(tmp_path, monkeypatch):

@@ -1,5 +1,5 @@
 """
-The commands of docs/maintenance.md that need no client to drain work as written.
+The commands of docs/howto/maintenance.md that need no client to drain work as written.
 
 ``tests/real/own_cluster/test_drains.py`` runs all of them.
 """
@@ -18,7 +18,7 @@ from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/maintenance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/howto/maintenance.md").read_text(encoding="utf-8")
 COMMANDS = [
     line.strip()
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""The commands of docs/moving-from-terraform.md; tests/real/program/test_moving.py takes storage over with the real engine."""
+"""The commands of docs/howto/moving-from-terraform.md; tests/real/program/test_moving.py takes storage over with the real engine."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/moving-from-terraform.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/howto/moving-from-terraform.md").read_text(encoding="utf-8")
 CASES = Path(__file__).parents[1] / "cases"
 RUN, NOT_RUN = (
     [

@@ -1,4 +1,4 @@
-"""The commands of docs/moving-in.md work as written, as far as neither Pulumi nor Terraform is needed."""
+"""The commands of docs/howto/moving-in.md work as written, as far as neither Pulumi nor Terraform is needed."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/moving-in.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/moving-in.md").read_text()
 RUN, NOT_RUN, TUTORIAL = (
     [
         line

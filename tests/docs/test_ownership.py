@@ -1,4 +1,4 @@
-"""The commands of docs/ownership.md work as written, and its policy, paths and options are those of the code."""
+"""The commands of docs/explain/ownership.md work as written, and its policy, paths and options are those of the code."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from nomad_csi.plan import volumes as planned
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/ownership.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/explain/ownership.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

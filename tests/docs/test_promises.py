@@ -1,4 +1,4 @@
-"""docs/promises.md: what the documentation promises, each with the page that says it and a test that holds it."""
+"""docs/explain/promises.md: what the documentation promises, each with the page that says it and a test that holds it."""
 
 import pytest
 

@@ -18,7 +18,7 @@ from nomad_csi.csi import explain
 from nomad_csi_sandbox.session import report
 
 PROJECT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/sandbox.md", "docs/commands.md")
+PAGES = ("README.md", "docs/reference/sandbox.md", "docs/reference/commands.md")
 README = "\n".join((PROJECT / page).read_text() for page in PAGES)
 BIN = Path(sys.executable).parent
 NEEDS_A_CLUSTER = ("pulumi", "$EDITOR")
@@ -250,7 +250,7 @@ def test_the_whole_spec_plans():
 
 
 def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
-    """The example of an error in docs/init.md is what such a spec gives."""
+    """The example of an error in docs/start/your-own-stack.md is what such a spec gives."""
     spec = (checkout / "examples/storage.yaml").read_text()
     spec = spec.replace("size_gib: 40", "size_gib: 0")
     spec = spec.replace("    plugin_id: aws-efs0\n", "    plugin_id: aws-efs0\n    context: {path: /shared}\n")
@@ -261,7 +261,7 @@ def test_the_problems_shown_are_those_that_are_told(checkout, capsys):
     _, *lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert "\n".join(lines) in re.sub(
-        r"^  line \d+: ", "  ", (PROJECT / "docs/init.md").read_text(), flags=re.MULTILINE
+        r"^  line \d+: ", "  ", (PROJECT / "docs/start/your-own-stack.md").read_text(), flags=re.MULTILINE
     )
 
 

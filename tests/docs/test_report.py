@@ -1,4 +1,4 @@
-"""The commands of docs/report.md work as written, and the picture is one that a repository can carry."""
+"""The commands of docs/reference/report.md work as written, and the picture is one that a repository can carry."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from nomad_csi.report import cluster_report, model
 from tests import report_picture as demo
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/report.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/report.md").read_text(encoding="utf-8")
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
@@ -62,10 +62,12 @@ def test_every_proof_is_explained():
 
 def test_picture_is_small():
     """It is shown in README.md and on the page, and is made again by the command of CONTRIBUTING.md."""
-    content = (ROOT / "docs/report.png").read_bytes()
+    content = (ROOT / "docs/images/report.png").read_bytes()
 
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", content[16:24])[0] == 1100
     assert len(content) < 200_000
-    assert "(docs/report.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "python -m tests.report_picture docs/report.png" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "(docs/images/report.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "python -m tests.report_picture docs/images/report.png" in (ROOT / "CONTRIBUTING.md").read_text(
+        encoding="utf-8"
+    )

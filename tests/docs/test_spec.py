@@ -13,7 +13,7 @@ from nomad_csi.render import documents
 from nomad_csi.spec import draft, reference, schema
 from tests.page_examples import EXAMPLES
 
-PAGE = Path(__file__).parents[2] / "docs" / "spec.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/spec.md"
 
 
 def test_page_is_made_from_the_models():
@@ -22,7 +22,7 @@ def test_page_is_made_from_the_models():
 
 
 def test_command_prints_the_page(capsys):
-    """What goes into docs/spec.md."""
+    """What goes into docs/reference/spec.md."""
     assert cli.main(["schema", "--docs"]) == 0
 
     assert capsys.readouterr().out == PAGE.read_text()

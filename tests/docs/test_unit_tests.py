@@ -1,11 +1,11 @@
-"""The program and the tests of docs/unit-tests.md run as they are."""
+"""The program and the tests of docs/howto/unit-tests.md run as they are."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs/unit-tests.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/unit-tests.md").read_text()
 FILES = dict(re.findall(r"^```python (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 

@@ -1,4 +1,4 @@
-"""The commands of docs/upgrades.md without Pulumi work as written; those of Pulumi run in tests/upgrade."""
+"""The commands of docs/howto/upgrades.md without Pulumi work as written; those of Pulumi run in tests/upgrade."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests.upgrade import old_rules
 
-PAGE = (Path(__file__).parents[2] / "docs/upgrades.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/howto/upgrades.md").read_text()
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

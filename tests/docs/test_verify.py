@@ -18,7 +18,7 @@ from nomad_csi.plan import storage
 from nomad_csi.verification import prometheus, report, volumes
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "verify.md").read_text()
+PAGE = (ROOT / "docs/explain/verify.md").read_text()
 ASKED = found.Probed(reached=True, status="ready")
 FINDING = findings.finding("volume-missing", "volume n/v", expected="x", found="y")
 

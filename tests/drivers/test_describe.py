@@ -14,11 +14,11 @@ DRIVERS = tuple(catalogue.DRIVERS.values())
 UNUSABLE = tuple(catalogue.UNUSABLE.values())
 EBS = catalogue.DRIVERS["aws-ebs"]
 EFS = catalogue.DRIVERS["aws-efs"]
-PAGE = Path(__file__).parents[2] / "docs" / "drivers.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/drivers.md"
 
 
 def test_page_of_the_documentation_is_that_of_the_catalogue():
-    """Whoever changes a row writes the page again: nomad-csi drivers --docs > docs/drivers.md."""
+    """Whoever changes a row writes the page again: nomad-csi drivers --docs > docs/reference/drivers.md."""
     assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS, UNUSABLE)
 
 
@@ -38,7 +38,7 @@ def test_page_says_first_that_it_is_generated():
     first = describe.page(DRIVERS).partition("\n")[0]
 
     assert "Generated" in first
-    assert "nomad-csi drivers --docs > docs/drivers.md" in first
+    assert "nomad-csi drivers --docs > docs/reference/drivers.md" in first
 
 
 def test_list_has_a_row_for_each_driver():

@@ -1,4 +1,4 @@
-"""The sandbox from the wheels, in empty folders: what docs/sandbox.md has a user without a checkout type."""
+"""The sandbox from the wheels, in empty folders: what docs/reference/sandbox.md has a user without a checkout type."""
 
 import json
 import re
@@ -14,7 +14,7 @@ import pytest
 from nomad_csi_sandbox.session import folder
 from tests import shipped, wheels
 
-PAGE = (wheels.ROOT / "docs/sandbox.md").read_text()
+PAGE = (wheels.ROOT / "docs/reference/sandbox.md").read_text()
 FILES = ["Pulumi.sandbox.yaml", "Pulumi.yaml", "__main__.py"]
 
 
@@ -102,8 +102,8 @@ def test_readme_builds_and_installs_the_wheels(tmp_path):
 
 @pytest.mark.timeout(900)
 def test_project_of_init_runs_in_a_sandbox(installed, tmp_path):
-    """As docs/init.md has it: the two settings replace the beginning of the spec; neither pulumi nor a cluster is there."""
-    page = (wheels.ROOT / "docs/init.md").read_text()
+    """As docs/start/your-own-stack.md has it: the two settings replace the beginning of the spec; neither pulumi nor a cluster is there."""
+    page = (wheels.ROOT / "docs/start/your-own-stack.md").read_text()
     make, run = re.findall(r"^```sh trial\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     [begin] = re.findall(r"^```yaml trial\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     *run, down = run.splitlines()

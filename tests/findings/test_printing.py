@@ -16,7 +16,13 @@ WHOLE = dataclasses.replace(
     line=5,
     found_by="claims",
 )
-PAGES = {"lint": "lint.md", "doctor": "doctor.md", "verify": "verify.md", "claims": "claims.md", "probe": "csi.md"}
+PAGES = {
+    "lint": "reference/lint.md",
+    "doctor": "reference/doctor.md",
+    "verify": "explain/verify.md",
+    "claims": "howto/claims.md",
+    "probe": "reference/csi.md",
+}
 
 
 def test_text():

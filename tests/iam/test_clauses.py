@@ -126,7 +126,7 @@ def test_managed_policy_decides_the_same(decide, managed, name):
 
 
 def test_another_clusters_volume_is_not_told_apart(decide, policy, managed):
-    """The limit that docs/ownership.md tells: all clusters of an account have one tag and one value, by the managed policy, too."""
+    """The limit that docs/explain/ownership.md tells: all clusters of an account have one tag and one value, by the managed policy, too."""
     another_clusters = {"aws:ResourceTag/team": "payments", **OURS}
     call = ("ec2:DeleteVolume", [VOLUME, another_clusters])
 

@@ -18,7 +18,7 @@ A_WARNING = 'colour = "blue"\n'
 """A name at the top of a volume file that Nomad does not know, and drops."""
 EXAMPLE = shipped.ROOT / "examples/committed-hcl"
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((shipped.ROOT / ".pre-commit-hooks.yaml").read_text())}
-PAGE = (shipped.ROOT / "docs/committed-hcl.md").read_text()
+PAGE = (shipped.ROOT / "docs/howto/committed-hcl.md").read_text()
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_release_notes_are_of_the_types_of_keep_a_changelog():
 def test_actions_of_others_are_pinned_by_commit():
     """A tag can be moved, and what it names then runs with the secrets of the pipeline; each has one commit here."""
     hidden = (shipped.ROOT / ".github/workflows").glob("*.yml")
-    named = ("action.yml", "templates/init/storage.yml.j2", "docs/committed-hcl.md")
+    named = ("action.yml", "templates/init/storage.yml.j2", "docs/howto/committed-hcl.md")
     example = EXAMPLE / ".github/workflows/storage.yml"
     texts = [path.read_text() for path in (*hidden, *(shipped.ROOT / name for name in named), example)]
     uses = {found for text in texts for found in re.findall(r"^ *- uses: (\S+)@(\S+)( # v[\d.]+)?", text, re.MULTILINE)}

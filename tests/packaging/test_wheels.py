@@ -108,9 +108,9 @@ def test_readme_of_the_product_leads_to_the_tag(wheels):
         "https://raw.githubusercontent.com",
     }
     assert [link for is_picture, link in links if is_picture] == [
-        f"https://raw.githubusercontent.com/OWNER/nomad-csi/v{VERSION}/docs/report.png"
+        f"https://raw.githubusercontent.com/OWNER/nomad-csi/v{VERSION}/docs/images/report.png"
     ]
-    assert f"https://github.com/OWNER/nomad-csi/blob/v{VERSION}/docs/spec.md" in text
+    assert f"https://github.com/OWNER/nomad-csi/blob/v{VERSION}/docs/reference/spec.md" in text
     assert "```sh install" in source
     assert "```sh install" not in text
 

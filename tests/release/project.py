@@ -9,7 +9,14 @@ ROOT = Path(__file__).parents[2]
 OWNER = re.compile(r"\bOWNER[/.]|[/@]OWNER\b")
 """Where the account of the repository belongs: in an address, or as a name."""
 
-NAMES_OWNER = ("pyproject.toml", "Dockerfile", "SECURITY.md", ".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/config.yml")
+NAMES_OWNER = (
+    "pyproject.toml",
+    "mkdocs.yml",
+    "Dockerfile",
+    "SECURITY.md",
+    ".github/CODEOWNERS",
+    ".github/ISSUE_TEMPLATE/config.yml",
+)
 
 UNPUBLISHED = "is not on PyPI"
 """What the README says before the first release."""

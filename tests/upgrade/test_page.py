@@ -1,4 +1,4 @@
-"""The commands of docs/upgrades.md, one after the other, in a stack of e27e896 on Pulumi's own engine."""
+"""The commands of docs/howto/upgrades.md, one after the other, in a stack of e27e896 on Pulumi's own engine."""
 
 import re
 import shlex
@@ -8,7 +8,7 @@ import pytest
 
 from tests.real.engines.conftest import ABSENT
 
-PAGE = (Path(__file__).parents[2] / "docs/upgrades.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/howto/upgrades.md").read_text(encoding="utf-8")
 COMMANDS = [
     shlex.split(line)
     for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -40,7 +40,7 @@ def test_list_prints_the_whole_catalogue_as_json(capsys):
 
 
 def test_docs_prints_the_page(capsys):
-    """What goes into docs/drivers.md."""
+    """What goes into docs/reference/drivers.md."""
     assert cli.main(["drivers", "--docs"]) == 0
 
     assert capsys.readouterr().out == describe.page(catalogue.DRIVERS.values(), catalogue.UNUSABLE.values())

@@ -223,7 +223,7 @@ def test_explains_a_rule(capsys):
 
 
 def test_prints_the_page_of_the_documentation(capsys):
-    """What docs/lint.md is made with."""
+    """What docs/reference/lint.md is made with."""
     assert cli.main(["lint", "--docs"]) == 0
 
     assert capsys.readouterr().out.startswith("<!-- Generated")

@@ -59,7 +59,7 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
 
 def test_page_of_commands_has_every_one_with_its_meaning():
     """Its table is the place to look them up."""
-    page = Path("docs/commands.md").read_text()
+    page = Path("docs/reference/commands.md").read_text()
 
     rows = re.findall(r"^\| `--([a-z-]+)-s` \| ([^|]+) \| ", page, re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""A Pulumi stack of one's own against a sandbox, on the real engine: what docs/sandbox.md has a user type."""
+"""A Pulumi stack of one's own against a sandbox, on the real engine: what docs/reference/sandbox.md has a user type."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.session import folder
 from tests import wheels
 
-PAGE = (wheels.ROOT / "docs/sandbox.md").read_text()
+PAGE = (wheels.ROOT / "docs/reference/sandbox.md").read_text()
 ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
 
 pytestmark = [

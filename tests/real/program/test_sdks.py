@@ -76,14 +76,16 @@ def language(request):
 
 
 def test_the_page_says_what_is_typed_here():
-    """The commands of docs/languages.md are those of the next test."""
-    [block] = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs/languages.md").read_text(), re.MULTILINE | re.DOTALL)
+    """The commands of docs/howto/languages.md are those of the next test."""
+    [block] = re.findall(
+        r"^```sh\n(.*?)^```$", (ROOT / "docs/howto/languages.md").read_text(), re.MULTILINE | re.DOTALL
+    )
 
     assert block.splitlines() == ["nomad-csi plugin install", f"pulumi package add {PLUGIN}", "pulumi up"]
 
 
 def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, world, tmp_path):
-    """With the commands of docs/languages.md: the SDK compiles, and the volume is registered, stays, and goes."""
+    """With the commands of docs/howto/languages.md: the SDK compiles, and the volume is registered, stays, and goes."""
     folder = tmp_path / language.folder
     shutil.copytree(EXAMPLES / language.folder, folder)
     program = folder / language.program

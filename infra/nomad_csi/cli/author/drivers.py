@@ -13,7 +13,7 @@ NAMES = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
 
 @click.group(cls=command.Group, invoke_without_command=True)
 @command.as_json()
-@options.docs("docs/drivers.md")
+@options.docs("docs/reference/drivers.md")
 @click.pass_context
 def run(ctx: click.Context, /, **_given: Any) -> int:
     """List the drivers, if no subcommand is named."""

@@ -22,7 +22,7 @@ _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
     "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder includes all *.hcl, and "
     "the IAM policies among *.json, below it",
 )
-@options.code_options("docs/lint.md")
+@options.code_options("docs/reference/lint.md")
 @command.as_json()
 @options.strict
 def run(arguments: command.Arguments) -> int:

@@ -6,7 +6,7 @@ from nomad_csi.spec import reference, schema
 
 @command.command()
 @command.option("--stack-config", "the JSON schema of a Pulumi stack config that holds a spec", without={"docs": ""})
-@options.docs("docs/spec.md: every key in tables, and examples")
+@options.docs("docs/reference/spec.md: every key in tables, and examples")
 def run(arguments: command.Arguments) -> int:
     """Print the JSON schema, or the page."""
     if arguments.docs:

@@ -25,7 +25,7 @@ def code_options(page: str) -> command.Declare[Any]:
 
 
 def docs(page: str) -> command.Declare[Any]:
-    """Return the decorator that adds ``--docs``, which prints *page*, such as ``docs/lint.md``."""
+    """Return the decorator that adds ``--docs``, which prints *page*, such as ``docs/reference/lint.md``."""
     return command.option("--docs", f"print {page}, in Markdown")
 
 

@@ -22,7 +22,7 @@ from nomad_csi.text import listing
     "--fix", f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
 )
 @options.yes
-@options.code_options("all findings of the doctor, the end of docs/doctor.md")
+@options.code_options("all findings of the doctor, the end of docs/reference/doctor.md")
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Run the checks and print findings; fix what can be fixed, after confirmation; or explain a code."""

@@ -19,7 +19,7 @@ TIMEOUT_S = 5.0
 @command.option(
     "--on-nodes PLUGIN", "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
 )
-@options.code_options("all findings of a probe, the end of docs/csi.md")
+@options.code_options("all findings of a probe, the end of docs/reference/csi.md")
 @options.seconds("probe-timeout", default=TIMEOUT_S)
 @command.option("--expect-name NAME", "the name that the plugin must answer", needs=("endpoint",))
 @command.option(

@@ -67,7 +67,7 @@ def _metrics_file(given: str) -> Path:
 
 @command.command(either=("spec", "explain", "docs"))
 @inputs.optional_spec()
-@options.code_options("all findings of the verification, the end of docs/verify.md")
+@options.code_options("all findings of the verification, the end of docs/explain/verify.md")
 @inputs.stack_output
 @options.strict
 @options.seconds(
