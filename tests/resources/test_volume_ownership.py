@@ -234,6 +234,46 @@ def test_mark_is_removed_last(ours, held):
     assert RESOURCE.create(ours.context, OF_OTHER)[1]["owner"] == OTHER
 
 
+@pytest.fixture
+def taken_over(clusters, side, monkeypatch):
+    """A volume with a claim that ends; while its removal waits for that, another stack takes the volume over."""
+    serving = clusters("a")
+    ours, other = side(serving), side(serving)
+    _, recorded = RESOURCE.create(ours.context, NEWS)
+    claims = serving.cluster.state.volumes["default", "mysql"].claims
+    claims["alloc"] = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
+
+    def wait(*_):
+        claims.clear()
+        RESOURCE.create(other.context, OF_OTHER | {"adopt": True})
+
+    monkeypatch.setattr("nomad_csi.nomad.changes.Watched.wait", wait)
+    monkeypatch.setattr(deregistration, "is_ending", lambda _volume: True)
+    ours.sent.clear()
+    return ours, recorded
+
+
+def test_resource_leaves_what_another_stack_took_over_while_it_waited(taken_over):
+    """The owner is read again after the wait."""
+    ours, recorded = taken_over
+
+    with pytest.raises(errors.RefusedError, match=f"belongs to stack {OTHER} now"):
+        RESOURCE.delete(ours.context, IDENTITY, recorded)
+
+    assert (ours.wrote(), ours.owner()) == ([], OTHER)
+
+
+def test_command_leaves_what_another_stack_took_over_while_it_waited(taken_over):
+    """The owner is read again after the wait."""
+    ours, _ = taken_over
+    options = deregistration.DeregistrationOptions(wait_s=10, requester=CLAIMANT)
+
+    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], options)
+
+    assert (outcome.status, outcome.reason.partition(":")[0]) == ("refused", f"belongs to owner {OTHER}")
+    assert (ours.wrote(), ours.owner()) == ([], OTHER)
+
+
 def test_interrupted_removal_is_finished(ours, held):
     """The volume is gone, its mark is not."""
     volumes.deregister(ours.client, "default", "mysql")

@@ -154,7 +154,7 @@ class _Run:
         self._outcomes: dict[volumes.Key, outcomes.DeregistrationOutcome] = {}
         self._reported = ""
         self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
-        self._owners: Mapping[volumes.Key, registration_ownership.OwnerRecord] = {}
+        self._owners: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
         self._last: tuple[volumes.Key, changes.Watched] | None = None
         self._first: dict[volumes.Key, volumes.Volume] = {}
         """Each volume as first observed."""
@@ -162,7 +162,7 @@ class _Run:
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
         """Observe, deregister unclaimed volumes, and repeat until the deadline; then return the outcomes."""
         held = self._read_again(wanted)
-        self._owners = registration_ownership.owner_records_of(self._client).read(wanted, self._tell).owners
+        self._read_owners(wanted)
         held = self._ours(held)
         while True:
             self._deregister(volume for volume in held if self._is_free(volume))
@@ -209,6 +209,12 @@ class _Run:
             return f"its external id is {volume.external_id} now, not {meant}"
         return "" if volume.create_index == first.create_index else f"it was registered anew meanwhile, for {meant}"
 
+    def _read_owners(self, keys: Iterable[volumes.Key]) -> None:
+        """Read the owners of *keys*; they may be others after a wait."""
+        asked = tuple(keys)
+        read = registration_ownership.owner_records_of(self._client).read(asked, self._tell).owners
+        self._owners = {key: owner for key, owner in self._owners.items() if key not in asked} | dict(read)
+
     def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
         """Return those of *held* that the requester may deregister; note the others as refused, with their owners."""
         ours = []
@@ -231,9 +237,11 @@ class _Run:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
     def _read_after(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
-        """Return what `_look` returns. Something was sent already, so an error becomes an outcome."""
+        """Return what of *held* may still be deregistered. Something was sent already, so an error becomes an outcome."""
         try:
-            return self._read_again(map(volumes.key_of, held))
+            left = self._read_again(map(volumes.key_of, held))
+            self._read_owners(map(volumes.key_of, left))
+            return self._ours(left)
         except (errors.NomadApiError, errors.AwsError) as error:
             for volume in held:
                 self._note(volumes.key_of(volume), "failed", str(error))

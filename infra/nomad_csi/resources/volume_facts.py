@@ -4,6 +4,7 @@ The facts about the volume of a custom resource (`volume.facts`), read when a de
 No rule stands here: which facts lead to what is `volume.decide`. Each fact sends its requests once.
 """
 
+import abc
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -30,7 +31,7 @@ from nomad_csi.volume import decide, facts
 _Refusals = Mapping[decide.Refusal, Callable[[], errors.RefusedError]]
 
 
-class _Volume:
+class _Volume(abc.ABC):
     """The facts that a wanted and a removed volume share."""
 
     def __init__(
@@ -41,6 +42,8 @@ class _Volume:
         self._is_new = recorded is None
         self._recorded: Mapping[str, Any] = recorded or {}
         self.name = volume_properties.key_of(inputs)
+        self.unchecked: list[str] = []
+        """The checks of `fitness` that could not be made."""
 
     @side_by_side.read_once
     def cluster(self) -> facts.Cluster:
@@ -97,6 +100,41 @@ class _Volume:
     def _of_owner(self) -> errors.RefusedError:
         return owner_record_upkeep.refusal(self._key, self._owner.owners[self._key], self._requester)
 
+    def _of_fitness(self) -> errors.RefusedError:
+        reasons = "; ".join(self._problems)
+        return errors.RefusedError(f"{self.name} stays as it is, because its replacement would not work: {reasons}")
+
+    @property
+    @abc.abstractmethod
+    def _problems(self) -> tuple[str, ...]:
+        """Why the desired registration, or the replacement, would not work; fills `unchecked`."""
+
+    @property
+    def fitness(self) -> facts.Fitness:
+        """Whether the desired registration, or the replacement, would work."""
+        if self._problems:
+            return "unfit"
+        return "not known" if self.unchecked else "fit"
+
+    @abc.abstractmethod
+    def decision(self) -> decide.Decision:
+        """Return what is done, or why nothing is."""
+
+    def permitted(self) -> decide.Decision:
+        """Return what is done. Raises `errors.RefusedError` with the reason where nothing is."""
+        decision = self.decision()
+        if decision.refusal is not None:
+            raise self.refused(decision.refusal)
+        return decision
+
+    def refused(self, reason: decide.Refusal) -> errors.RefusedError:
+        """Return the error for *reason*, with the values and the way out."""
+        return self._sentences()[reason]()
+
+    @abc.abstractmethod
+    def _sentences(self) -> _Refusals:
+        """Return the error of each reason."""
+
 
 class WantedVolume(_Volume):
     """A volume that the program declares with checked inputs *news*; implements `facts.Presence`."""
@@ -123,7 +161,6 @@ class WantedVolume(_Volume):
         self._in_preview = in_preview
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        self.unchecked: list[str] = []
         self.hold = volume_ownership.Hold() if is_label_enough else volume_ownership.next_hold(news, self._recorded)
 
     @property
@@ -289,27 +326,12 @@ class WantedVolume(_Volume):
         )
         return (*((hidden,) if hidden else ()), *found)
 
-    @property
-    def fitness(self) -> facts.Fitness:
-        """Whether the desired registration would work."""
-        if self._problems:
-            return "unfit"
-        return "not known" if self.unchecked else "fit"
-
     def decision(self) -> decide.Decision:
         """Return what is done, or why nothing is."""
         return decide.decide_presence(self)
 
-    def permitted(self) -> decide.Decision:
-        """Return what is done. Raises `errors.RefusedError` with the reason where nothing is."""
-        decision = self.decision()
-        if decision.refusal is not None:
-            raise self.refused(decision.refusal)
-        return decision
-
-    def refused(self, reason: decide.Refusal) -> errors.RefusedError:
-        """Return the error for *reason*, with the values and the way out."""
-        sentences: _Refusals = {
+    def _sentences(self) -> _Refusals:
+        return {
             "other cluster": self._of_cluster,
             "lost cluster": self._of_cluster,
             "foreign": self._of_owner,
@@ -324,7 +346,6 @@ class WantedVolume(_Volume):
             "changed meanwhile": self._of_drift,
             "impossible": self._of_impossible,
         }
-        return sentences[reason]()
 
     def _of_secrets(self) -> errors.RefusedError:
         found = secret_safety.refusal(self._context.client, self.name, self._with_secrets)
@@ -334,10 +355,6 @@ class WantedVolume(_Volume):
     def _of_storage(self) -> errors.RefusedError:
         reasons = "; ".join(map(str, self._storage_problems[0]))
         return errors.RefusedError(f"volume {self.name} would be registered for unusable storage: {reasons}")
-
-    def _of_fitness(self) -> errors.RefusedError:
-        reasons = "; ".join(self._problems)
-        return errors.RefusedError(f"{self.name} stays as it is, because its replacement would not work: {reasons}")
 
     def _of_taken(self) -> errors.RefusedError:
         assert self.found is not None  # noqa: S101  # the decision has compared it
@@ -391,10 +408,16 @@ class RemovedVolume(_Volume):
     ) -> None:
         """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
         super().__init__(context, recorded, recorded)
+        self._replaced_by = replaced_by
         self._wanted = replaced_by or context.operation.declared(declared.token, context.urn)
         self._declared = declared
         self._in_preview = in_preview
-        self.unchecked: list[str] = []
+
+    def again(self) -> "RemovedVolume":
+        """Return the same volume, with nothing read yet."""
+        return RemovedVolume(
+            self._context, self._declared, self._recorded, replaced_by=self._replaced_by, in_preview=self._in_preview
+        )
 
     @property
     def is_replaced(self) -> bool:
@@ -462,23 +485,12 @@ class RemovedVolume(_Volume):
         refusal = new.decision().refusal
         return (*found, str(new.refused(refusal))) if refusal is not None else found
 
-    @property
-    def fitness(self) -> facts.Fitness:
-        """Whether the replacement would work."""
-        if self._problems:
-            return "unfit"
-        return "not known" if self.unchecked else "fit"
+    def decision(self) -> decide.Decision:
+        """Return what is done, or why nothing is."""
+        return decide.decide_removal(self)
 
-    def permitted(self) -> decide.Decision:
-        """Return what is done. Raises `errors.RefusedError` with the reason where nothing is."""
-        decision = decide.decide_removal(self)
-        if decision.refusal is not None:
-            raise self.refused(decision.refusal)
-        return decision
-
-    def refused(self, reason: decide.Refusal) -> errors.RefusedError:
-        """Return the error for *reason*, with the values and the way out."""
-        sentences: _Refusals = {
+    def _sentences(self) -> _Refusals:
+        return {
             "other cluster": self._of_cluster,
             "lost cluster": self._of_cluster,
             "foreign": self._of_owner,
@@ -493,7 +505,6 @@ class RemovedVolume(_Volume):
             "dependents": self._of_dependents,
             "unfit": self._of_fitness,
         }
-        return sentences[reason]()
 
     def _of_renamed(self) -> errors.RefusedError:
         return errors.RefusedError(f"volume {self.name} {stack_identity.other_stack(self._context, self._recorded)}")
@@ -517,10 +528,6 @@ class RemovedVolume(_Volume):
             f"volume {self.name} is not removed: {where} goes with it, and {', '.join(self._dependents)} would lose "
             f"their data in it; keep {self.name}, or move that data first; nothing was changed"
         )
-
-    def _of_fitness(self) -> errors.RefusedError:
-        reasons = "; ".join(self._problems)
-        return errors.RefusedError(f"{self.name} stays as it is, because its replacement would not work: {reasons}")
 
 
 def stands_for_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> str:

@@ -153,7 +153,7 @@ def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recor
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    ``False``: another resource holds it, and nothing was changed. Raises `errors.RefusedError` where the decision is
+    After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises `errors.RefusedError` where the decision is
     that nothing is done, and what `wait_until_free` does.
     """
     decision = removed.permitted()
@@ -164,9 +164,11 @@ def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recor
         return False
     warn_unchecked(context, removed)
     if "deregister" in decision.steps and removed.found is not None:
-        free = wait_until_free(context, removed.found, recorded)
-        if free is not None and "delete storage" not in decision.steps:
-            deregistration.deregister_free(context.client, free)
+        if removed.claims == "ending":
+            wait_until_free(context, removed.found, recorded)
+            return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
+        if "delete storage" not in decision.steps:
+            deregistration.deregister_free(context.client, removed.found)
     if "delete storage" not in decision.steps:
         volume_ownership.unmark(context, recorded)
     return True
