@@ -47,6 +47,31 @@ def test_equal_and_contained_storage_for_each_pair(one, other):
         assert left.contains(right) is (other in CONTAINS.get(one, {one})), (first, second)
 
 
+RELATED = {
+    "same": lambda ours, theirs: ours == theirs,
+    "around": lambda ours, theirs: ours != theirs and theirs.contains(ours),
+    "within": lambda ours, theirs: ours != theirs and ours.contains(theirs),
+}
+
+
+@pytest.mark.parametrize("relation", RELATED)
+def test_index_finds_what_contains_says(relation):
+    """Every spelling is looked for among all others."""
+    spellings = [each for group in SAME.values() for each in group]
+    index = storage_identity.Index()
+    for spelling in spellings:
+        index.add([storage_identity.identify(spelling)], spelling)
+
+    for ours in spellings:
+        wanted = storage_identity.identify(ours)
+        expected = [item for item in spellings if RELATED[relation](wanted, storage_identity.identify(item))]
+
+        assert sorted(index.find([wanted], relation)) == sorted(expected), ours
+        for other in spellings:
+            theirs = [storage_identity.identify(other)]
+            assert storage_identity.is_related([wanted], theirs, relation) is (other in expected), (ours, other)
+
+
 @pytest.mark.parametrize("external_id", [each for group in SAME.values() for each in group])
 def test_kind_of_storage(external_id):
     """Only EBS volumes and EFS have AWS behind them."""

@@ -235,6 +235,25 @@ def test_rejects_one_folder_of_a_file_system_in_two_spellings(document, one, oth
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "has"),
+    [
+        (("fs-01234567", SINGLE), ("fs-01234567:/a", MULTI), "has the storage that contains it"),
+        (("fs-01234567:/a", MULTI), ("fs-01234567", SINGLE), "has a part of it"),
+        (("fs-01234567", MULTI), ("fs-01234567:/a", SINGLE), ""),
+    ],
+)
+def test_rejects_a_part_of_storage_that_one_client_has_for_itself(document, one, other, has):
+    """A part of a file system that several nodes mount may have one client."""
+    for name, (external_id, mode) in (("a", one), ("b", other)):
+        document["volumes"].append(existing(name, external_id, "aws-efs0") | {"capabilities": [mode]})
+
+    place = "volumes[3].existing.external_id: expected an external id of its own: volumes[2]"
+    assert [problem.partition(" already, got")[0] for problem in problems(document)] == (
+        [f"{place} {has}"] if has else []
+    )
+
+
 @pytest.mark.parametrize(("folder", "count"), [("/export", 1), ("/other", 0)])
 def test_rejects_one_nfs_share_under_two_external_ids(document, folder, count):
     """The context decides what csi-driver-nfs mounts, whatever the id."""

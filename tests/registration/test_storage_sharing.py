@@ -105,6 +105,33 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
     assert sent(scripted) == []
 
 
+WHOLE = "fs-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "reason"),
+    [
+        ((WHOLE, SINGLE), (f"{WHOLE}:/a", SINGLE), f"{WHOLE}:/a is a part of the storage of bank/first: bank/first is"),
+        ((WHOLE, SINGLE), (SYSTEM, MULTI), f"{SYSTEM} is a part of the storage of bank/first: bank/first is {SINGLE}"),
+        ((f"{WHOLE}:/a", MULTI), (WHOLE, SINGLE), f"{WHOLE} contains the storage of bank/first: prod/second is"),
+        ((SYSTEM, SINGLE), (WHOLE, SINGLE), f"{WHOLE} contains the storage of bank/first: prod/second is {SINGLE}"),
+        ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/a/b", MULTI), f"{WHOLE}:/a/b is a part of the storage of bank/first"),
+        ((WHOLE, MULTI), (f"{WHOLE}:/a", SINGLE), ""),
+        ((f"{WHOLE}:/a", SINGLE), (WHOLE, MULTI), ""),
+        ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/b", SINGLE), ""),
+        ((f"{WHOLE}:/a", SINGLE), (SYSTEM, SINGLE), ""),
+    ],
+)
+def test_storage_that_contains_the_other_is_of_one_client_only_without_it(context, cluster, held, wanted, reason):
+    """Whoever has all of it as the single client would write beside the user of a part."""
+    cluster(*held)
+
+    found = sharing_refusal.reason(context, inputs(*wanted))
+
+    assert found.startswith(reason)
+    assert bool(found) is bool(reason)
+
+
 def test_file_system_for_several_nodes_is_shared_where_the_spec_says_so(context, cluster):
     """Both may be claimed by several clients anyway."""
     scripted = cluster(SYSTEM, MULTI)

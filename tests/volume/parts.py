@@ -164,7 +164,7 @@ class Parts:
             common |= {"plugin_id": clusters.EFS, "driver": "aws-efs", "external_id": f"{self._system}:{path}"}
             common |= {
                 "protect": False,
-                "capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
+                "capabilities": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}],
             }
         else:
             kind = "CsiVolume"

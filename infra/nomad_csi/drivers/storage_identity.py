@@ -8,9 +8,10 @@ the path joined to ``/``); the drivers' context keys: ``external_id.located_by``
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Generic, Literal, TypeVar
 
 from nomad_csi.spec import driver as drivers
 
@@ -56,6 +57,49 @@ class StorageIdentity:
         if self.access_point:
             return self.access_point == other.access_point
         return not other.access_point and other.path[: len(self.path)] == self.path
+
+    def around(self) -> Iterator["StorageIdentity"]:
+        """Yield what contains this data and more: the folders above it, and the whole container."""
+        if not self.is_whole:
+            for length in range(len(self.path)):
+                yield StorageIdentity(container=self.container, path=self.path[:length])
+        if self.access_point:
+            yield StorageIdentity(container=self.container)
+
+
+Item = TypeVar("Item", bound=Hashable)
+Relation = Literal["same", "around", "within"]
+"""``same`` data; the storage that is ``around`` it and contains it; a part ``within`` it."""
+
+
+class Index(Generic[Item]):
+    """Items by the storage that they refer to. A file system with ten thousand access points costs no more."""
+
+    def __init__(self) -> None:
+        self._same: dict[StorageIdentity, dict[Item, None]] = {}
+        self._within: dict[StorageIdentity, dict[Item, None]] = {}
+
+    def add(self, storage: Iterable[StorageIdentity], item: Item) -> None:
+        """Add *item*, which refers to *storage*."""
+        for identity in storage:
+            self._same.setdefault(identity, {})[item] = None
+            for outer in identity.around():
+                self._within.setdefault(outer, {})[item] = None
+
+    def find(self, storage: Iterable[StorageIdentity], relation: Relation) -> tuple[Item, ...]:
+        """Return the items whose storage has this *relation* to *storage*, each once."""
+        wanted = tuple(storage)
+        if relation == "around":
+            wanted = tuple(outer for identity in wanted for outer in identity.around())
+        items = self._within if relation == "within" else self._same
+        return tuple(dict.fromkeys(item for identity in wanted for item in items.get(identity, ())))
+
+
+def is_related(ours: Iterable[StorageIdentity], theirs: Iterable[StorageIdentity], relation: Relation) -> bool:
+    """Return whether *theirs* has this *relation* to *ours*."""
+    index: Index[None] = Index()
+    index.add(theirs, None)
+    return bool(index.find(ours, relation))
 
 
 def identify(external_id: str) -> StorageIdentity:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from nomad_csi.drivers import storage_identity
 from nomad_csi.spec import encrypted
 
 IS_OWN = {"is_own": True}
@@ -175,13 +176,21 @@ class StorageUser:
     """Whether the spec allows other volumes to refer to it."""
 
 
-def sharing_refusal(wanted: StorageUser, other: StorageUser) -> str:
-    """Return why *wanted* may not refer to the storage of *other*, as a fix; empty where it may."""
-    for user in (wanted, other):
+def sharing_refusal(wanted: StorageUser, other: StorageUser, relation: storage_identity.Relation = "same") -> str:
+    """
+    Return why *wanted* may not refer to its storage beside *other*, as a fix; empty where it may.
+
+    *relation* is that of the storage of *other*. Where one contains the other, the single client is the one that has
+    all of it: a part is written by whoever mounts what is around it, as its administrator means.
+    """
+    users = {"same": (wanted, other), "around": (other,), "within": (wanted,)}[relation]
+    for user in users:
         single = next((mode for mode in user.access_modes if mode.startswith(SINGLE)), "")
         if single:
             return f"{user.name} is {single}, and by two ids two jobs would mount it as if they were alone"
-    return "" if wanted.shares else "set shares_storage: true on it, if both are meant to be the same data"
+    if relation != "same" or wanted.shares:
+        return ""
+    return "set shares_storage: true on it, if both are meant to be the same data"
 
 
 def is_shareable(access_modes: Iterable[str]) -> bool:

@@ -237,7 +237,7 @@ class _Run:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
     def _read_after(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
-        """Return what of *held* may still be deregistered. Something was sent already, so an error becomes an outcome."""
+        """Return those of *held* that may be deregistered now. Something was sent: an error becomes an outcome."""
         try:
             left = self._read_again(map(volumes.key_of, held))
             self._read_owners(map(volumes.key_of, left))

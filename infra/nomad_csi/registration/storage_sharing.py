@@ -6,7 +6,7 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
@@ -18,6 +18,12 @@ from nomad_csi.registration import secret_safety
 
 _Key = volumes.Key
 
+_SENTENCES: Mapping[storage_identity.Relation, str] = {
+    "same": "{storage} is registered as {other} already",
+    "around": "{storage} is a part of the storage of {other}",
+    "within": "{storage} contains the storage of {other}",
+}
+_FIX = "if it is to take the place of that one, deregister that one first"
 UNLISTED = (
     "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
 )
@@ -35,7 +41,7 @@ class Users:
         self._client = client
         self._lock = threading.Lock()
         self._listed: tuple[volumes.ListedVolume, ...] | None = None
-        self._keys: dict[storage_identity.StorageIdentity, set[_Key]] = {}
+        self._keys: storage_identity.Index[_Key] = storage_identity.Index()
         self._wanted: dict[_Key, registration.VolumeRegistration] = {}
         self._created: dict[_Key, int] = {}
         """Raft index at which each was registered."""
@@ -54,56 +60,50 @@ class Users:
         """
         key = volumes.key_of(document)
         with self._lock:
-            wanted, found = self._users(document)
-            refused = self._first_refusal(document, wanted, found - {key, replaced})
+            wanted = self._wanted_storage(document)
+            refused = self._first_refusal(document, wanted, lambda other: other not in {key, replaced})
             if not refused:
                 self._wanted[key] = document
-                self._add(wanted, key)
+                self._keys.add(wanted, key)
             return refused
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
         """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
         key = volumes.key_of(document)
         with self._lock:
-            wanted, found = self._users(document)
+            wanted = self._wanted_storage(document)
             mine = self._created.get(key, 0)
-            older = {other for other in found - {key} if self._created.get(other, mine) < mine}
-            return self._first_refusal(document, wanted, older)
+            return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
 
-    def _users(
-        self, document: registration.VolumeRegistration
-    ) -> tuple[frozenset[storage_identity.StorageIdentity], set[_Key]]:
-        """Return the identities of the storage of *document*, and the volumes that have one of them by the list."""
+    def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
+        """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
         self._list(document.namespace)
         wanted = self._identities(document.external_id, document.plugin_id, document.context)
         if len(wanted) > 1:
             self._read_contexts(document.plugin_id)
-        return wanted, {other for identity in wanted for other in self._keys.get(identity, ())}
+        return wanted
 
     def _first_refusal(
         self,
         document: registration.VolumeRegistration,
         wanted: frozenset[storage_identity.StorageIdentity],
-        others: Iterable[_Key],
+        counts: Callable[[_Key], bool],
     ) -> str:
-        return next(filter(None, self._refusals(document, wanted, sorted(others))), "")
+        """Return the first refusal because of another volume that *counts*; empty without one."""
+        return next(filter(None, self._refusals(document, wanted, counts)), "")
 
     def made(self, document: registration.VolumeRegistration) -> None:
         """Add the volume of *document*, which a plugin has just created: the list may be older."""
         with self._lock:
             if self._listed is not None:
-                self._add((storage_identity.identify(document.external_id),), volumes.key_of(document))
+                self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* has its storage already, by the list."""
         with self._lock:
             self._list(document.namespace)
             identity = storage_identity.identify(document.external_id)
-            return volumes.key_of(document) in self._keys.get(identity, ())
-
-    def _add(self, identities: Iterable[storage_identity.StorageIdentity], key: _Key) -> None:
-        for identity in identities:
-            self._keys.setdefault(identity, set()).add(key)
+            return volumes.key_of(document) in self._keys.find((identity,), "same")
 
     def _list(self, namespace: str) -> None:
         """List the volumes of all namespaces, once."""
@@ -118,7 +118,7 @@ class Users:
             self.unlisted = UNLISTED.format(namespace)
         for item in self._listed:
             key = (item.namespace, item.volume_id)
-            self._add((storage_identity.identify(item.external_id),), key)
+            self._keys.add((storage_identity.identify(item.external_id),), key)
             self._created[key] = item.create_index
 
     def _read_contexts(self, plugin_id: str) -> None:
@@ -135,7 +135,7 @@ class Users:
             if found is None:
                 self.unlisted = UNREAD.format("/".join(key))
             else:
-                self._add(self._identities(item.external_id, item.plugin_id, found.context), key)
+                self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
 
     def _identities(
         self, external_id: str, plugin_id: str, context: Mapping[str, str]
@@ -156,39 +156,43 @@ class Users:
         self,
         document: registration.VolumeRegistration,
         wanted: frozenset[storage_identity.StorageIdentity],
-        others: Iterable[_Key],
+        counts: Callable[[_Key], bool],
     ) -> Iterator[str]:
         user = _user(document)
-        for key in others:
-            other = self._other(document, wanted, key)
-            if other is None:
-                continue
-            if why := registration.sharing_refusal(user, other):
-                yield (
-                    f"{document.external_id} is registered as {other.name} already: {why}; if it is to take the place "
-                    "of that one, deregister that one first"
-                )
+        for relation, sentence in _SENTENCES.items():
+            if relation == "within" and registration.is_shareable(user.access_modes):
+                continue  # none of them can be a reason, and there may be thousands
+            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
+                other = self._other(document, wanted, key, relation)
+                if other is not None and (why := registration.sharing_refusal(user, other, relation)):
+                    yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
 
     def _other(
         self,
         document: registration.VolumeRegistration,
         wanted: frozenset[storage_identity.StorageIdentity],
         key: _Key,
+        relation: storage_identity.Relation,
     ) -> registration.StorageUser | None:
-        """Return the volume *key* as it is now; ``None`` where its storage is another one."""
+        """Return the volume *key* as it is now; ``None`` where its storage has not this *relation* to that *wanted*."""
         if key in self._wanted:
             mine = self._wanted[key]
             theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
-            return _user(mine) if self._is_same(document, wanted, mine.plugin_id, theirs) else None
+            return (
+                _user(mine)
+                if self._is_related(document, mine.plugin_id, storage_identity.is_related(wanted, theirs, relation))
+                else None
+            )
         listed = secret_safety.listed(self._client, *key)
         if listed is None:
             return None
         theirs = frozenset((storage_identity.identify(listed.external_id),))
-        if len(wanted) == 1 and wanted.isdisjoint(theirs):
+        if len(wanted) == 1 and not storage_identity.is_related(wanted, theirs, relation):
             return None
         found = self._read(key)
         theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
-        if not self._is_same(document, wanted, listed.plugin_id, theirs):
+        is_related = storage_identity.is_related(wanted, theirs, relation)
+        if not self._is_related(document, listed.plugin_id, is_related):
             return None
         modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
         return registration.StorageUser(name="/".join(key), access_modes=modes)
@@ -204,18 +208,10 @@ class Users:
                 raise
             return None
 
-    def _is_same(
-        self,
-        document: registration.VolumeRegistration,
-        wanted: frozenset[storage_identity.StorageIdentity],
-        plugin_id: str,
-        theirs: frozenset[storage_identity.StorageIdentity],
-    ) -> bool:
-        """Return whether the other storage is the same: by its identities, and of another plugin also by the driver."""
-        if wanted.isdisjoint(theirs):
-            return False
-        if plugin_id == document.plugin_id:
-            return True
+    def _is_related(self, document: registration.VolumeRegistration, plugin_id: str, is_related: bool) -> bool:
+        """Return whether the identities that are related are of one driver: the names of another may be equal."""
+        if not is_related or plugin_id == document.plugin_id:
+            return is_related
         ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
         return ours is None or other is None or ours == other
 

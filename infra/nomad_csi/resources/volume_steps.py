@@ -153,8 +153,8 @@ def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recor
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises `errors.RefusedError` where the decision is
-    that nothing is done, and what `wait_until_free` does.
+    After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
+    `errors.RefusedError` where the decision is that nothing is done, and what `wait_until_free` does.
     """
     decision = removed.permitted()
     if "held elsewhere" in decision.remarks:

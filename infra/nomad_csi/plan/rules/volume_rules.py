@@ -1,6 +1,7 @@
 """Rules between a volume of the spec, its driver and its plugin, and between volumes."""
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.drivers import arguments, storage_identity
@@ -56,13 +57,21 @@ def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, 
     yield from taken.check_moved()
 
 
+_RELATIONS: Mapping[storage_identity.Relation, str] = {
+    "same": "has it",
+    "around": "has the storage that contains it",
+    "within": "has a part of it",
+}
+"""What another volume has, whose storage is in this relation."""
+
+
 class UsedIds:
     """Ids and storage in use, collected volume by volume."""
 
     def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
         self._drivers = drivers
         self._ids: dict[str, dict[str, str]] = {}
-        self._storage: dict[str, dict[storage_identity.StorageIdentity, registration.StorageUser]] = {}
+        self._storage: dict[str, storage_identity.Index[registration.StorageUser]] = {}
         self._moved: dict[str, spec.VolumeSpec] = {}
 
     def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
@@ -77,16 +86,21 @@ class UsedIds:
         if driver is None:
             return
         where, given, identities = _identities(volume, driver)
-        users = self._storage.setdefault(driver.provider, {})
+        users = self._storage.setdefault(driver.provider, storage_identity.Index())
         wanted = registration.StorageUser(
             name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage
         )
-        others = dict.fromkeys(users.setdefault(identity, wanted) for identity in identities)
-        for other in others:
-            if other is not wanted and (fix := registration.sharing_refusal(wanted, other)):
-                kind = "an external id" if volume.existing else "a folder"
-                allowed = f"{kind} of its own: {other.name} has it already"
+        kind = "an external id" if volume.existing else "a folder"
+        for relation, has in _RELATIONS.items():
+            fixes = (
+                (other.name, fix)
+                for other in users.find(identities, relation)
+                if (fix := registration.sharing_refusal(wanted, other, relation))
+            )
+            for name, fix in itertools.islice(fixes, 1):
+                allowed = f"{kind} of its own: {name} {has} already"
                 yield Problem(path=f"{path}.{where}", got=repr(given), allowed=allowed, fix=fix)
+        users.add(identities, wanted)
 
     def check_moved(self) -> Iterator[Problem]:
         """Yield the problems of former ids: one is in use by a volume, or named by two volumes."""
