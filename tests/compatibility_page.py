@@ -34,7 +34,12 @@ def differences():
 def faults():
     """Return the table of the faults that `nomad-csi doctor` reports."""
     rows = (
-        _row(f"[`{fault.code}`](doctor.md)", " and ".join(gate.sides), _since(gate.fixed_in), fault.explanation)
+        _row(
+            f"[`{fault.code}`](findings.md#{fault.code})",
+            " and ".join(gate.sides),
+            _since(gate.fixed_in),
+            fault.explanation,
+        )
         for fault, gate in version_gates.gates()
     )
     return [_row("code", "on", "repaired in", "what comes of it"), "|---|---|---|---|", *rows]

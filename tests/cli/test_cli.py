@@ -120,14 +120,13 @@ def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, prog
     [
         (
             ["lint", "--explain", "legacy-mode"],
-            "there is no code 'legacy-mode'; the nearest is 'legacy-modes'; `nomad-csi lint --docs` lists all",
+            "there is no code 'legacy-mode'; the nearest is 'legacy-modes'",
         ),
         (
             ["doctor", "--explain", "nomad-unmounts-in-us"],
-            "there is no code 'nomad-unmounts-in-us'; the nearest is 'nomad-unmounts-in-use'; "
-            "`nomad-csi doctor --docs` lists all",
+            "there is no code 'nomad-unmounts-in-us'; the nearest is 'nomad-unmounts-in-use'",
         ),
-        (["lint", "--explain", "nonsense"], "there is no code 'nonsense'; `nomad-csi lint --docs` lists all"),
+        (["lint", "--explain", "nonsense"], "there is no code 'nonsense'"),
     ],
 )
 def test_an_unknown_code_is_answered_by_the_nearest(words, said, capsys):

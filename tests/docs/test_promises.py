@@ -2,19 +2,14 @@
 
 import pytest
 
-from tests import promises_page
+from tests.pages import promises
 
-PROMISES = promises_page.promises()
-
-
-def test_page_is_made_from_the_data():
-    """`python -m tests.promises_page` writes it again."""
-    assert promises_page.PAGE.read_text(encoding="utf-8") == promises_page.written()
+PROMISES = promises.promises()
 
 
 def test_every_promise_is_in_a_group():
     """And none is made twice."""
-    assert {item["group"] for item in PROMISES} == set(promises_page.GROUPS)
+    assert {item["group"] for item in PROMISES} == set(promises.GROUPS)
     assert len({item["says"] for item in PROMISES}) == len(PROMISES)
 
 
@@ -23,5 +18,5 @@ def test_page_that_is_linked_says_it(item):
     """In these words; whoever takes them back takes the promise back."""
     _, _, anchor = item["page"].partition("#")
 
-    assert item["words"] in promises_page.text_of(item["page"])
-    assert not anchor or anchor in promises_page.anchors_of(item["page"])
+    assert item["words"] in promises.text_of(item["page"])
+    assert not anchor or anchor in promises.anchors_of(item["page"])

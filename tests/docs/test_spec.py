@@ -10,22 +10,10 @@ import yaml
 from nomad_csi import cli, errors
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.spec import draft, reference, schema
+from nomad_csi.spec import draft, schema
 from tests.page_examples import EXAMPLES
 
 PAGE = Path(__file__).parents[2] / "docs/reference/spec.md"
-
-
-def test_page_is_made_from_the_models():
-    """Whoever changes a model makes the page anew."""
-    assert PAGE.read_text() == reference.page().rstrip("\n") + "\n"
-
-
-def test_command_prints_the_page(capsys):
-    """What goes into docs/reference/spec.md."""
-    assert cli.main(["schema", "--docs"]) == 0
-
-    assert capsys.readouterr().out == PAGE.read_text()
 
 
 def test_command_prints_the_schema(capsys):
@@ -49,20 +37,22 @@ def test_every_key_has_a_meaning():
         "| `id` | text | required | Allowed: at most 63 letters",
         "| `size_gib` | whole number | required |",
         "| `protect` | true or false | `true` |",
-        "| `kms_key_arn` | text | absent |",
+        "| `kms_key_arn` | text | - |",
     ],
 )
 def test_table_says_what_is_required_and_what_a_default_is(row):
     """In words that stand here, not made by what makes the page."""
-    assert [line for line in reference.page().splitlines() if line.startswith(row)] != []
+    assert [line for line in PAGE.read_text().splitlines() if line.startswith(row)] != []
 
 
 def test_every_link_has_a_table():
     """Types that are tables are on the page."""
     text = PAGE.read_text()
-    headings = {f"#{heading.lower()}" for heading in re.findall(r"^### (\w+)$", text, re.MULTILINE)}
+    headings = {f"#{re.sub('[^a-z_]', '', heading)}" for heading in re.findall(r"^### `(.+)`$", text, re.MULTILINE)}
+    links = set(re.findall(r"\]\((#[a-z_]+)\)", text))
 
-    assert set(re.findall(r"\]\((#[a-z]+)\)", text)) <= headings
+    assert len(links) > 30
+    assert links <= headings
 
 
 def test_keys_of_sets_and_classes_are_in_the_schema():

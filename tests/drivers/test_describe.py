@@ -2,43 +2,29 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
 from nomad_csi.drivers import catalogue, describe, facts, model
 from nomad_csi.plan import storage
+from tests.pages import drivers as pages
 
 DRIVERS = tuple(catalogue.DRIVERS.values())
 UNUSABLE = tuple(catalogue.UNUSABLE.values())
 EBS = catalogue.DRIVERS["aws-ebs"]
 EFS = catalogue.DRIVERS["aws-efs"]
-PAGE = Path(__file__).parents[2] / "docs/reference/drivers.md"
-
-
-def test_page_of_the_documentation_is_that_of_the_catalogue():
-    """Whoever changes a row writes the page again: nomad-csi drivers --docs > docs/reference/drivers.md."""
-    assert PAGE.read_text(encoding="utf-8") == describe.page(DRIVERS, UNUSABLE)
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 def test_page_has_a_whole_spec_of_each_driver(driver):
     """It is planned as it stands there: a plugin with its configuration, and a volume."""
-    [text] = re.findall(r"^```yaml\n(.*?)^```$", describe.page([driver]), re.MULTILINE | re.DOTALL)
+    [text] = re.findall(r"^```yaml\n(.*?)^```$", pages.pages()[driver.name], re.MULTILINE | re.DOTALL)
 
     plan = storage.plan_document(yaml.safe_load(text))
 
     assert [plugin.driver for plugin in plan.plugins] == [driver.name]
     assert len(plan.volumes) == 1
-
-
-def test_page_says_first_that_it_is_generated():
-    """Nobody edits it by hand without having been told."""
-    first = describe.page(DRIVERS).partition("\n")[0]
-
-    assert "Generated" in first
-    assert "nomad-csi drivers --docs > docs/reference/drivers.md" in first
 
 
 def test_list_has_a_row_for_each_driver():
@@ -64,10 +50,9 @@ def test_roles_that_are_verified_differently_are_told_apart():
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
-@pytest.mark.parametrize("write", [describe.as_text, lambda driver: describe.page([driver])], ids=["text", "page"])
-def test_nothing_of_a_row_is_left_out(driver, write):
+def test_nothing_of_a_row_is_left_out(driver):
     """Every fact, issue, source and open question is told."""
-    told = " ".join(write(driver).replace("\n  - ", " ").split())
+    told = " ".join(describe.as_text(driver).replace("\n  - ", " ").split())
 
     wanted = [driver.image, driver.minimum_nomad, f"{driver.health_timeout_s} s", driver.external_id.allowed]
     wanted += [driver.topology_key or "none: volumes are not bound to a zone", driver.modes_advice, *driver.sources]
@@ -89,11 +74,10 @@ def test_text_fits_a_terminal(driver):
     assert [line for line in lines if line != line.rstrip()] == []
 
 
-@pytest.mark.parametrize("write", [describe.as_text, lambda row: describe.page([], [row])], ids=["text", "page"])
 @pytest.mark.parametrize("row", UNUSABLE, ids=lambda row: row.name)
-def test_driver_that_cannot_run_is_explained(row, write):
+def test_driver_that_cannot_run_is_explained(row):
     """The reason and what to use, in words."""
-    told = " ".join(write(row).split())
+    told = " ".join(describe.as_text(row).split())
 
     assert [text for text in (row.name, row.title, row.reason, row.instead, row.source) if text not in told] == []
 

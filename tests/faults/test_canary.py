@@ -54,10 +54,10 @@ CASES = {
         "controller validate --volume-id v0 --endpoint /nowhere/csi.sock --secrets PLAIN --show-request",
     ],
     "plugin": ["status --project PLACE"],
-    "schema": ["", "--docs"],
+    "schema": [""],
     "acl-policy": ["", "plan register --spec SPEC"],
     "eject": ["--out OUT --project PLACE --stack prod --dry-run"],
-    "drivers": ["show aws-efs", "--docs", "--json"],
+    "drivers": ["show aws-efs", "--json"],
     "sandbox": ["status"],
 }
 """Words of each command; those in capitals stand for files with the canary in them, and for folders."""

@@ -1,28 +1,19 @@
 """Findings as text, on one line and as JSON, and the registry in words."""
 
 import dataclasses
-import re
-from pathlib import Path
 
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.cli.common import options
 from nomad_csi.findings import Finding, finding, printing, registry
 
-DOCS = Path(__file__).parents[2] / "docs"
 WHOLE = dataclasses.replace(
     finding("storage-missing", "volume default/mysql", expected="vol-1", found="none", external_ids=("vol-1",)),
     file="a.hcl",
     line=5,
     found_by="claims",
 )
-PAGES = {
-    "lint": "reference/lint.md",
-    "doctor": "reference/doctor.md",
-    "verify": "explain/verify.md",
-    "claims": "howto/claims.md",
-    "probe": "reference/csi.md",
-}
 
 
 def test_text():
@@ -70,27 +61,7 @@ def test_json(keys, expected):
     assert printing.as_json([WHOLE], keys) == [head | expected]
 
 
-@pytest.mark.parametrize(("command", "page"), PAGES.items())
-def test_pages_have_all_findings_as_the_registry_says_them(command, page, capsys):
-    """Whoever changes a row writes the page again, with the command that stands in it."""
-    assert cli.main([command, "--docs"]) == 0
-
-    printed = capsys.readouterr().out
-    text = (DOCS / page).read_text(encoding="utf-8")
-    assert text == printed or text.endswith(f"`nomad-csi {command} --docs`: edit that, not this. -->\n\n{printed}")
-    assert set(re.findall(r"^#+ `([a-z0-9-]+)`", printed, re.MULTILINE)) == {
-        code for code, row in registry.codes().items() if command in row.commands
-    }
-
-
-def test_every_code_is_on_a_page():
-    """But for what the report alone finds, and the registration shares with the verification."""
-    left = {code for code, row in registry.codes().items() if not set(row.commands) & set(PAGES)}
-
-    assert left == {"smoke-failed"}
-
-
-@pytest.mark.parametrize("command", PAGES)
+@pytest.mark.parametrize("command", options.EXPLAINING)
 def test_any_code_is_explained_by_each_command(command, capsys):
     """Somebody who reads a report need not know which command found it."""
     assert cli.main([command, "--explain", "claim-ended"]) == 0

@@ -28,7 +28,7 @@ SECTIONS = {
         "lint": "check job files, volume files and IAM policies",
         "snippet": "print the blocks by which a job uses a volume of a spec",
         "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
-        "schema": "print the JSON schema of a spec for editors, or the page that explains every key",
+        "schema": "print the JSON schema of a spec for editors",
         "drivers": "show requirements, known issues and test status of the CSI drivers",
         "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
         "acl-policy": "print the least Nomad ACL policy for what a token is to run",

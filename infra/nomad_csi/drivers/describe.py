@@ -1,8 +1,7 @@
-"""The catalogue as text, as JSON values and as a page of the documentation. Pure."""
+"""The catalogue as text and as JSON values. Pure."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from importlib import resources
 from typing import Any
 
 import yaml
@@ -14,11 +13,6 @@ WIDTH = 100
 """Columns of the text."""
 
 _LABEL_WIDTH = 23
-_LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
-"""Labels of values that are literal in a job file."""
-
-_HEAD = resources.files(__package__).joinpath("page.md")
-"""The start of the page."""
 
 
 def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
@@ -50,56 +44,12 @@ def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
     return {name: _plain(value) for name, value in driver.model_dump().items()}
 
 
-def page(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> str:
-    """Return the page of the documentation, in Markdown."""
-    described, others = tuple(drivers), tuple(unusable)
-    tiers = "; ".join(f"*{name}*, {meaning}" for name, meaning in facts.TIERS.items())
-    heading, *body = rows(described, others)
-    table = [heading, tuple("---" for _ in heading), *body]
-    parts = [
-        _HEAD.read_text(encoding="utf-8").rstrip().format(tiers=tiers),
-        "\n".join(f"| {' | '.join(row)} |" for row in table),
-        *(part for driver in described for part in _chapter(driver)),
-        *(part for other in others for part in _short_chapter(other)),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _chapter(driver: model.Driver) -> Iterator[str]:
-    yield f"## {driver.title}: `{driver.name}`"
-    for section in facts.sections(driver):
-        yield f"### {driver.title}: {section.title[0].lower()}{section.title[1:]}"
-        yield "\n".join(line for fact in section.facts for line in _bullets(fact))
-    yield f"### {driver.title}: in a spec"
-    yield f"```yaml\n{_example(driver)}```"
-    yield f"Replace {driver.example.replace}."
-
-
 def _example(driver: model.Driver) -> str:
     return yaml.safe_dump(facts.example(driver), sort_keys=False, width=WIDTH)
 
 
 def _replaced(driver: model.Driver) -> facts.Fact:
     return facts.Fact(label="replace", lines=(driver.example.replace,))
-
-
-def _short_chapter(other: model.Unusable) -> Iterator[str]:
-    yield f"## {other.title}: `{other.name}` cannot run on Nomad"
-    yield "\n".join(line for fact in facts.unusable(other) for line in _bullets(fact))
-
-
-def _bullets(fact: facts.Fact) -> Iterator[str]:
-    if fact.label and len(fact.lines) == 1:
-        yield f"- **{fact.label}**: {_quoted(fact, fact.lines[0])}"
-        return
-    if fact.label:
-        yield f"- **{fact.label}**:"
-    for line in fact.lines:
-        yield f"{'  ' if fact.label else ''}- {_quoted(fact, line)}"
-
-
-def _quoted(fact: facts.Fact, line: str) -> str:
-    return f"`{line}`" if fact.label in _LITERAL else line
 
 
 def _section(section: facts.Section) -> str:

@@ -122,7 +122,7 @@ def _gate(issue: int, sides: list[Side], fixed_in: list[str], features: tuple[Fe
     return Gate(issue=issue, sides=tuple(sides), fixed_in=tuple(fixed_in), features=frozenset(features))
 
 
-# The registry as text: the output of `--explain` for one code, and the pages of the documentation.
+# A condition as text: the output of `--explain`.
 
 
 WIDTH = 100
@@ -142,31 +142,3 @@ def as_text(condition: Condition) -> str:
     for label, text in parts:
         lines += table.wrapped(f"  {label}", text, WIDTH) if text else ()
     return "\n".join(lines) + "\n"
-
-
-def page(command: str) -> str:
-    """Return the conditions of *command* in Markdown: a whole page for lint, the last part of a page for others."""
-    level = 2 if command == "lint" else 3
-    parts = [_shipped("lint.md").rstrip()] if command == "lint" else []
-    for title, conditions in codes_of_command(command).items():
-        parts.append(f"{'#' * level} {title}")
-        parts += [_entry(item, level + 1) for item in conditions]
-    return "\n\n".join(parts) + "\n"
-
-
-def _entry(condition: Condition, level: int) -> str:
-    fix = f"{condition.fix[0].upper()}{condition.fix[1:]}."
-    otherwise = f"\n- **otherwise**: {_escaped(condition.otherwise)}" if condition.otherwise else ""
-    return (
-        f"{'#' * level} `{condition.code}` ({condition.severity})\n\n{_escaped(condition.explanation)}\n\n"
-        f"- **fix**: {_escaped(fix)}\n- **source**: {_escaped(condition.source)}{otherwise}"
-    )
-
-
-def _escaped(text: str) -> str:
-    """Return *text* escaped for Markdown; text in backquotes stays unchanged."""
-    parts = text.split("`")
-    for index in range(0, len(parts), 2):
-        for character in "\\*<":
-            parts[index] = parts[index].replace(character, f"\\{character}")
-    return "`".join(parts)

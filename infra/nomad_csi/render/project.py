@@ -49,7 +49,7 @@ _IGNORED = {
 _SDK_SOURCE = "./.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi"
 """The source from which `pulumi package add` generates the SDK."""
 
-_KEYS = "`nomad-csi schema --docs` explains every key."
+_KEYS = "`nomad-csi schema` describes every key."
 _WIDTH = 100
 _MAPS = frozenset({"config", "parameters"})
 """Keys of a spec whose values have the driver's names."""

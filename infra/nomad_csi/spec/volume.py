@@ -65,7 +65,7 @@ class MountOptionsSpec(base.Model):
 
 
 class EbsSpec(base.Model):
-    """An EBS volume that Pulumi creates. Limits of each type: docs/reference/drivers.md, under AWS EBS."""
+    """An EBS volume that Pulumi creates. The page of the driver has the limits of each type."""
 
     availability_zone: base.Zone
     """Only clients in this zone can attach the volume."""

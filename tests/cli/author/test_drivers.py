@@ -39,13 +39,6 @@ def test_list_prints_the_whole_catalogue_as_json(capsys):
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
 
 
-def test_docs_prints_the_page(capsys):
-    """What goes into docs/reference/drivers.md."""
-    assert cli.main(["drivers", "--docs"]) == 0
-
-    assert capsys.readouterr().out == describe.page(catalogue.DRIVERS.values(), catalogue.UNUSABLE.values())
-
-
 def test_show_says_why_a_driver_cannot_run(capsys):
     """Who looks for S3 is told what to use."""
     assert cli.main(["drivers", "show", "aws-s3"]) == 0

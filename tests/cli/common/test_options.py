@@ -84,15 +84,6 @@ def test_findings_are_counted_by_one_option():
     assert found == {"lint", "verify", "doctor", "report", "probe"}
 
 
-def test_pages_of_reference_are_printed_by_one_option():
-    """Each says which page it is."""
-    words = {"--docs", "--codes", "--markdown"}
-    found = {typed: option for typed, option in options() if words & set(option.opts)}
-
-    assert set(found) == {"claims", "doctor", "drivers", "lint", "probe", "schema", "verify"}
-    assert all(option.opts == ["--docs"] and "docs/" in option.help for option in found.values())
-
-
 @pytest.mark.parametrize(
     ("is_strict", "code", "findings", "expected"),
     [

@@ -34,11 +34,7 @@ PRINTING = [
     pytest.param(["--help"], id="--help"),
     pytest.param(["--version"], id="--version"),
     pytest.param(["schema"], id="schema"),
-    pytest.param(["schema", "--docs"], id="schema --docs"),
     pytest.param(["drivers"], id="drivers"),
-    pytest.param(["drivers", "--docs"], id="drivers --docs"),
-    pytest.param(["doctor", "--docs"], id="doctor --docs"),
-    pytest.param(["lint", "--docs"], id="lint --docs"),
     *STALE,
 ]
 

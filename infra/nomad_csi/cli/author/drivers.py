@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nomad_csi.cli.common import command, options, output
+from nomad_csi.cli.common import command, output
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.text import table
 
@@ -13,7 +13,6 @@ NAMES = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
 
 @click.group(cls=command.Group, invoke_without_command=True)
 @command.as_json()
-@options.docs("docs/reference/drivers.md")
 @click.pass_context
 def run(ctx: click.Context, /, **_given: Any) -> int:
     """List the drivers, if no subcommand is named."""
@@ -21,11 +20,8 @@ def run(ctx: click.Context, /, **_given: Any) -> int:
     if ctx.invoked_subcommand:
         return 0
     drivers, unusable = catalogue.DRIVERS.values(), catalogue.UNUSABLE.values()
-    if arguments.docs:
-        print(describe.page(drivers, unusable), end="")
-    else:
-        whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
-        output.show(arguments, whole, table.columns(describe.rows(drivers, unusable), describe.WIDTH))
+    whole = [*map(describe.as_json, drivers), *map(describe.as_json, unusable)]
+    output.show(arguments, whole, table.columns(describe.rows(drivers, unusable), describe.WIDTH))
     return 0
 
 

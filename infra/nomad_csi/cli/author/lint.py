@@ -16,18 +16,18 @@ from nomad_csi.text import listing
 _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
 
-@command.command(either=("files", "explain", "docs"))
+@command.command(either=("files", "explain"))
 @command.argument(
     "files [FILE...]",
     "a job file, a volume file, an IAM policy, or a spec, for secrets in clear; a folder includes all *.hcl, and "
     "the IAM policies among *.json, below it",
 )
-@options.code_options("docs/reference/lint.md")
+@options.code_option()
 @command.as_json()
 @options.strict
 def run(arguments: command.Arguments) -> int:
     """Print the findings; or explain one."""
-    if options.explain(arguments, "lint"):
+    if options.explain(arguments):
         return 0
     specs = [path for path in arguments.files if path.suffix in inputs.YAML and path.is_file()]
     read, broken = load([path for path in arguments.files if path not in specs], with_policies=True)

@@ -11,32 +11,24 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, output, usage
 from nomad_csi.findings import registry
 
-# The options of commands that report findings: explain a code, and print the page of all codes of the command.
+# The option of commands that report findings: explain a code.
 
 
-WITH_PAGES = ("claims", "doctor", "lint", "probe", "verify")
-"""Commands that print all codes that they report."""
+EXPLAINING = ("claims", "doctor", "lint", "probe", "verify")
+"""Commands that have it."""
 
 
-def code_options(page: str) -> command.Declare[Any]:
-    """Return the decorator that adds both; *page* is the output of ``--docs``."""
-    text = "explain one finding, also of another command"
-    return command.together(command.option("--explain CODE", text, type=_code), docs(page))
+def code_option() -> command.Declare[Any]:
+    """Return the decorator that adds it."""
+    return command.option("--explain CODE", "explain one finding, also of another command", type=_code)
 
 
-def docs(page: str) -> command.Declare[Any]:
-    """Return the decorator that adds ``--docs``, which prints *page*, such as ``docs/reference/lint.md``."""
-    return command.option("--docs", f"print {page}, in Markdown")
-
-
-def explain(arguments: command.Arguments, name: str) -> bool:
-    """Print the requested explanation of codes of the command *name*; return whether one was requested."""
-    if arguments.docs:
-        print(registry.page(name), end="")
-    elif arguments.explain:
+def explain(arguments: command.Arguments) -> bool:
+    """Print the requested explanation of a code; return whether one was requested."""
+    if arguments.explain:
         condition = registry.codes()[arguments.explain]
         output.show(arguments, condition.as_json(), registry.as_text(condition))
-    return bool(arguments.docs or arguments.explain)
+    return bool(arguments.explain)
 
 
 @command.Typed
@@ -48,11 +40,8 @@ def _code(given: str) -> str:
     name = click.get_current_context().command.name or ""
     own = [code for code in known if name in known[code].commands]
     near = difflib.get_close_matches(given, own, n=1) or difflib.get_close_matches(given, known, n=1)
-    if near and near[0] not in own:
-        commands = known[near[0]].commands
-        name = next((each for each in commands if each in WITH_PAGES), commands[0])
     meant = f"; the nearest is {near[0]!r}" if near else ""
-    raise click.BadParameter(f"there is no code {given!r}{meant}; `nomad-csi {name} --docs` lists all")
+    raise click.BadParameter(f"there is no code {given!r}{meant}")
 
 
 @command.Typed

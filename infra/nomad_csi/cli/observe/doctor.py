@@ -22,11 +22,11 @@ from nomad_csi.text import listing
     "--fix", f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
 )
 @options.yes
-@options.code_options("all findings of the doctor, the end of docs/reference/doctor.md")
+@options.code_option()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Run the checks and print findings; fix what can be fixed, after confirmation; or explain a code."""
-    if options.explain(arguments, "doctor"):
+    if options.explain(arguments):
         return 0
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):

@@ -65,9 +65,9 @@ def _metrics_file(given: str) -> Path:
     raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
 
 
-@command.command(either=("spec", "explain", "docs"))
+@command.command(either=("spec", "explain"))
 @inputs.optional_spec()
-@options.code_options("all findings of the verification, the end of docs/explain/verify.md")
+@options.code_option()
 @inputs.stack_output
 @options.strict
 @options.seconds(
@@ -94,7 +94,7 @@ def _metrics_file(given: str) -> Path:
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Compare, and print the report, once or at intervals; or print the job, or explain a finding."""
-    if options.explain(arguments, "verify"):
+    if options.explain(arguments):
         return 0
     _check(arguments)
     if arguments.print_job:

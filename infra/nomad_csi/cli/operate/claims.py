@@ -18,7 +18,7 @@ repair = functools.partial(command.option, section="repair", needs=("repair",))
 @inputs.asked_aws_region
 @command.option("--plugin ID", "only volumes of this plugin", without={"repair": ", which names the volume"})
 @command.as_json()
-@options.code_options("all findings about claims, the end of docs/howto/claims.md")
+@options.code_option()
 @command.option(
     "--repair VOLUME",
     "free this volume (or namespace/volume) of stuck claims, step by step: wait, collect garbage, detach, forget "
@@ -36,7 +36,7 @@ repair = functools.partial(command.option, section="repair", needs=("repair",))
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Print which allocations claim each volume; or repair one volume, or explain a finding."""
-    if options.explain(arguments, "claims"):
+    if options.explain(arguments):
         return 0
     if arguments.repair:
         return _repair(arguments)

@@ -1,5 +1,5 @@
 """
-docs/explain/promises.md, from tests/mutants/promises.yaml: ``python -m tests.promises_page`` writes it again.
+The page of what the documentation promises, from ``tests/mutants/promises.yaml``.
 
 Each promise stands on a page, in the words of that page, and has a test and a change of the code by which just that
 test fails (`tests.mutants.by_hand`).
@@ -27,7 +27,6 @@ HEAD = """# What nomad-csi promises
 Each line says what holds in every release, and where it is described. A test checks it, and is itself
 checked: the code is changed so that the promise is broken, and the test has to fail (`make mutants`).
 """
-SOURCE = "<!-- Generated from tests/mutants/promises.yaml: edit that, then run `python -m tests.promises_page`. -->\n"
 
 
 def promises():
@@ -35,9 +34,9 @@ def promises():
     return by_hand.entries(by_hand.SUBJECTS["promises"])
 
 
-def text_of(page):
-    """Return the text of *page*, such as ``docs/howto/claims.md#repair``, with one space between words."""
-    return " ".join((ROOT / page.partition("#")[0]).read_text(encoding="utf-8").split())
+def text_of(name):
+    """Return the text of *name*, such as ``docs/howto/claims.md#repair``, with one space between words."""
+    return " ".join((ROOT / name.partition("#")[0]).read_text(encoding="utf-8").split())
 
 
 def anchors_of(page):
@@ -52,14 +51,10 @@ def _link(page):
     return f"[{Path(file).stem}]({path}{f'#{anchor}' if anchor else ''})"
 
 
-def written():
+def page():
     """Return the page."""
-    parts = [HEAD, SOURCE]
+    parts = [HEAD]
     for group, title in GROUPS.items():
         lines = [f"- {item['says']} ({_link(item['page'])})." for item in promises() if item["group"] == group]
         parts += [f"## {title}\n", "\n".join(lines), ""]
     return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(written(), encoding="utf-8")
