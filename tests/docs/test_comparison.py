@@ -9,7 +9,7 @@ from nomad_csi.aws import file_systems
 from nomad_csi.resources import re_registration, registration_change, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "explain/registrations.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "reference/comparison.md").read_text(encoding="utf-8")
 CODE = Path(re_registration.__file__).parent
 
 

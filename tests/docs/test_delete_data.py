@@ -1,4 +1,4 @@
-"""The commands of docs/explain/delete-and-snapshots.md work as written, its spec too, and it names every outcome."""
+"""The commands of howto/delete-data.md and howto/snapshots.md work as written, their specs too; every outcome is named."""
 
 import contextlib
 import json
@@ -28,7 +28,8 @@ from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 
-PAGE = (Path(__file__).parents[2] / "docs/explain/delete-and-snapshots.md").read_text()
+FOLDER = Path(__file__).parents[2] / "docs/howto"
+PAGE = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("delete-data.md", "snapshots.md"))
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
