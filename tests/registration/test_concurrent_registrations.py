@@ -99,7 +99,7 @@ def sending(monkeypatch):
     handed_over = []
 
     def say(answers):
-        def send(client, documents, timeouts):
+        def send(client, documents, timeouts, **_):
             handed_over.append((client, timeouts))
             yield from answers(documents)
 

@@ -115,10 +115,13 @@ def _is_ambiguous(error: errors.NomadCsiError) -> bool:
     return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
 
 
-def lost(key: volumes.Key, owner: registration_ownership.OwnerRecord) -> errors.RefusedError:
-    """Return the error for a volume that is registered as wanted, and that *owner* acquired at the same time."""
-    owned = registration_ownership.sentence(key, owner)
-    return errors.RefusedError(f"{owned} now, and was registered by this run: resolve the ownership")
+class LostError(errors.RefusedError):
+    """A volume is registered as wanted, and another stack acquired it at the same time."""
+
+    def __init__(self, key: volumes.Key, owner: registration_ownership.OwnerRecord) -> None:
+        owned = registration_ownership.sentence(key, owner)
+        super().__init__(f"{owned} now, and was registered by this run: resolve the ownership")
+        self.owner = str(owner)
 
 
 def refusal(

@@ -16,7 +16,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import sending, storage_sharing
+from nomad_csi.registration import owned, sending
 
 GATHER_S = 0.02
 """Seconds that the first one waits; it waits again where others have joined meanwhile."""
@@ -39,7 +39,7 @@ class _Waiting:
     document: registration.VolumeRegistration
     hold: registration_ownership.Hold
     is_new: bool
-    answer: futures.Future[errors.NomadApiError | errors.RefusedError | None] = field(default_factory=futures.Future)
+    answer: futures.Future[owned.Answer] = field(default_factory=futures.Future)
 
 
 class Coalescer:
@@ -123,26 +123,11 @@ class Coalescer:
                 if (key := volumes.key_of(item.document)) in taken.refused:
                     item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
             ours = [item.document for item in group if not item.answer.done()]
-            done: list[registration.VolumeRegistration] = []  # one volume may be in the group twice
-            for document, error in sending.send(client, ours, timeouts):
-                if error is None:
-                    done.append(document)
-                    continue
-                owner_record_upkeep.remove_unused(client, taken, {volumes.key_of(document): error}, requester, tell)
+            new = frozenset(volumes.key_of(item.document) for item in group if item.is_new)
+            for document, error in owned.send(
+                client, ours, taken, holds=holds, requester=requester, timeouts=timeouts, new=new
+            ):
                 answers[id(document)].set_result(error)
-            new = {id(item.document) for item in group if item.is_new}
-            late = storage_sharing.take_back_later(client, [document for document in done if id(document) in new])
-            owner_record_upkeep.remove_unused(client, taken, late, requester, tell)
-            for document in [item for item in done if volumes.key_of(item) in late]:
-                done.remove(document)
-                answers[id(document)].set_result(late[volumes.key_of(document)])
-            kept = {key: holds[key] for key in map(volumes.key_of, done)}
-            lost_to = owner_record_upkeep.confirm(client, kept, requester, tell)
-            for document in done:
-                key = volumes.key_of(document)
-                answers[id(document)].set_result(
-                    owner_record_upkeep.lost(key, lost_to[key]) if key in lost_to else None
-                )
         except BaseException as problem:
             for answer in answers.values():
                 if not answer.done():

@@ -8,6 +8,7 @@ from typing import Literal
 from nomad_csi import errors
 from nomad_csi.compare import difference, outcome
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import owner_record_upkeep
 
 # The status of a volume after an error of Nomad.
 
@@ -88,7 +89,7 @@ def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
 def outcome_of(
     key: volumes.Key,
     found: difference.Comparison,
-    answers: Mapping[volumes.Key, errors.NomadApiError | None],
+    answers: Mapping[volumes.Key, errors.NomadApiError | errors.RefusedError | None],
 ) -> RegistrationOutcome:
     """Return the outcome of a volume with the comparison *found*; *answers* are the results of what was sent."""
     namespace, volume_id = key
@@ -97,7 +98,8 @@ def outcome_of(
         status: RegistrationStatus = "refused"
         reason = "; ".join(difference.sentences(found.differences_of_kind("refused")))
     elif error is not None:
-        status, reason = STATUS_OF_KIND[error.kind], str(error)
+        status = "refused" if isinstance(error, errors.RefusedError) else STATUS_OF_KIND[error.kind]
+        reason = str(error)
     else:
         status, reason = _done(found, is_sent=key in answers), ""
     return RegistrationOutcome(
@@ -108,6 +110,7 @@ def outcome_of(
         changes=difference.sentences(found.differences_of_kind("changes")),
         ignored=difference.sentences(found.differences_of_kind("ignored")),
         not_comparable=found.hidden,
+        owner=error.owner if isinstance(error, owner_record_upkeep.LostError) else "",
     )
 
 

@@ -12,10 +12,10 @@ from typing import TypeVar
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
 from nomad_csi.nomad import namespaces, volumes
-from nomad_csi.ownership import owner_record_upkeep, registration_ownership
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import outcomes as registration_outcomes
-from nomad_csi.registration import secret_safety, sending, storage_sharing
+from nomad_csi.registration import owned, secret_safety, sending, storage_sharing
 from nomad_csi.text import listing
 
 # Unknown namespaces, refused before anything is sent.
@@ -124,35 +124,21 @@ def register(
     taken = _acquire(client, seen, requester, timeouts, is_dry_run=is_dry_run)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
     if is_dry_run:
-        sent = {volumes.key_of(document): None for document in to_send}
+        sent: dict[volumes.Key, owned.Answer] = {volumes.key_of(document): None for document in to_send}
         return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
-    answers = {volumes.key_of(document): error for document, error in sending.send(client, to_send, timeouts, new=new)}
-    arrived = [key for key, error in answers.items() if error is None and key in new]
-    late = storage_sharing.take_back_later(client, [seen[key][0] for key in arrived])
-    owner_record_upkeep.remove_unused(client, taken, {**answers, **late}, requester, tell)
-    done = registration_ownership.objects_without_nonce(
-        key for key, error in answers.items() if error is None and key not in late
-    )
-    lost_to = owner_record_upkeep.confirm(client, done, requester, tell)
-    lost = {
+    holds = registration_ownership.objects_without_nonce(map(volumes.key_of, to_send))
+    sent_now = owned.send(client, to_send, taken, holds=holds, requester=requester, timeouts=timeouts, new=new)
+    answers = {volumes.key_of(document): answer for document, answer in sent_now}
+    taken_meanwhile = {
         key: wanted[key]
         for key in new
         if _TAKEN in getattr(answers.get(key), "message", "")
         and not (wanted[key].secrets and secret_safety.risk(client))
     }
     with contextlib.suppress(errors.NomadApiError):  # then Nomad's own message is the reason
-        seen |= _looked(client, lost, timeouts)
+        seen |= _looked(client, taken_meanwhile, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
-    for key, owner in lost_to.items():
-        outcomes[key] = dataclasses.replace(
-            registration_outcomes.owned_outcome(key, str(owner)), reason=str(owner_record_upkeep.lost(key, owner))
-        )
-    for key, error in late.items():
-        namespace, volume_id = key
-        outcomes[key] = registration_outcomes.RegistrationOutcome(
-            namespace=namespace, volume_id=volume_id, status="refused", reason=str(error)
-        )
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=adopted)
@@ -163,7 +149,7 @@ def _outcome(
     key: volumes.Key,
     found: difference.Comparison,
     taken: registration_ownership.AcquiredVolumes,
-    answers: Mapping[volumes.Key, errors.NomadApiError | None],
+    answers: Mapping[volumes.Key, owned.Answer],
 ) -> registration_outcomes.RegistrationOutcome:
     if key in taken.refused:
         return registration_outcomes.owned_outcome(key, str(taken.refused[key]))

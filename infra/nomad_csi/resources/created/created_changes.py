@@ -61,7 +61,7 @@ def make(
         raise others
     sharing_refusal.count(context, made)
     for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
-        context.warn(str(owner_record_upkeep.lost(key, owner)))
+        context.warn(str(owner_record_upkeep.LostError(key, owner)))
     proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
