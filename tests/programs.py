@@ -26,6 +26,7 @@ NAMES = (
     "rsync",
     "mariadbd",
     "docker",
+    "promtool",
 )
 
 WITHOUT = "TEST_WITHOUT"

@@ -12,7 +12,7 @@ from nomad_csi import cli
 from tests.contract import agents
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
-PAGE = (Path(__file__).parents[2] / "docs/explain/verify.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/howto/monitoring.md").read_text(encoding="utf-8")
 SPEC = {
     "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [

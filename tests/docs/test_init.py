@@ -15,7 +15,7 @@ def test_the_commands_run_and_write_the_files_that_the_page_names(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     [block] = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    rows = re.findall(r"^\| (`.+?`) \| .* \| .* \|$", PAGE.partition("## Files")[2], re.MULTILINE)
+    rows = re.findall(r"^\| (`.+?`) \| .* \| .* \|$", PAGE.partition("| file | in |")[2], re.MULTILINE)
 
     codes = [cli.main(shlex.split(line)[1:]) for line in block.splitlines()]
 

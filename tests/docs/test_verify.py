@@ -1,7 +1,10 @@
-"""The page on statuses: its command runs, its words and keys are the code's."""
+"""The pages on verification and monitoring: their commands run, their words and keys are the code's."""
 
+import json
 import re
 import shlex
+import shutil
+import subprocess
 import typing
 from pathlib import Path
 
@@ -18,7 +21,9 @@ from nomad_csi.plan import storage
 from nomad_csi.verification import prometheus, report, volumes
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/explain/verify.md").read_text()
+PAGES = ("explain/how-verification-works.md", "howto/probe-on-clients.md", "howto/monitoring.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text() for name in PAGES)
+MONITORING = ROOT / "examples/monitoring"
 ASKED = found.Probed(reached=True, status="ready")
 FINDING = findings.finding("volume-missing", "volume n/v", expected="x", found="y")
 
@@ -43,7 +48,7 @@ def test_every_finding_about_sockets_is_explained():
 
 def test_specs_of_the_page_can_be_planned():
     """The examples are specs."""
-    [asked, example, _] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    [example, asked] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
     [by_job] = storage.plan_document(yaml.safe_load(asked)).plugins
     [plugin] = storage.plan_document(yaml.safe_load(example)).plugins
@@ -130,15 +135,14 @@ def test_metrics_of_the_page_are_those_of_the_code():
     assert {name: re.findall(r"`(\w+)`", labels) for name, labels in rows} == written
 
 
-def test_alerts_of_the_page_are_rules():
-    """Each has what Prometheus wants of one, and asks for metrics and labels that there are."""
-    [*_, example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+def test_alerts_are_rules():
+    """Each has what Prometheus wants of one, asks for metrics and labels that there are, and is on the page."""
     metrics = {
         name: set(re.findall(r"`(\w+)`", labels))
         for name, labels in re.findall(r"^\| `(nomad_csi_\w+)` \| (.*?) ?\|", PAGE, re.MULTILINE)
     }
 
-    [group] = yaml.safe_load(example)["groups"]
+    [group] = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"]
 
     assert set(group) == {"name", "rules"}
     for rule in group["rules"]:
@@ -148,6 +152,41 @@ def test_alerts_of_the_page_are_rules():
         used = set(re.findall(r"\{\{ \$labels\.(\w+) \}\}", rule["annotations"]["summary"]))
         assert asked
         assert all(used <= metrics[name] for name in asked)
+        assert f"`{rule['alert']}`" in PAGE
+
+
+def test_dashboard_shows_metrics_and_labels_that_there_are():
+    """Every metric has a panel, no panel lies over another, and each asks the data source that is chosen."""
+    metrics = dict(re.findall(r"^\| `(nomad_csi_\w+)` \| (.*?) ?\|", PAGE, re.MULTILINE))
+    dashboard = json.loads((MONITORING / "dashboard.json").read_text())
+    targets = [target for panel in dashboard["panels"] for target in panel["targets"]]
+    cells = [
+        (x, y)
+        for at in (panel["gridPos"] for panel in dashboard["panels"])
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+
+    asked = {name for target in targets for name in re.findall(r"nomad_csi_\w+", target["expr"])}
+    assert set(metrics) - asked == {"nomad_csi_verify_answered", "nomad_csi_plugin_ok", "nomad_csi_plugin_status"}
+    assert asked <= set(metrics)
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) == 23
+    assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
+    for target in targets:
+        labels = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+        assert all(f"`{label}`" in " ".join(metrics.values()) for label in labels)
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="not on PATH: promtool")
+def test_promtool_accepts_the_configuration_and_the_rules():
+    """Prometheus' own check."""
+    done = subprocess.run(
+        ["promtool", "check", "config", "prometheus.yml"], cwd=MONITORING, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 rules found" in done.stdout
 
 
 @pytest.mark.parametrize(

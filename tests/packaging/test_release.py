@@ -25,8 +25,8 @@ def ready(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         text = (project.ROOT / name).read_text()
         (tmp_path / name).write_text(text.replace("OWNER", "acme").replace("- unreleased", "- 2026-12-01"))
-    readme = (project.ROOT / "README.md").read_text()
-    (tmp_path / "README.md").write_text(readme.replace(project.UNPUBLISHED, "is on PyPI"))
+    readme = tmp_path / "README.md"
+    readme.write_text(readme.read_text().replace(project.UNPUBLISHED, "is on PyPI"))
     (tmp_path / "changes").mkdir()
     shutil.copy(project.ROOT / "changes/README.md", tmp_path / "changes")
     return tmp_path

@@ -108,7 +108,8 @@ def test_readme_of_the_product_leads_to_the_tag(wheels):
         "https://raw.githubusercontent.com",
     }
     assert [link for is_picture, link in links if is_picture] == [
-        f"https://raw.githubusercontent.com/OWNER/nomad-csi/v{VERSION}/docs/images/report.png"
+        f"https://raw.githubusercontent.com/OWNER/nomad-csi/v{VERSION}/docs/images/{name}"
+        for name in ("architecture.svg", "report.png")
     ]
     assert f"https://github.com/OWNER/nomad-csi/blob/v{VERSION}/docs/reference/spec.md" in text
     assert "```sh install" in source

@@ -12,6 +12,9 @@ OWNER = re.compile(r"\bOWNER[/.]|[/@]OWNER\b")
 NAMES_OWNER = (
     "pyproject.toml",
     "mkdocs.yml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/start/first-ten-minutes.md",
     "Dockerfile",
     "SECURITY.md",
     ".github/CODEOWNERS",

@@ -1,4 +1,4 @@
-"""The commands of docs/howto/maintenance.md on a real server with two clients: what a drain does to claims and plugins."""
+"""The commands of docs/howto/replace-a-client.md on a real server with two clients: what a drain does to claims and plugins."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
 
-PAGE = (Path(__file__).parents[3] / "docs/howto/maintenance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/howto/replace-a-client.md").read_text(encoding="utf-8")
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 CONSUMER = """job "user" {
   group "g" {

@@ -1,5 +1,5 @@
 """
-The commands of docs/howto/maintenance.md that need no client to drain work as written.
+The commands of docs/howto/replace-a-client.md and upgrade-a-driver.md that need no client to drain work as written.
 
 ``tests/real/own_cluster/test_drains.py`` runs all of them.
 """
@@ -18,7 +18,8 @@ from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/howto/maintenance.md").read_text(encoding="utf-8")
+HOWTO = Path(__file__).parents[2] / "docs/howto"
+PAGE = "\n".join((HOWTO / name).read_text(encoding="utf-8") for name in ("replace-a-client.md", "upgrade-a-driver.md"))
 COMMANDS = [
     line.strip()
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)

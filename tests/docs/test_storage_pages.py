@@ -1,4 +1,4 @@
-"""The spec of docs/howto/aws-day-two.md is one, and the numbers on the page are those of the code."""
+"""The specs of the pages on snapshots and on EFS are ones, and the numbers on the pages are those of the code."""
 
 import json
 import re
@@ -10,9 +10,12 @@ from nomad_csi.aws import asking
 from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
-PAGE = (Path(__file__).parents[2] / "docs/howto/aws-day-two.md").read_text()
-SPEC, IN_ONE, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-[STATEMENT] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+HOWTO = Path(__file__).parents[2] / "docs/howto"
+SNAPSHOTS = (HOWTO / "snapshots.md").read_text()
+SHARED = (HOWTO / "share-a-file-system.md").read_text()
+[SPEC] = re.findall(r"^```yaml schedule\n(.*?)^```$", SNAPSHOTS, re.MULTILINE | re.DOTALL)
+IN_ONE, WITH_IAM = re.findall(r"^```yaml\n(.*?)^```$", SHARED, re.MULTILINE | re.DOTALL)
+[STATEMENT] = re.findall(r"^```json\n(.*?)^```$", SHARED, re.MULTILINE | re.DOTALL)
 
 
 def test_the_spec_of_the_page_has_no_problem():
@@ -21,7 +24,7 @@ def test_the_spec_of_the_page_has_no_problem():
 
     assert isinstance(mysql.source, spec.EbsSpec)
     assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
-    assert f"`{snapshots.tag_key('NAME')}`" in PAGE
+    assert f"`{snapshots.tag_key('NAME')}`" in SNAPSHOTS
 
 
 def test_the_volumes_of_the_page_share_a_file_system():
@@ -47,5 +50,7 @@ def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():
 
 def test_the_page_says_how_often_is_asked():
     """The number of attempts, and the words in which they are told."""
-    assert f"asked up to {asking.ATTEMPTS} times" in PAGE
-    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {asking.ATTEMPTS}$", PAGE, re.MULTILINE)
+    page = (HOWTO / "troubleshooting.md").read_text()
+
+    assert f"asked up to {asking.ATTEMPTS} times" in page
+    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {asking.ATTEMPTS}$", page, re.MULTILINE)
