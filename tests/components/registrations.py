@@ -1,0 +1,163 @@
+"""
+What the engine is told of each resource of a spec, whole: inputs, options, and what providers are asked.
+
+`registrations.yaml` has specs with what they register. After a change that is meant, it is written again by
+``python -m tests.components.registrations``; the difference is what a reader of the change looks at.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from unittest import mock
+
+import pulumi
+import yaml
+from google.protobuf import json_format
+from pulumi.runtime import mocks
+
+from nomad_csi import testing
+from nomad_csi.components import stack
+
+FILE = Path(__file__).with_name("registrations.yaml")
+
+HEAD = """\
+# Specs, and what the engine is told of each of their resources. Written by `python -m tests.components.registrations`.
+"""
+
+OPTIONS = (
+    "type",
+    "name",
+    "parent",
+    "protect",
+    "provider",
+    "providers",
+    "aliases",
+    "importId",
+    "ignoreChanges",
+    "replaceOnChanges",
+    "deleteBeforeReplace",
+    "retainOnDelete",
+    "deletedWith",
+    "additionalSecretOutputs",
+    "customTimeouts",
+)
+"""Fields of a request that are shown as they are: what a program decides, and not what the SDK adds."""
+
+OWN_URN = re.compile(r"urn:pulumi:prod::storage::(?:[^:\"]+:[^:\"]+:[^:\"$]+\$)*")
+SECRET = "4dabf18193072939515e22adb298388d"
+
+
+class Mocks(testing.Mocks):
+    """Gives file systems ids that look like those of EFS."""
+
+    def new_resource(self, args):
+        """Return what the resource becomes."""
+        identity, outputs = super().new_resource(args)
+        if args.typ == "aws:efs/fileSystem:FileSystem":
+            known = f"fs-{args.name.encode().hex():0<17.17}"
+            return known, outputs | {"arn": outputs["arn"].replace(identity, known)}
+        return identity, outputs
+
+    def call(self, args):
+        """Answer a question to a provider."""
+        self.replies = {"pulumi:pulumi:readStackResourceOutputs": {"outputs": {}}} | self.replies
+        return super().call(args)
+
+
+def _told_apart(value, texts):
+    """Return *value* with the digest in place of each text of several lines, which *texts* gets: many occur twice."""
+    if isinstance(value, dict):
+        return {key: _told_apart(each, texts) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_told_apart(each, texts) for each in value]
+    if not isinstance(value, str) or "\n" not in value:
+        return value
+    digest = hashlib.sha256(value.encode()).hexdigest()[:12]
+    texts[digest] = value
+    return f"text {digest}"
+
+
+def _short(value):
+    """Return *value* as plain data: URNs of this stack without their beginning, secrets below ``secret``."""
+    text = OWN_URN.sub("", json.dumps(value, sort_keys=True))
+    return json.loads(text, object_hook=lambda found: {"secret": found["value"]} if SECRET in found else found)
+
+
+def _resource(request):
+    told = json_format.MessageToDict(request)
+    shown = {key: told[key] for key in OPTIONS if key in told}
+    shown["dependencies"] = sorted(request.dependencies)
+    if request.custom:  # a component has its arguments as inputs, whatever becomes of them
+        shown["inputs"] = told.get("object", {})
+        waits = {key: sorted(each["urns"]) for key, each in told.get("propertyDependencies", {}).items() if each}
+        shown |= {"inputsFrom": waits} if waits else {}
+    return shown
+
+
+def of(spec):
+    """Return what the ready stack with *spec* registers, and what it asks: sorted by type and name."""
+    resources, questions = [], []
+    register, invoke = mocks.MockMonitor.RegisterResource, mocks.MockMonitor.Invoke
+
+    def record(self, request):
+        resources.append(_resource(request))
+        return register(self, request)
+
+    def record_question(self, request):
+        told = json_format.MessageToDict(request)
+        questions.append({key: told[key] for key in ("tok", "args", "provider") if key in told})
+        return invoke(self, request)
+
+    with (
+        mock.patch.object(mocks.MockMonitor, "RegisterResource", record),
+        mock.patch.object(mocks.MockMonitor, "Invoke", record_question),
+        mock.patch.object(stack, "_read_and_plan", return_value=None),  # it asks AWS and Nomad
+    ):
+        pulumi.runtime.set_mocks(Mocks(), project="storage", stack="prod", preview=False)
+        pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec), "storage:renderTo": "out"}, [])
+        try:
+            pulumi.runtime.test(lambda: stack.declare(pulumi.Config()))()
+        finally:
+            pulumi.runtime.set_all_config({}, [])
+    texts = {}
+    found = {
+        "resources": sorted((made for made in resources if made["type"] != "pulumi:pulumi:Stack"), key=_order),
+        "questions": sorted(questions, key=_order),
+    }
+    return _told_apart(_short(found), texts) | {"texts": dict(sorted(texts.items()))}
+
+
+def _order(value):
+    return value.get("type", ""), value.get("name", ""), json.dumps(value, sort_keys=True)
+
+
+def read():
+    """Return the cases of the file, by name: a spec, and what it registers."""
+    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as such."""
+
+    def ignore_aliases(self, _data):
+        return True
+
+
+def _text(dumper, value):
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def main():
+    """Write the file again."""
+    cases = {name: {"spec": case["spec"], **of(case["spec"])} for name, case in read().items()}
+    FILE.write_text(
+        HEAD + yaml.dump(cases, Dumper=_Dumper, sort_keys=False, width=120, default_flow_style=None), encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()
