@@ -2,6 +2,7 @@
 
 import pytest
 
+from nomad_csi import cli
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
 from tests.pages import MARK, commands, drivers, findings, pages, tested
@@ -35,7 +36,8 @@ def test_every_command_has_its_options():
     """Those of the connection stand once, at the end."""
     text = commands.page()
 
-    assert "### `claims`\n" in text
+    titles = {line.strip("#` ").partition(" ")[0] for line in text.splitlines() if line.startswith("### ")}
+    assert titles == set(cli.COMMANDS)
     assert "### `snapshot create`\n" in text
     assert text.count("| `--address ") == 1
 

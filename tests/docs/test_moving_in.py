@@ -1,4 +1,4 @@
-"""The commands of docs/howto/moving-in.md work as written, as far as neither Pulumi nor Terraform is needed."""
+"""The commands of the pages on moving in and out work as written, as far as neither Pulumi nor Terraform is needed."""
 
 import json
 import re
@@ -20,7 +20,8 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 
-PAGE = (Path(__file__).parents[2] / "docs/howto/moving-in.md").read_text()
+HOWTO = Path(__file__).parents[2] / "docs/howto"
+PAGE = "\n".join((HOWTO / f"{name}.md").read_text() for name in ("moving-in", "take-over-jobs", "move-out"))
 RUN, NOT_RUN, TUTORIAL = (
     [
         line

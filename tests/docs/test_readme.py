@@ -106,13 +106,6 @@ def test_render_leaves_the_folder_of_the_sandbox_alone():
     assert own not in [words[words.index("--out") + 1] for words in of("nomad-csi") if "--out" in words]
 
 
-def test_every_command_has_a_row():
-    """In the table of commands, and in it alone, with a page."""
-    rows = re.findall(r"^\| `([\w-]+)` \| .+ \| .+ \| \[.+\]\((.+)\) \|$", README, re.MULTILINE)
-
-    assert sorted(name for name, _ in rows) == sorted(cli.COMMANDS)
-
-
 def test_exit_codes_are_those_of_the_commands():
     """Each row of the table is one that the command line or `csi` has."""
     codes = re.findall(r"^\| (\d+)(?: and more)? \|", README, re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.pages import MARK, commands, drivers, findings, promises, spec, tested
+from tests.pages import MARK, commands, compatibility, drivers, findings, promises, spec, tested
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -11,6 +11,7 @@ def generated():
     """Return the text of each generated page by its path below docs/."""
     found = {
         "reference/spec.md": spec.page(),
+        "reference/compatibility.md": compatibility.page(),
         "reference/findings.md": findings.page(),
         "reference/options.md": commands.page(),
         "explain/promises.md": promises.page(),
