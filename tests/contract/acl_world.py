@@ -428,6 +428,7 @@ def stack_run(world, operation, policy):
     for volume_id in (ALONE, BESIDE):
         world.register_new(volume_id)
         world.forget(volume_id)
+    world.forget("other")  # a command may have registered it
     stack = Stack(world)
     steps = {"up": stack.up_with_less}.get(operation) or getattr(stack, operation)
     if operation != "up":

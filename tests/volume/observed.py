@@ -94,7 +94,7 @@ def removal(world, number, name):
         is_renamed=recorded.stack != number,
         protect=wanted.protect,
         ends="deleted here" if wanted.deletes else "deleted after" if wanted.is_owned else "kept",
-        is_proven=bool(recorded.name),
+        is_proven=bool(recorded.name) and recorded.name == recorded.storage,
         cluster=_cluster_of(cluster, recorded),
         record=_record_of(cluster.record_of(name), number, recorded),
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",

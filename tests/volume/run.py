@@ -218,10 +218,13 @@ class Carried:
         if self.run.is_disturbed and record is not None and record.stack != self.run.number:
             self.refused = "foreign"
             return
+        if self.run.is_disturbed and self._others(self.recorded.storage):
+            self.refused = "dependents"  # registrations are listed once more, right before the deletion
+            return
         self._delete(self.recorded.storage)
 
     def _delete(self, storage):
-        if self.recorded.wanted.deletes and not self.recorded.name:
+        if self.recorded.wanted.deletes and self.recorded.name != storage:
             self._broken(f"had its storage {storage} before, and that is deleted")
         if self.is_stale:
             self._broken(f"loses {storage}, by a state that is not the last one")

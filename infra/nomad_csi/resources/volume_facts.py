@@ -69,8 +69,7 @@ class _Volume(abc.ABC):
     @property
     def record(self) -> facts.Record:
         """The owner record of the id."""
-        owner = self._owner.owners.get(self._key)
-        return volume_ownership.compare_record(owner, self._requester, self._recorded, self._owner.unread)
+        return volume_ownership.compare_record(self.owner, self._requester, self._recorded, self._owner.unread)
 
     @property
     def _requester(self) -> registration_ownership.Requester:
@@ -80,6 +79,11 @@ class _Volume(abc.ABC):
     def found(self) -> volumes.Volume | None:
         """Nomad's registration; ``None``: there is none."""
         return volumes.get(self._context.client, *self._key)
+
+    @property
+    def owner(self) -> registration_ownership.OwnerRecord | None:
+        """The owner record, as read; ``None``: there is none, or it may not be read."""
+        return self._owner.owners.get(self._key)
 
     @property
     def claims(self) -> facts.Claims:
@@ -206,7 +210,7 @@ class WantedVolume(_Volume):
     @property
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack: its owner record has the nonce in it."""
-        owner = self._owner.owners.get(self._key)
+        owner = self.owner
         if self.found is None or owner is None or not owner.origin:
             return False
         return self._requester.is_same_stack(owner) and self.found.name.endswith(f"-{owner.origin}")
@@ -214,7 +218,7 @@ class WantedVolume(_Volume):
     @property
     def origin(self) -> facts.Origin:
         """Whether a creation was started."""
-        owner = self._owner.owners.get(self._key)
+        owner = self.owner
         return "begun" if owner is not None and owner.origin and self._requester.is_same_stack(owner) else "none"
 
     @side_by_side.read_once

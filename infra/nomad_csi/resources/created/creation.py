@@ -15,9 +15,9 @@ from nomad_csi.compare import difference, outcome
 from nomad_csi.nomad import namespaces, plugins, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import outcomes, secret_safety
-from nomad_csi.resources import replacement, volume_changes, volume_document, volume_facts, volume_ownership
-from nomad_csi.resources.created import created_changes, created_volume
+from nomad_csi.registration import outcomes
+from nomad_csi.resources import replacement, volume_document, volume_facts
+from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
 
@@ -90,6 +90,8 @@ def judged(namespace: str, volume_id: str, found: difference.Comparison) -> Crea
 # The volumes of a spec.
 
 
+TAKEN = "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
+
 _RESOURCE = created_volume.CreatedVolumeResource()
 
 
@@ -151,15 +153,15 @@ def _one(
     options: CreationOptions,
 ) -> CreationOutcome:
     key = volumes.key_of(document)
+    context = resource.Context(
+        connect=lambda: client, status=options.tell, warn=options.tell, timeout_s=options.step_timeout_s
+    )
     try:
         news = _checked(planned, document, options.requester)
-        judged = _judged(client, key, news, options)
+        wanted = volume_facts.WantedVolume(context, _RESOURCE.declared, news, None, is_label_enough=True)
+        judged = _judged(client, wanted, news, options)
         if options.is_dry_run or not judged.is_done:
             return judged
-        context = resource.Context(
-            connect=lambda: client, status=options.tell, warn=options.tell, timeout_s=options.step_timeout_s
-        )
-        wanted = volume_facts.WantedVolume(context, _RESOURCE.declared, news, None, is_label_enough=True)
         _, made = _RESOURCE.bring(context, wanted, news)
     except errors.RefusedError as error:
         return _outcome(key, "refused", str(error))
@@ -183,44 +185,36 @@ def _checked(
 
 
 def _judged(
-    client: nomad.Nomad, key: volumes.Key, news: Mapping[str, Any], options: CreationOptions
+    client: nomad.Nomad, wanted: volume_facts.WantedVolume, news: Mapping[str, Any], options: CreationOptions
 ) -> CreationOutcome:
-    """
-    Return the planned outcome of a volume. Changes nothing.
-
-    Raises `errors.RefusedError` for what the resource refuses before the comparison.
-    """
-    secret_safety.refuse(client, "/".join(key), news)
-    who = volume_ownership.requester(news, {})
-    record = registration_ownership.owner_records_of(client).read([key], options.tell).owners.get(key)
-    if record is not None and not who.may_have(record):
-        refused = _outcome(key, "refused", f"belongs to owner {record}; nothing was changed: --adopt takes it over")
-        return dataclasses.replace(refused, owner=str(record))
-    found = volumes.get(client, *key)
+    """Return the planned outcome of the volume *wanted*, by its decision. Changes nothing."""
+    key = (news["namespace"], news["volumeId"])
+    refusal, found = wanted.decision().refusal, wanted.found
+    if refusal == "foreign":
+        reason = f"belongs to owner {wanted.owner}; nothing was changed: --adopt takes it over"
+        return dataclasses.replace(_outcome(key, "refused", reason), owner=str(wanted.owner))
     if found is None:
+        if refusal is not None:
+            raise wanted.refused(refusal)
         namespaces.refuse_unknown(client, key[0])
         if options.is_dry_run:
             _refuse_missing_plugin(client, news["pluginId"])
         return judged(*key, difference.Comparison(is_new=True))
     seen = dataclasses.replace(
-        judged(*key, volume_changes.compare(found, news)),
+        judged(*key, wanted.compared),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
+        reason=f"was of owner {wanted.owner}" if wanted.record == "foreign" else "",
     )
-    is_ours = record is not None and who.is_same_stack(record)
-    if record is not None and not is_ours:
-        seen = dataclasses.replace(seen, reason=f"was of owner {record}")
-    if seen.status == "changes" and (why := _objection(found, news, options, is_ours=is_ours)):
-        return dataclasses.replace(seen, status="refused", reason=why)
-    return seen
+    if refusal is not None:
+        why = TAKEN if refusal == "taken" else str(wanted.refused(refusal))
+    else:
+        why = _objection(found, news, options) if seen.status == "changes" else ""
+    return dataclasses.replace(seen, status="refused", reason=why) if why else seen
 
 
-def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions, *, is_ours: bool) -> str:
-    """Return why a volume that differs, and that Nomad would change, is left unchanged; empty where it is changed."""
-    if not is_ours and not news.get("adopt"):
-        return "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
-    if created_changes.refusal_of_shrinking(found.capacity_bytes, news):
-        return f"storage never shrinks, and has {listing.size(found.capacity_bytes)}"
+def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions) -> str:
+    """Return why a volume that is to grow is left unchanged without ``grows``; empty where it is changed."""
     least = news.get("capacityMinBytes", 0)
     has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin reports the size
     if least > has and not options.grows:
