@@ -254,6 +254,15 @@ def test_volume_on_its_way_off_is_a_warning(judge):
     ]
 
 
+def test_volume_that_stays_on_one_of_two_instances_is_an_error(judge):
+    """A multi-attach volume that leaves one of them does not leave the other."""
+    leaving = dataclasses.replace(ON_I1, instance_id="i-2", state="detaching")
+
+    judged = judge(ebs=in_use(ON_I1, leaving))
+
+    assert [(item.code, item.severity) for item in judged.findings] == [("attached-unclaimed", "error")]
+
+
 def test_volume_on_another_instance_than_its_claim(judge):
     """Two may write."""
     elsewhere = dataclasses.replace(ON_I1, instance_id="i-2")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad import jobs, plugin_jobs
 
 HCL = 'job "hostpath" {}'
 JOB = {"ID": "hostpath", "Namespace": "default"}
@@ -288,3 +288,14 @@ def test_allocations_of_an_unknown_job(agent, client):
     agent.answer("GET", "/v1/job/j/allocations", "[]")
 
     assert jobs.allocations(client, "default", "j") == ()
+
+
+@pytest.mark.parametrize(("stopped", "tasks"), [(False, 1), (True, 0)])
+def test_tasks_of_a_stopped_job_do_not_count(agent, client, stopped, tasks):
+    """Nomad keeps the document of a stopped job until it is collected; nothing of it runs."""
+    csi = {"ID": "hostpath0", "Type": "monolith"}
+    groups = [{"Tasks": [{"Driver": "docker", "CSIPluginConfig": csi}]}]
+    document = JOB | {"Type": "system", "Stop": stopped, "TaskGroups": groups}
+    agent.answer("GET", "/v1/job/hostpath", json.dumps(document))
+
+    assert len(plugin_jobs.tasks_of_job(client, "default", "hostpath")) == tasks

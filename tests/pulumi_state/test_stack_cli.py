@@ -45,6 +45,13 @@ def test_an_export_is_that_of_the_named_stack(pulumi, stack):
     ]
 
 
+def test_pulumi_runs_in_the_folder_of_the_program(pulumi, stack, tmp_path):
+    """There it finds Pulumi.yaml, and the stack that is selected."""
+    pulumi('echo "{\\"folder\\": \\"$PWD\\"}"')
+
+    assert stack.export() == {"folder": str(tmp_path)}
+
+
 @pytest.mark.parametrize(("protected", "force"), [(True, " --force"), (False, "")])
 def test_urns_are_forgotten_in_their_order_some_at_a_time(pulumi, stack, monkeypatch, protected, force):
     """The words of one command have a limit; protected ones only go by force."""

@@ -79,7 +79,7 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
     """
     recorded = str(outputs.get("cluster", ""))
     now = cluster_id(client) if recorded else ""
-    if not recorded or now == recorded:
+    if now == recorded:
         return "same"
     if now:
         return "other"

@@ -315,6 +315,17 @@ def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, cli
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
+def test_volume_without_a_record_that_differs_is_adopted(create, client, serving, spec):
+    """What Nomad changes in place is changed, as the volume is this stack's then."""
+    create(spec({"id": "a"}))
+    serving.cluster.state.variables.clear()
+
+    code, outcomes = create(spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]}), "--adopt")
+
+    assert (code, outcomes["default/a"]["status"]) == (0, "updated")
+    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+
+
 def declared(client, stack, **more):
     """Have a stack declare the volume ``default/a``, as its `up` does."""
     kind = created_volume.CreatedVolumeResource()

@@ -737,6 +737,7 @@ def test_diff_of_the_type_replaces_where_that_is_wished():
     """Nomad changes it in no job, so the old one goes first; else, and where it is not known, the update is refused."""
     found = JOB.diff(IDENTITY, SERVICE, {}, WISHED)
 
+    assert (found.replaces, "hcl" in found.updates) == (("hcl",), False)
     assert found.notice == (
         "stops and purges job storage/aws-ebs0-node first, then runs it as a system job, as Nomad changes no job's type; "
         "its plugin cannot mount or detach volumes meanwhile, and it is refused while a volume of the plugin is claimed"
