@@ -23,7 +23,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         "--help": ["--help"],
         "schema": ["schema"],
         "render": ["render", str(spec), "--out", str(folder / "rendered")],
-        "lint": ["lint", str(folder / "rendered")],
+        "lint": ["check", str(folder / "rendered")],
     }
 
 

@@ -46,8 +46,8 @@ COMMANDS = {
     "verify --on-nodes": ("verify", "{spec}", "--on-nodes", "--timeout-s", "300"),
     "probe --on-nodes": ("probe", "--on-nodes", "aws-ebs0", "--timeout-s", "300"),
     "claims": ("claims",),
-    "report": ("report", "{spec}", "--out", "{folder}/report.html"),
-    "report --json": ("report", "{spec}", "--json"),
+    "report": ("verify", "{spec}", "--html", "{folder}/report.html"),
+    "report --json": ("verify", "{spec}", "--html", "{folder}/report.html", "--json"),
 }
 
 

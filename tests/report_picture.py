@@ -115,7 +115,7 @@ def main():
     with running(24, 24) as (host, serving), tempfile.TemporaryDirectory() as folder:
         hurt(host)
         page = Path(folder, "report.html")
-        cli.main(["report", "--address", serving.url, "--out", str(page)])
+        cli.main(["verify", "--address", serving.url, "--out", str(page)])
         size = ",".join(map(str, SIZE))
         words = [
             *headless(),

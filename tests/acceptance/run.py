@@ -186,11 +186,11 @@ def main_job(run):
         found = json.loads(run.call("nomad-csi", *words))
         run.call(
             "nomad-csi",
-            "report",
+            "verify",
             str(run.config),
             "--stack-output",
             "outputs.json",
-            "--out",
+            "--html",
             "report.html",
             codes=(0, 1),
         )
@@ -204,7 +204,7 @@ def main_job(run):
     run.step("restore", lambda: up(GROWN_GIB, snapshot_id))
     run.step("claim of the restored volume", lambda: claim(restored))
     run.step("verify", verify)
-    delete = ("snapshot", "delete", snapshot_id, "--plugin", run.run_id, "--yes-delete-data", snapshot_id)
+    delete = ("snapshot", "delete", snapshot_id, "--plugin", run.run_id, "--confirm", snapshot_id)
     run.step("delete the snapshot", lambda: run.call("nomad-csi", *delete))
     run.step("destroy", lambda: run.pulumi("destroy", "--yes", "--skip-preview") and None)
 

@@ -52,7 +52,7 @@ def test_described_driver_gives_the_same_plan_as_its_name(folder):
 
 @pytest.mark.parametrize("name", catalogue.DRIVERS)
 def test_description_survives_json(name):
-    """What a program reads from `drivers show --json` is what it may write into a spec."""
+    """What a program reads from `drivers --json` is what it may write into a spec."""
     row = json.loads(json.dumps(described(name)))
 
     again = drivers.DriverSpec.model_validate_json(json.dumps(row))

@@ -53,7 +53,7 @@ ATTACHED = ebs_volumes.AttachedVolume(
         ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
-AGAIN = "nomad-csi claims --repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
+AGAIN = "nomad-csi claims repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
 NOTE = f"/v1/var/{claim_replacement.note_path('mysql')}"
 ALL = {"document": DOCUMENT, "source": "mysql.volume.hcl", "aws_region": "us-east-1"}
 
@@ -273,7 +273,7 @@ def test_policy_of_the_command_is_for_what_all_steps_send(repair, cluster):
 
     assert repair(**ALL).steps[-1] == "register"
 
-    rights = acl_policy.COMMANDS["claims --repair"]
+    rights = acl_policy.COMMANDS["claims repair"]
     sent = {permissions.name_of(method, path.partition("?")[0]) for method, path, _ in cluster.requests}
     of_a_note_that_is_there, of_a_volume_that_is_not = {"delete variable"}, {"list volumes"}
     expected = {*rights.volumes, *rights.cluster, "collect garbage"}
@@ -663,7 +663,7 @@ def left(cluster):
             {},
             "deregistered",
             "a repair that began at 2026-11-22 03:00 UTC deregistered it and did not register it again; "
-            "`nomad-csi claims --repair prod/mysql --from 'SPEC|FILE'` does",
+            "`nomad-csi claims repair prod/mysql --from 'SPEC|FILE'` does",
         ),
         (
             ALL | {"document": dataclasses.replace(DOCUMENT, external_id="vol-99999999")},

@@ -68,7 +68,7 @@ PLUGIN = plugins.Plugin(
     nodes_expected=0,
 )
 ON_I1 = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
-REPAIR = "release the claim with `nomad-csi claims --repair prod/data`"
+REPAIR = "release the claim with `nomad-csi claims repair prod/data`"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import yaml
 from nomad_csi import cli
 
 ROWS = re.findall(
-    r"^\| `([a-z]+)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
+    r"^\| `([a-z]+(?: --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
     (Path(__file__).parents[2] / "docs/reference/json.md").read_text(),
     re.MULTILINE,
 )
@@ -28,20 +28,25 @@ SPEC = {
     ],
 }
 COMMANDS = (
-    "validate storage.yaml",
+    "check storage.yaml job.nomad.hcl",
     "render storage.yaml --out rendered --check",
-    "lint job.nomad.hcl",
     "plan storage.yaml",
     "register storage.yaml --dry-run",
     "create storage.yaml --owner a/b --dry-run",
-    "deregister none",
-    "delete none --yes-delete-data none",
+    "remove none",
+    "remove none --delete-data --confirm none",
     "claims",
     "verify storage.yaml",
     "doctor --no-aws storage.yaml",
-    "report storage.yaml",
+    "verify storage.yaml --html report.html",
     "probe /no/such.sock",
 )
+
+
+def name_of(line):
+    """Return the command of *line* as the page names it: with the option that makes it print another document."""
+    option = next((f" {word}" for word in ("--delete-data", "--html") if word in line), "")
+    return f"{line.split()[0]}{option}"
 
 
 def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch, capsys):
@@ -58,7 +63,7 @@ def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch
         cli.main([*shlex.split(line), "--json"])
         printed = capsys.readouterr()
         assert printed.out, (line, printed.err)
-        document, name = json.loads(printed.out), line.split()[0]
+        document, name = json.loads(printed.out), name_of(line)
         seen[name, ""] = set(document)
         seen |= {
             (name, part): set(items[0])

@@ -247,7 +247,7 @@ def _with_other(words):
 def _deregister(world):
     for volume_id in (ALONE, BESIDE):
         world.register_new(volume_id)
-    return f"deregister default/{ALONE} default/{BESIDE} --owner a/b"
+    return f"remove default/{ALONE} default/{BESIDE} --owner a/b"
 
 
 def _delete(world):
@@ -257,10 +257,10 @@ def _delete(world):
         made = {"namespace": "default", "volumeId": volume_id, "madeStorage": world.external_ids[volume_id]}
         resources.append({"type": "nomad-csi:index:CreatedVolume", "outputs": made})
     (world.folder / "state.json").write_text(json.dumps({"deployment": {"resources": resources}}))
-    confirmed = " ".join(f"--yes-delete-data default/{volume_id}" for volume_id in (ALONE, BESIDE))
+    confirmed = " ".join(f"--confirm default/{volume_id}" for volume_id in (ALONE, BESIDE))
     return (
-        f"delete default/{ALONE} default/{BESIDE} --endpoint {world.socket} --state {world.folder / 'state.json'} "
-        f"--owner a/b {confirmed} --accept-unguarded --skip-final-snapshot"
+        f"remove default/{ALONE} default/{BESIDE} --delete-data --endpoint {world.socket} --state {world.folder / 'state.json'} "
+        f"--owner a/b {confirmed} --accept unguarded --skip-final-snapshot"
     )
 
 
@@ -269,7 +269,7 @@ def _delete_snapshot(world):
     code, out, err = world.run(f"snapshot create default/free --name {name} --json")
     assert code == 0, err
     snapshot_id = json.loads(out)["snapshots"][0]["snapshot_id"]
-    return f"snapshot delete {snapshot_id} --plugin hp --yes-delete-data {snapshot_id}"
+    return f"snapshot delete {snapshot_id} --plugin hp --confirm {snapshot_id}"
 
 
 def _smoke(world):
@@ -284,8 +284,8 @@ RUNS = {
     "register": _register,
     "create": _create,
     "plan": _plan,
-    "deregister": _deregister,
-    "delete": _delete,
+    "remove": _deregister,
+    "remove --delete-data": _delete,
     "snapshot create": lambda _: f"snapshot create default/free --name s{time.time_ns()}",
     "snapshot list": lambda _: "snapshot list default/free",
     "snapshot delete": _delete_snapshot,
@@ -294,7 +294,7 @@ RUNS = {
     "verify": _with_other("verify {broken}"),
     "verify --on-nodes": _with_other("verify {spec} --on-nodes --command {program}"),
     "doctor": _with_other("doctor --no-aws --json {spec}"),
-    "report": _with_other("report --json {broken}"),
+    "verify --html": _with_other("verify {broken} --html page.html --json"),
     "probe --plugin": lambda world: f"probe {world.socket} --plugin hp",
     "probe --on-nodes": lambda _: f"probe --on-nodes hp --command {PROGRAM}",
     "import --cluster": lambda _: "import --cluster",

@@ -145,7 +145,7 @@ def warned(reading, faults):
     fault = faults[version_gates.ERASES_SECRETS]
     return (
         f"warning: reading a volume can erase its secrets in Nomad (one.global with {reading[0].agent.version}): "
-        f"{fault.fix}; `nomad-csi doctor --explain {fault.code}` says more\n"
+        f"{fault.fix}; `nomad-csi explain {fault.code}` says more\n"
     )
 
 
@@ -207,9 +207,9 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run, warned):
     ]
 
 
-def test_report_tells_what_was_not_read(run, faults, warned):
+def test_report_tells_what_was_not_read(run, faults, warned, tmp_path):
     """No plugin is wrong because its job is hidden."""
-    code, out, err = run("report", "--json")
+    code, out, err = run("verify", "--html", str(tmp_path / "page.html"), "--json")
 
     found = json.loads(out)
     errors_of_nomad = {item["code"] for item in found["findings"] if item["severity"] == "error"}
@@ -288,7 +288,7 @@ def test_nothing_of_it_is_pulumis():
         "import sys\n"
         "sys.modules['pulumi'] = sys.modules['pulumi_aws'] = None\n"
         "from nomad_csi import cli\n"
-        "for words in (['lint', '--help'], ['claims', '--help'], ['verify', '--help'], ['drivers']):\n"
+        "for words in (['check', '--help'], ['claims', '--help'], ['verify', '--help'], ['drivers']):\n"
         "    assert cli.main(words) == 0, words\n"
     )
 

@@ -33,7 +33,7 @@ def printed(tmp_path, capsys):
     path.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
 
     def call(*words):
-        assert cli.main(["verify", str(path), "--print-job", "--command", PROGRAM, *words]) == 0
+        assert cli.main(["verify", "job", str(path), "--command", PROGRAM, *words]) == 0
         return capsys.readouterr().out
 
     return call

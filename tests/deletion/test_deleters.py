@@ -117,7 +117,7 @@ def test_storage_of_a_driver_that_nobody_knows_needs_acceptance(way, monkeypatch
     """The catalogue does not have it, so nothing says that its storage refuses."""
     monkeypatch.setattr(catalogue, "deletion", lambda _provider: None)
 
-    with pytest.raises(errors.RefusedError, match="--accept-unguarded"):
+    with pytest.raises(errors.RefusedError, match="--accept unguarded"):
         way().check(with_snapshot=False)
 
 

@@ -425,8 +425,8 @@ def test_storage_without_a_cluster_tag_that_is_not_held_here_wants_two_words(run
     seen = [run(with_snapshot=False), run(external_id=external_id), run(accepts_unregistered=True)]
 
     assert seen == [
-        ("refused", f"{refusal}--external-id {external_id} --accept-unregistered; nothing was changed"),
-        ("refused", f"{refusal}--accept-unregistered; nothing was changed"),
+        ("refused", f"{refusal}--external-id {external_id} --accept unregistered; nothing was changed"),
+        ("refused", f"{refusal}--accept unregistered; nothing was changed"),
         ("refused", f"{refusal}--external-id {external_id}; nothing was changed"),
     ]
     assert exists(ec2, external_id)

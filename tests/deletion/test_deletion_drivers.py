@@ -129,7 +129,7 @@ def test_destroy_succeeds_where_absence_cannot_be_observed(nfs, is_skipped):
 
 
 def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
-    """`nomad-csi delete` removed the owner record: the storage is not said to be left."""
+    """`nomad-csi remove --delete-data` removed the owner record: the storage is not said to be left."""
     made = nfs.make()
     nfs.delete(made)
     nfs.said.clear()

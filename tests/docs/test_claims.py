@@ -62,7 +62,7 @@ def test_commands_run_as_written(client, capsys):
     codes = [cli.main(shlex.split(line)[1:]) for line in COMMANDS]
 
     out = capsys.readouterr().out
-    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "claims"]] * 3 + [["nomad-csi", "deregister"]]
+    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "claims"]] * 3 + [["nomad-csi", "remove"]]
     assert codes == [0, 1, 0, 0], out
     assert "storage-missing" in out
     assert volumes.get(client, "default", "mysql") is None
@@ -79,8 +79,8 @@ def test_every_status_is_explained():
 def test_every_option_exists(option, capsys):
     """As the page spells it."""
     texts = []
-    for command in ("claims", "deregister"):
-        assert cli.main([command, "--help"]) == 0
+    for command in (["claims"], ["claims", "repair"], ["remove"]):
+        assert cli.main([*command, "--help"]) == 0
         texts.append(capsys.readouterr().out)
 
     assert any(option in text for text in texts)

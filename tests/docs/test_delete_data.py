@@ -141,7 +141,7 @@ def test_commands_run_as_written(client, capsys):
     ran = {line: _ran(client, line, capsys) for line in COMMANDS}
 
     assert [line.split()[1:3] for line in COMMANDS] == [
-        ["delete", "default/mysql"],
+        ["remove", "default/mysql"],
         ["snapshot", "create"],
         ["snapshot", "list"],
         ["snapshot", "list"],
@@ -190,16 +190,16 @@ def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, t
     (tmp_path / "state.json").write_text(json.dumps({"deployment": {"resources": [made]}}))
     [socket] = (short_folder / "client/csi/plugins").glob("*/csi.sock")
     where = ["--endpoint", str(socket), "--state", str(tmp_path / "state.json")]
-    command = ["delete", "default/scratch", *where, "--yes-delete-data", "default/scratch", "--json"]
+    command = ["remove", "--delete-data", "default/scratch", *where, "--confirm", "default/scratch", "--json"]
 
-    codes = [cli.main(command), cli.main([*command, "--accept-unguarded"])]
-    codes.append(cli.main([*command, "--accept-unguarded", "--plugin", "hostpath"]))
+    codes = [cli.main(command), cli.main([*command, "--accept", "unguarded"])]
+    codes.append(cli.main([*command, "--accept", "unguarded", "--plugin", "hostpath"]))
 
     first, second, third = (
         json.loads(text)["volumes"][0] for text in re.split(r"(?<=\n\})\n", capsys.readouterr().out)[:3]
     )
     assert codes == [1, 0, 0]
-    assert (first["status"], "--accept-unguarded" in first["reason"]) == ("refused", True)
+    assert (first["status"], "--accept unguarded" in first["reason"]) == ("refused", True)
     assert (second["status"], second["reason"]) == ("deleted", "")
     assert [item.snapshot_id for item in volume_snapshots.list_of_plugin(client, "hostpath")] == [second["snapshot_id"]]
     assert (third["status"], third["reason"]) == ("gone", f"not registered, and {outputs['externalId']} is gone")
@@ -244,7 +244,7 @@ def test_every_outcome_is_explained():
 def test_every_option_exists(option, capsys):
     """As the page spells it."""
     texts = []
-    for command in (["delete"], ["snapshot", "create"], ["snapshot", "list"], ["snapshot", "delete"]):
+    for command in (["remove"], ["snapshot", "create"], ["snapshot", "list"], ["snapshot", "delete"]):
         assert cli.main([*command, "--help"]) == 0
         texts.append(capsys.readouterr().out)
 

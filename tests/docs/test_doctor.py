@@ -116,7 +116,7 @@ def test_every_option_exists(option, capsys):
 @pytest.mark.parametrize("code", ["hop-limit-low", "nomad-erases-secrets"])
 def test_finding_is_explained(code, capsys):
     """With its severity, what comes of it, the fix and the source."""
-    assert cli.main(["doctor", "--explain", code]) == 0
+    assert cli.main(["explain", code]) == 0
 
     assert capsys.readouterr().out == registry.as_text(registry.codes()[code])
 

@@ -29,7 +29,7 @@ def test_every_finding_stands_once():
     assert sorted(line for line in text.splitlines() if line.startswith("### ")) == sorted(
         f"### `{code}`" for code in registry.codes()
     )
-    assert "### `type-missing`\n\nError (`lint`). The file has no type. " in text
+    assert "### `type-missing`\n\nError (`check`). The file has no type. " in text
 
 
 def test_every_command_has_its_options():

@@ -230,8 +230,8 @@ def test_commands_that_need_pulumi_are_typed_right(line, capsys, monkeypatch):
 def test_every_option_exists(option, capsys):
     """Of one of the commands of the page, or of Pulumi's."""
     texts = ["--file --generate-code --diff"]  # of pulumi import, stack import and preview, CLI 3.260
-    for command in ("import", "eject", "render", "register"):
-        assert cli.main([command, "--help"]) == 0
+    for command in ("import", "eject", "render", "register", "connection"):
+        assert cli.main(["help", command]) == 0
         texts.append(capsys.readouterr().out)
 
     assert any(option in text for text in texts)

@@ -45,7 +45,7 @@ def test_commands_run_as_written(client, capsys):
         said.append(capsys.readouterr().out)
 
     assert [line.split()[1] for line in COMMANDS] == [
-        *("register", "register", "plan", "register", "deregister", "register", "deregister")
+        *("register", "register", "plan", "register", "remove", "register", "remove")
     ]
     assert codes == [0, 0, 1, 1, 1, 0, 0], said
     assert "1 registered" in said[0]
@@ -93,7 +93,7 @@ def test_as_many_volumes_fit_as_the_page_says():
 
 
 @pytest.mark.parametrize("option", ["--owner", "--adopt"])
-@pytest.mark.parametrize("command", ["register", "deregister"])
+@pytest.mark.parametrize("command", ["register", "remove"])
 def test_every_option_exists(command, option, capsys):
     """As the page spells it."""
     assert cli.main([command, "--help"]) == 0

@@ -204,7 +204,7 @@ def test_snippet_is_that_of_a_set(checkout):
 
 def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
     """Both find something, say so by their exit codes, and the spec names the plugin and the volume."""
-    lint, adopt = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("lint", "import"))
+    lint, adopt = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("check", "import"))
 
     judged, adopted = _try(lint, checkout), _try(adopt, checkout)
 
@@ -217,7 +217,7 @@ def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
 
 def test_every_command_of_the_readme_is_one_that_is_tried():
     """Of nomad-csi too."""
-    tried = {"render", "sandbox", "snippet", "verify", "probe", "plan", "register", "lint", "import"}
+    tried = {"render", "sandbox", "snippet", "verify", "probe", "plan", "register", "check", "import"}
 
     assert {words[1] for words in of("nomad-csi")} == tried
 

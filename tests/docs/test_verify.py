@@ -60,7 +60,7 @@ def test_specs_of_the_page_can_be_planned():
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" not in line and "--print-job" not in line])
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" not in line and "verify job" not in line])
 def test_commands_of_the_page_run(command, monkeypatch, capsys, tmp_path):
     """As far as without a cluster: everything was read, and nobody listens."""
     monkeypatch.chdir(ROOT)
@@ -95,7 +95,7 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
     assert round(waited[0]) == (30 if "--every-s" in command else 10)
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "--print-job" in line])
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "verify job" in line])
 def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
     """Nobody is asked."""
     monkeypatch.chdir(ROOT)
@@ -199,7 +199,6 @@ def test_promtool_accepts_the_configuration_and_the_rules():
         "--watch",
         "--every-s",
         "--prometheus",
-        "--print-job",
         "--cron",
         "--command",
         "--image",
@@ -212,7 +211,7 @@ def test_promtool_accepts_the_configuration_and_the_rules():
 )
 def test_options_of_the_page_exist(option, capsys):
     """What the page names, the command has."""
-    assert cli.main(["verify", "--help"]) == 0
+    assert cli.main(["verify", "--help"]) == cli.main(["verify", "job", "--help"]) == 0
 
     assert option in PAGE
     assert option in capsys.readouterr().out

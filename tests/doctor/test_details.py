@@ -432,7 +432,7 @@ def test_token_that_reads_is_told_what_it_cannot(make):
         "token t: register volumes (pulumi up, register)",
         "token t: write owner records of volumes",
         "token t: deregister volumes (pulumi destroy, deregister)",
-        "token t: detach volumes (claims --repair)",
+        "token t: detach volumes (claims repair)",
     ]
 
 

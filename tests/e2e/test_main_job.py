@@ -80,7 +80,11 @@ def test_its_token_is_in_one_file_and_in_no_output(untouched):
     """Readable for its owner alone; neither the servers nor the tasks that they run have it."""
     place = folder.Folder(untouched.project)
     outputs = [untouched.run(*words) for words in (["status"], ["output"], ["output", "--json"], ["preview"])]
-    outputs.append(untouched.exec("sh", "-c", 'test -n "$NOMAD_TOKEN" && nomad-csi claims && nomad-csi report --json'))
+    outputs.append(
+        untouched.exec(
+            "sh", "-c", 'test -n "$NOMAD_TOKEN" && nomad-csi claims && nomad-csi verify --html report.html --json'
+        )
+    )
 
     assert place.token
     assert [done.returncode for done in outputs] == [0] * len(outputs)

@@ -31,7 +31,7 @@ def test_change_that_nomad_never_makes_is_refused_and_done_the_long_way(register
         "deregister it and register it again, when nothing uses it; the data is not touched",
     )
     assert held() == {"default/v0": "fs-0123456789abcdef0:/v0"}
-    assert cli.main(["deregister", "default/v0", "--address", agent.url]) == 0
+    assert cli.main(["remove", "default/v0", "--address", agent.url]) == 0
     capsys.readouterr()
     assert register(agent.url, path).statuses == {"registered"}
     assert held() == {"default/v0": "fs-0123456789abcdef9"}

@@ -38,7 +38,7 @@ LIMITS = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Run the command behind a line of shell, in a session of its own, without a terminal: ``run(line, "validate", path)``."""
+    """Run the command behind a line of shell, in a session of its own, without a terminal: ``run(line, "check", path)``."""
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
 
     def call(line, *words, program=COMMAND):
@@ -89,12 +89,12 @@ def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, p
 @pytest.mark.parametrize(
     ("line", "words", "code"),
     [
-        ("exec 2>/dev/full", ["validate", "/nonexistent.yaml"], 2),
-        ("exec >/dev/full 2>/dev/full", ["validate", "/nonexistent.yaml"], 2),
+        ("exec 2>/dev/full", ["check", "/nonexistent.yaml"], 2),
+        ("exec >/dev/full 2>/dev/full", ["check", "/nonexistent.yaml"], 2),
         ("exec >/dev/full 2>/dev/full", ["--version"], 2),
         ("exec 2>/dev/full", ["no-command"], 64),
         ("exec 2>/dev/full", [], 64),
-        ("exec <&- >&- 2>&-", ["validate", "/nonexistent.yaml"], 2),
+        ("exec <&- >&- 2>&-", ["check", "/nonexistent.yaml"], 2),
         ("exec 2>&-", ["no-command"], 64),
     ],
 )
@@ -109,7 +109,7 @@ def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run)
     ("words", "code", "told"),
     [
         (["init", "--hcl", "there"], 64, "--storage: expected one of "),
-        (["deregister", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
+        (["remove", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
     ],
 )
 def test_closed_input_is_no_terminal(words, code, told, run, tmp_path):
@@ -156,7 +156,7 @@ def test_plain_locale_shows_any_name(run, tmp_path):
     """A file whose name the locale cannot write is read, and shown with escapes."""
     (tmp_path / "größe.yaml").write_text("plugins: 3\n")
 
-    done = run(LIMITS["plain locale"], "validate", tmp_path / "größe.yaml")
+    done = run(LIMITS["plain locale"], "check", tmp_path / "größe.yaml")
 
     assert done.returncode == 2
     assert "plugins: expected a list, got 3" in done.stderr

@@ -160,7 +160,7 @@ def test_interrupt_while_modules_are_imported():
     """From the first module of ours to those of the command."""
 
     def run(at):
-        command = [sys.executable, "-B", "-c", AT_IMPORT, str(at), "validate", "/nonexistent.yaml"]
+        command = [sys.executable, "-B", "-c", AT_IMPORT, str(at), "check", "/nonexistent.yaml"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=END_S, check=False)
         return done.returncode, done.stderr, done.stdout
 

@@ -20,10 +20,10 @@ CODES = registry.codes()
 BUILDERS = {"finding", "findings.finding", "at_line"}
 
 COMMANDS = {
-    "lint/": {"lint"},
-    "plan/rules/": {"lint"},
+    "lint/": {"check"},
+    "plan/rules/": {"check"},
     "doctor/": {"doctor"},
-    "report/": {"report"},
+    "report/": {"verify"},
     "verification/": {"verify"},
     "health/": {"verify"},
     "claims/": {"claims"},
@@ -41,7 +41,7 @@ ALSO = {
     "claim-node-draining": {"claims", "doctor"},
     "claim-without-node-plugin": {"claims", "doctor"},
     "controller-draining": {"claims", "doctor"},
-    "volume-unschedulable": {"report"},
+    "volume-unschedulable": {"verify"},
 }
 """Commands that report a code by calling another command's rule."""
 
@@ -150,14 +150,14 @@ def test_no_two_codes_mean_the_same():
 
 
 RENAMED = [
-    ("lint", "capability-missing", "capability-block-missing", {"lint"}),
+    ("check", "capability-missing", "capability-block-missing", {"check"}),
     ("verify", "capability-missing", "instance-capability-missing", {"verify"}),
     ("verify", "zone-differs", "instance-zone-differs", {"verify"}),
     ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
-    ("lint", "nomad-too-old", "nomad-constraint-too-low", {"lint"}),
+    ("check", "nomad-too-old", "nomad-constraint-too-low", {"check"}),
     ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"doctor", "register", "verify"}),
-    ("doctor", "privilege-missing", "privilege-missing", {"doctor", "lint"}),
-    ("doctor", "topology-key-unknown", "topology-key-unknown", {"doctor", "lint"}),
+    ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
+    ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor"}),
     ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
     ("doctor", "storage-absent", "storage-missing", {"claims", "doctor"}),
     ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),
@@ -182,7 +182,7 @@ def test_known_issues_of_drivers_name_codes_of_lint():
     named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.known_issues if known.rule]
 
     assert named
-    assert all("lint" in CODES[code].commands for code in named)
+    assert all("check" in CODES[code].commands for code in named)
 
 
 def test_every_state_of_an_instance_follows_from_codes():

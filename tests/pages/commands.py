@@ -26,14 +26,12 @@ def page():
 
 
 def _leaves(path, found):
-    if not isinstance(found, click.Group) or found.invoke_without_command:
+    """Yield *found* if it is a command, and the commands below it."""
+    if not isinstance(found, click.Group):
         yield path, found
-    if isinstance(found, click.Group):
-        context = click.Context(found, info_name=path[-1])
-        for name in found.list_commands(context):
-            inner = found.get_command(context, name)
-            if not inner.hidden:
-                yield from _leaves((*path, name), inner)
+    for name, inner in getattr(found, "commands", {}).items():
+        if not inner.hidden:
+            yield from _leaves((*path, name), inner)
 
 
 def _entry(path, found, connection):

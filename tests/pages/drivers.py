@@ -14,7 +14,7 @@ NOT_SHOWN = frozenset({"evidence", "not verified", "sources", "verified"})
 HEAD = """# CSI drivers
 
 The drivers of the catalogue: what each needs on Nomad, the keys that it takes, and its known issues. Their jobs run
-with Docker, Podman, `exec` or `raw_exec`. `nomad-csi drivers show NAME` prints the same.
+with Docker, Podman, `exec` or `raw_exec`. `nomad-csi drivers NAME` prints the same.
 [How it was tested](../../explain/how-it-was-tested.md) says how far each driver was run. A spec can also describe a
 [driver that is not listed](../spec.md#a-driver-of-ones-own)."""
 

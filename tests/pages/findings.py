@@ -6,7 +6,7 @@ from tests.pages import escaped
 HEAD = """# Findings
 
 Every finding has a code, which stays the same in all releases. An *error* does not work, loses something, or differs
-from the spec. A *warning* works until something else changes. `nomad-csi lint --explain CODE` prints an entry of this
+from the spec. A *warning* works until something else changes. `nomad-csi explain CODE` prints an entry of this
 page, with the source of what it says."""
 
 

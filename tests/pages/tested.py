@@ -7,7 +7,7 @@ from tests.pages import escaped
 HEAD = """# How it was tested
 
 This page has the dates, versions and sources that the other pages leave out. Facts about Nomad, AWS and the drivers are
-recorded in the source with the file, page or run that they come from; `nomad-csi lint --explain CODE` prints the source of
+recorded in the source with the file, page or run that they come from; `nomad-csi explain CODE` prints the source of
 a finding.
 
 Nomad: the contract tests ran on {releases}. What differs between them is on the page

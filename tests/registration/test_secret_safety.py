@@ -136,7 +136,7 @@ def test_register_refuses_until_it_is_told_otherwise(context, old):
     secret_safety.refuse_registered(client, [DOCUMENT], is_accepted=True)
 
     assert str(caught.value) == (
-        f"default/mysql has secrets, and {TOLD}; nothing was read or sent: --accept-erased-secrets reads and sends all "
+        f"default/mysql has secrets, and {TOLD}; nothing was read or sent: --accept erased-secrets reads and sends all "
         "the same"
     )
     assert reads(old) == 0
@@ -156,7 +156,7 @@ def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
 
     cli.main(words)
 
-    told = f"warning: {TOLD}; `nomad-csi doctor --explain nomad-erases-secrets` says more"
+    told = f"warning: {TOLD}; `nomad-csi explain nomad-erases-secrets` says more"
     assert capsys.readouterr().err.splitlines().count(told) == 1
     assert "members" in old.requests[0][1]
 

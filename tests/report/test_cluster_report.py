@@ -182,11 +182,11 @@ def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path
     monkeypatch.chdir(tmp_path)
     with demo.running(3, 6) as (host, serving):
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        assert cli.main(["report", "--out", "report.html"]) == 0
-        assert cli.main(["report", "--json"]) == 0
+        assert cli.main(["verify", "--out", "report.html"]) == 0
+        assert cli.main(["verify", "--json"]) == 0
         wrote, _, printed = capsys.readouterr().out.partition("\n")
         host.state.plugins["aws-efs0"].nodes[next(iter(host.state.nodes))]["Healthy"] = False
-        assert cli.main(["report"]) == 1
+        assert cli.main(["verify"]) == 1
 
     size = (tmp_path / "report.html").stat().st_size / 1000
     assert wrote == f"wrote report.html ({size:.1f} kB): no errors"

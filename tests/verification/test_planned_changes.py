@@ -307,7 +307,7 @@ def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, o
     assert last_lines(drawn) == [
         "registered by owner shop/hcl, and not in the spec: default/data[2]",
         "  they stay registered; to deregister them (their storage stays): "
-        "nomad-csi deregister 'default/data[2]' --owner shop/hcl",
+        "nomad-csi remove 'default/data[2]' --owner shop/hcl",
     ]
     assert drawn.as_json()["not_in_spec"] == [{"namespace": "default", "volume_id": "data[2]", "owner": "shop/hcl"}]
     asked = [path.partition("?")[0] for path, _ in scripted.sent("GET")]
@@ -336,7 +336,7 @@ def test_volume_without_an_owner_is_named_where_its_plugin_is_of_the_spec(draw, 
 
     assert last_lines(draw()[0]) == [
         "registered for plugins of the spec, without a known owner, and not in the spec: default/old",
-        "  they stay registered; if they are in no other spec (their storage stays): nomad-csi deregister default/old",
+        "  they stay registered; if they are in no other spec (their storage stays): nomad-csi remove default/old",
     ]
     assert draw(owner="shop/hcl")[0].not_in_spec == ()
     ask(scripted, ("GET", "/v1/volumes"), (200, [{"ID": "old", "Namespace": "default", "PluginID": "other"}]))

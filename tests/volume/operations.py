@@ -109,7 +109,7 @@ def _of_volumes(world, cluster):
             continue
         gone = cluster.with_volume(name, "")
         yield f"nomad volume deregister {name}", gone
-        yield f"nomad-csi deregister {name}", gone.with_record(name, None)
+        yield f"nomad-csi remove {name}", gone.with_record(name, None)
         if storage in world.storage:
             yield f"a job claims {name}", cluster._replace(claimed=cluster.claimed | {name})
     for name in IDS:

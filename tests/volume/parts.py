@@ -22,7 +22,7 @@ NAMES = ("east", "west")
 OWNER_RECORDS = "nomad-csi/volumes/"
 
 LEFT_OUT = re.compile(
-    r"killed|with one of the other|observable|nomad-csi deregister|another tool|protect"
+    r"killed|with one of the other|observable|nomad-csi remove|another tool|protect"
     rf"|stack 0: v = {SYSTEM}\b|{SYSTEM}(/f)? is deleted"
 )
 """What is not replayed. Stack 0 declares what its plugin creates: the file system is there before."""

@@ -106,7 +106,7 @@ _NS_IN_S = 1_000_000_000
 def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: ClaimStatus) -> Iterator[findings.Finding]:
     """Yield the findings on one claim."""
     subject = f"volume {volume.key}"
-    repair = f"release the claim with `nomad-csi claims --repair {volume.key}`"
+    repair = f"release the claim with `nomad-csi claims repair {volume.key}`"
     claim = item.claim
     if item.status == "vanished":
         yield findings.finding(

@@ -68,7 +68,7 @@ class RepairRequest(registration.NamedVolume):
     def again(self) -> str:
         """The command that repairs this volume, and resumes an interrupted repair."""
         region = ["--aws-region", self.aws_region] if self.aws_region else []
-        arguments = ["nomad-csi", "claims", "--repair", self.key, "--from", self.source or "SPEC|FILE", *region]
+        arguments = ["nomad-csi", "claims", "repair", self.key, "--from", self.source or "SPEC|FILE", *region]
         return shlex.join([*arguments, *self.options])
 
     @property

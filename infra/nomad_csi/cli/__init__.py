@@ -10,6 +10,7 @@ import importlib
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,49 +22,67 @@ from nomad_csi.cli.common import argument_secrets, command, output, signals, usa
 NAME = "nomad-csi"
 
 SECTIONS = {
-    "author": {
+    "start": {
         "init": "start a project: a spec or a Pulumi program, with hooks and a pipeline",
-        "validate": "check a spec, without writing files and without asking Nomad or AWS",
-        "render": "write the plugin job and volume files of a spec, or check that they are up to date",
-        "lint": "check job files, volume files and IAM policies",
-        "snippet": "print the blocks by which a job uses a volume of a spec",
-        "import": "turn job and volume files that exist into a spec, and say what is old, unsafe or wrong in them",
-        "schema": "print the JSON schema of a spec for editors",
-        "drivers": "show requirements, known issues and test status of the CSI drivers",
-        "plugin": "let a Pulumi project of your own find the provider plugin, or say which one it would use",
-        "acl-policy": "print the least Nomad ACL policy for what a token is to run",
+        "check": "check specs, job files, volume files and IAM policies, without a cluster",
+        "import": "turn job files, volume files or a cluster into a spec",
     },
-    "operate": {
-        "plan": "show what would change in jobs, volumes and files, without changing anything",
-        "register": "register volumes of a spec or of volume files, many at a time, each with an outcome of its own",
+    "files": {
+        "render": "write the job and volume files of a spec, or check that they are up to date",
+        "snippet": "print the blocks by which a job uses a volume",
+    },
+    "cluster": {
+        "plan": "show what would change in jobs, volumes and files",
+        "register": "register volumes of a spec or of volume files",
         "create": "have plugins make the volumes of a spec that they are to make, and grow them",
-        "deregister": "deregister volumes once their claims are released; the storage stays",
-        "delete": "delete volumes with their data, after confirmation: only what this package created",
-        "snapshot": "make, list and delete snapshots of volumes through their plugin",
-        "claims": "list which allocations claim each volume and which claims are stuck; repair one step by step",
-        "smoke": "test a volume with a small job: write, release, read back on another client, clean up",
-        "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
+        "remove": "deregister volumes; with --delete-data delete their storage, too",
+        "snapshot": "list, create and delete snapshots of volumes",
     },
-    "observe": {
-        "verify": "compare what a spec expects with what Nomad and the plugins say",
-        "doctor": "preflight checks: versions, rights, clients, zones, tags, keys, orphaned storage",
-        "report": "write one page, HTML or JSON, of zones, clients, plugins, volumes, claims and findings",
+    "health": {
+        "verify": "compare a spec with what Nomad and the plugins say; --html writes a page",
+        "doctor": "check versions, rights, clients, zones, tags, keys, orphaned storage",
+        "claims": "list which allocations claim each volume; repair stuck claims",
+        "smoke": "test a volume with a small job: write, release, read back, clean up",
+    },
+    "more": {
+        "drivers": "show requirements, known issues and test status of the CSI drivers",
+        "csi": "call RPCs of a CSI plugin over its socket",
         "probe": "ask one CSI plugin over its socket whether it is healthy",
-        "csi": "call any RPC of a CSI plugin over its socket, from Identity to snapshots",
-    },
-    "try it": {
+        "explain": "explain the code of a finding",
+        "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
         "sandbox": "run the whole job on this machine, with emulators for what it lacks",
+        "schema": "print the JSON schema of a spec for editors",
+        "acl-policy": "print the least Nomad ACL policy for what a token is to run",
+        "plugin": "let a Pulumi project of your own find the provider plugin",
+        "completion": "print the script that makes a shell complete commands",
+        "version": "print the version, and those of what it was tested with",
     },
 }
 """Every command and its description, as help shows them. A command's module is imported only when it is called."""
 
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
-MODULES = {"acl-policy": "acl_policy", "import": "import_files"}
-"""Modules of commands whose name is not a Python identifier."""
+MODULES = {
+    name: f"{package}.{name.replace('-', '_')}"
+    for package, names in {
+        "author": "init check render snippet schema drivers plugin acl-policy explain completion version",
+        "operate": "plan register create remove snapshot claims smoke eject",
+        "observe": "verify doctor probe csi",
+    }.items()
+    for name in names.split()
+} | {"import": "author.import_files", "sandbox": "sandbox"}
+"""Module of each command."""
 
-PACKAGES = ("author", "operate", "observe")
-"""Sections whose commands are in a package of the same name."""
+DAILY = ("start", "files", "cluster", "health")
+"""Sections that the first help shows with a line for each command; the others are lines of `nomad-csi help more`."""
+
+FOOT = """\
+example: nomad-csi init --hcl my-storage && nomad-csi check my-storage/storage.yaml
+help:    nomad-csi COMMAND --help; nomad-csi help more, help connection; docs/ of the project
+exit:    0 done or all well, 1 findings or differences, 2 not determined, 64 usage"""
+
+TOPICS = ("connection", "more")
+"""Texts of `nomad-csi help`; any other word of it is a command."""
 
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
@@ -76,11 +95,6 @@ COMPLETE = "_NOMAD_CSI_COMPLETE"
 
 SANDBOX = "NOMAD_CSI_SANDBOX"
 """Environment variable with the parts of a sandbox, as named by `nomad_csi.ownership.sandbox_mark`."""
-
-
-def _package(name: str) -> str:
-    """Return the package of a command's module: that of its section, as ``author.``, or none."""
-    return next((f"{section}." for section in PACKAGES if name in SECTIONS[section]), "")
 
 
 class _Program(command.Group):
@@ -96,17 +110,21 @@ class _Program(command.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"nomad_csi.cli.{_package(cmd_name)}{MODULES.get(cmd_name, cmd_name)}")
+        module = importlib.import_module(f"nomad_csi.cli.{MODULES[cmd_name]}")
         found: click.Command = module.run
         found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
         return found
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by sections."""
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the daily commands by sections, a line each, and the names of the others."""
         del ctx
-        for section, commands in SECTIONS.items():
-            with formatter.section(section):
-                formatter.write_dl(list(commands.items()))
+        formatter.write("\n")
+        for section in DAILY:
+            for place, (name, summary) in enumerate(SECTIONS[section].items()):
+                formatter.write(f"{'' if place else section:8} {name:9} {summary}\n")
+        lines = textwrap.wrap(", ".join(SECTIONS["more"]), 80)
+        formatter.write("".join(f"{'' if place else 'more':8} {line}\n" for place, line in enumerate(lines)))
+        formatter.write(f"\n{FOOT}\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Return the completions of *incomplete*, without importing a command."""
@@ -121,7 +139,24 @@ PROGRAM = _Program(
     help="CSI storage for Nomad: rendered, run, registered and verified.",
     context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
 )
+
+
 click.version_option(package_name=NAME, message="%(package)s %(version)s", help="print the version")(PROGRAM)
+
+
+def _topic(name: str) -> str:
+    """Return the text of one of `TOPICS`."""
+    formatter = click.HelpFormatter(width=100)
+    if name == "more":
+        formatter.write_dl(list(SECTIONS["more"].items()))
+        return formatter.getvalue()
+    from nomad_csi.cli.common import inputs  # noqa: PLC0415  # only this help pays for it
+
+    context = click.Context(PROGRAM, info_name=NAME)
+    rows = [each.get_help_record(context) for each in inputs.connection_options()]
+    formatter.write("Options of every command that connects to Nomad:\n\n")
+    formatter.write_dl([row for row in rows if row])
+    return formatter.getvalue()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,6 +220,11 @@ def _called(words: list[str]) -> int:
         from click.shell_completion import shell_complete  # noqa: PLC0415  # only shells pay for it
 
         return shell_complete(PROGRAM, {}, NAME, COMPLETE, instruction)
+    if words[:1] == ["help"]:
+        if words[1:2] and words[1] in TOPICS:
+            print(_topic(words[1]), end="")
+            return 0
+        words = [*words[1:], "--help"]
     if why := argument_secrets.objection(words):
         raise click.UsageError(why)
     with PROGRAM.make_context(NAME, words) as context:

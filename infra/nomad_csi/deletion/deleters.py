@@ -105,7 +105,7 @@ class PluginDeleter:
             raise errors.RefusedError(
                 f"the storage of plugin {name} does not refuse to be deleted while it is in use: whoever registers "
                 "and claims it after the last check loses it; make sure that it does not happen, and accept it: "
-                "--accept-unguarded, in a spec accept_unguarded: true"
+                "--accept unguarded, in a spec accept_unguarded: true"
             )
 
     def observe(self, external_id: str) -> presence.Presence:

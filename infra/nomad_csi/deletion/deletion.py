@@ -66,7 +66,7 @@ class DeletionRequest(registration.NamedVolume):
     """One volume whose data is to be deleted."""
 
     confirmation: str
-    """The confirmation that the user typed, or gave with ``--yes-delete-data``; must be the ``key``."""
+    """The confirmation that the user typed, or gave with ``--confirm``; must be the ``key``."""
 
     external_id: str = ""
     """
@@ -404,7 +404,7 @@ def refuse_unconfirmed(subject: str, confirmation: str) -> None:
     """Raise `errors.RefusedError` unless *confirmation* is exactly *subject*: data is never deleted by mistake."""
     if confirmation != subject:
         raise errors.RefusedError(
-            f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm with --yes-delete-data "
+            f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm it with --confirm "
             f"{subject}, or type it at a terminal"
         )
 
@@ -495,7 +495,7 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
     lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its owner record"]
     is_named = request.external_id == external_id or _is_made(request, options, storage)
     arguments = [] if is_named else [f"--external-id {external_id}"]
-    arguments += [] if named or is_held or options.accepts_unregistered else ["--accept-unregistered"]
+    arguments += [] if named or is_held or options.accepts_unregistered else ["--accept unregistered"]
     if arguments:
         yield (
             f"{external_id} may be another cluster's: {', and '.join(lacking)}; see that no other has it registered, "

@@ -27,7 +27,7 @@ OPERATIONS: Mapping[str, acl_policy.Rights] = {
     "register volumes (pulumi up, register)": acl_policy.Rights(volumes=("write volume",), cluster=("read plugin",)),
     "write owner records of volumes": acl_policy.Rights(volumes=_OWNER_RECORDS),
     "deregister volumes (pulumi destroy, deregister)": acl_policy.Rights(volumes=("deregister volume",)),
-    "detach volumes (claims --repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
+    "detach volumes (claims repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
 }
 """Task of this package -> the calls that it needs; on variables, those with the owner records of volumes."""
 

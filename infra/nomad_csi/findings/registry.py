@@ -64,7 +64,7 @@ class Condition:
     """Source of the information: a file and symbol, or a page or run and its date."""
 
     commands: tuple[str, ...]
-    """Commands that report it; ``report`` also reports the findings of verify, claims and doctor."""
+    """Commands that report it; ``verify --html`` also shows those of claims and doctor."""
 
     otherwise: str = ""
     """When a command raises or lowers the severity; empty: never."""
@@ -122,7 +122,7 @@ def _gate(issue: int, sides: list[Side], fixed_in: list[str], features: tuple[Fe
     return Gate(issue=issue, sides=tuple(sides), fixed_in=tuple(fixed_in), features=frozenset(features))
 
 
-# A condition as text: the output of `--explain`.
+# A condition as text: the output of `nomad-csi explain`.
 
 
 WIDTH = 100

@@ -182,7 +182,7 @@ def cause_of_known_issues(
     """
     Yield the known issues of *driver* that match the findings.
 
-    *rules* are the rules of `nomad-csi lint` that the running job breaks, each with what was found; *evidence* are
+    *rules* are the rules of `nomad-csi check` that the running job breaks, each with what was found; *evidence* are
     task events and lines of logs.
     """
     lines = tuple(evidence)

@@ -97,8 +97,8 @@ COMMANDS: Mapping[str, Rights] = {
         volumes=(*_READ_VOLUMES, "read variable"),
         cluster=("read plugin", "read clients"),
     ),
-    "deregister": Rights(volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS)),
-    "delete": Rights(
+    "remove": Rights(volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS)),
+    "remove --delete-data": Rights(
         volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
         cluster=("read plugin",),
         identity=("read variable",),
@@ -107,7 +107,7 @@ COMMANDS: Mapping[str, Rights] = {
     "snapshot list": Rights(volumes=(*_READ_VOLUMES, "list snapshots")),
     "snapshot delete": Rights(volumes=("change snapshots",)),
     "claims": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients", "read servers")),
-    "claims --repair": Rights(
+    "claims repair": Rights(
         volumes=(*_READ_VOLUMES, "detach volume", "deregister volume", "write volume", *_TOUCH_RECORDS),
         cluster=("read plugin", "read clients"),
         remark="garbage is collected for management tokens only; without one, that step is passed over",
@@ -122,7 +122,7 @@ COMMANDS: Mapping[str, Rights] = {
         Rights(jobs=_PROBE_JOB.jobs, volumes=("read volume",), cluster=_PROBE_JOB.cluster)
     ),
     "doctor": _DOCTOR,
-    "report": _DOCTOR.with_(_VERIFY),
+    "verify --html": _DOCTOR.with_(_VERIFY),
     "probe --plugin": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
     "probe --on-nodes": _PROBE_JOB,
     "import --cluster": Rights(jobs=("read job",), volumes=_READ_VOLUMES, cluster=("list plugins", "read plugin")),

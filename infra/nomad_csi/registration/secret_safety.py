@@ -78,7 +78,7 @@ def refuse_registered(
         named = listing.shortened(["/".join(key) for key in there])
         raise errors.RefusedError(
             f"{named} {'has' if len(there) == 1 else 'have'} secrets, and {why}; nothing was read or sent: "
-            "--accept-erased-secrets reads and sends all the same"
+            "--accept erased-secrets reads and sends all the same"
         )
 
 

@@ -151,7 +151,7 @@ def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
         *own,
         ProjectFile(path=".gitignore", text=ignored, addition=ignored, is_shared=True),
         ProjectFile(
-            path=HOOKS, text=hooks, addition=hooks.partition("repos:\n")[2], sign="nomad-csi lint", is_shared=True
+            path=HOOKS, text=hooks, addition=hooks.partition("repos:\n")[2], sign="nomad-csi check", is_shared=True
         ),
         ProjectFile(path=PIPELINE, text=pipeline, addition=pipeline, sign="nomad-csi"),
     )
@@ -167,7 +167,7 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     attach = f"aws iam attach-role-policy --role-name {wanted.role_name} --policy-arn {policy}"
     found = [
         (f"$EDITOR {SPEC}", "sizes, names, example values"),
-        (f"nomad-csi validate {SPEC}", "all problems of the spec"),
+        (f"nomad-csi check {SPEC}", "all problems of the spec"),
         (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files"),
         ("pip install pre-commit && pre-commit install", "check them before each commit"),
         ("git add . && git commit", ""),
@@ -189,7 +189,7 @@ def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     region = (f"pulumi config set aws:region {wanted.region}", "")
     return (
         (f"$EDITOR {wanted.spec or wanted.program or wanted.project_file}", "sizes, names, example values"),
-        *([(f"nomad-csi validate {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
+        *([(f"nomad-csi check {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
         ("nomad-csi plugin install", "let pulumi find the provider plugin; once in each clone"),
         *([sdk] if is_typescript else []),
         (f"pulumi stack select --create {wanted.stack}", ""),

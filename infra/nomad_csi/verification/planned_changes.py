@@ -134,7 +134,7 @@ def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
     for (owner, is_of_stack), keys in by_owner.items():
         origin = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
         yield f"registered {origin}, and not in the spec: {listing.shortened(keys, SHOWN)}"
-        command = shlex.join(["nomad-csi", "deregister", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
+        command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
         if is_of_stack:
             yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
         elif owner:

@@ -85,7 +85,7 @@ def test_without_a_command_the_policy_is_for_all(run):
     code, out, _ = run()
 
     assert code == 0
-    assert out.startswith("# for every command of nomad-csi, and for Pulumi\n# claims --repair: garbage is collected ")
+    assert out.startswith("# for every command of nomad-csi, and for Pulumi\n# claims repair: garbage is collected ")
     assert "csi-register-plugin" in out
 
 
@@ -112,10 +112,12 @@ def test_every_command_that_asks_nomad_has_rights():
     of_pulumi = {"up", "preview", "refresh", "destroy"}
     offline = {
         "init",
-        "validate",
+        "check",
         "render",
         "snippet",
-        "lint",
+        "explain",
+        "completion",
+        "version",
         "csi",
         "plugin",
         "schema",

@@ -19,12 +19,12 @@ def test_list_shows_how_far_each_driver_is_verified(capsys):
 
 def test_show_explains_one_driver(capsys):
     """What the catalogue says of it, and nothing more."""
-    assert cli.main(["drivers", "show", "aws-efs"]) == 0
+    assert cli.main(["drivers", "aws-efs"]) == 0
 
     assert capsys.readouterr().out == describe.as_text(catalogue.DRIVERS["aws-efs"])
 
 
-@pytest.mark.parametrize("words", [["show", "aws-efs", "--json"], ["--json", "show", "aws-efs"]])
+@pytest.mark.parametrize("words", [["aws-efs", "--json"], ["--json", "aws-efs"]])
 def test_show_prints_json_wherever_it_is_asked_for(words, capsys):
     """The option is understood before and behind the name."""
     assert cli.main(["drivers", *words]) == 0
@@ -41,23 +41,16 @@ def test_list_prints_the_whole_catalogue_as_json(capsys):
 
 def test_show_says_why_a_driver_cannot_run(capsys):
     """Who looks for S3 is told what to use."""
-    assert cli.main(["drivers", "show", "aws-s3"]) == 0
+    assert cli.main(["drivers", "aws-s3"]) == 0
 
     out = capsys.readouterr().out
     assert out.startswith("aws-s3: Mountpoint for Amazon S3 cannot run on Nomad\n")
     assert "s3files:fs-0123456789abcdef0" in out
 
 
-def test_name_of_a_driver_without_show_is_told_with_it(capsys):
-    """The whole command, to be typed as it stands."""
-    assert cli.main(["drivers", "csi-hostpath"]) == 64
-
-    assert "did you mean `nomad-csi drivers show csi-hostpath`?" in capsys.readouterr().err
-
-
 def test_unknown_driver_is_a_typing_error_that_names_the_known_ones(capsys):
     """Exit code 64, and what could have been meant."""
-    code = cli.main(["drivers", "show", "ebs"])
+    code = cli.main(["drivers", "ebs"])
 
     assert code == 64
     assert "aws-ebs" in capsys.readouterr().err

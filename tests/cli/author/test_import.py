@@ -52,7 +52,7 @@ def test_what_is_missing_exits_1(capsys):
     *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
     assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
     assert (summary, blank) == ("1 missing:", "")
-    assert following == "next: correct or add these in the spec, then `nomad-csi validate SPEC`"
+    assert following == "next: correct or add these in the spec, then `nomad-csi check SPEC`"
 
 
 def test_what_a_rule_refuses_is_named_beside_what_is_missing(tmp_path, capsys):
@@ -63,7 +63,7 @@ def test_what_a_rule_refuses_is_named_beside_what_is_missing(tmp_path, capsys):
     out, err = capsys.readouterr()
     spec = tmp_path / "storage.yaml"
     spec.write_text(out)
-    assert cli.main(["validate", str(spec), "--json"]) == 2
+    assert cli.main(["check", str(spec), "--json"]) == 1
     refused = [item["path"] for item in json.loads(capsys.readouterr().out)["specs"][0]["problems"]]
 
     said = err.partition("1 wrong, 2 missing:\n")[2].splitlines()[:3]

@@ -96,7 +96,7 @@ def test_a_repository_of_files_passes_its_own_hooks_and_pipeline(folder, capsys)
     """As they are written, after what init says to type next."""
     assert cli.main(["init", "--hcl", *EBS]) == 0
     typed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  nomad-csi ")]
-    steps = [re.split("  +", line)[0] for line in typed if line.split()[1] in ("validate", "render")]
+    steps = [re.split("  +", line)[0] for line in typed if line.split()[1] in ("check", "render")]
     hooks = yaml.safe_load((folder / project.HOOKS).read_text())["repos"][0]["hooks"]
     entries = [hook["entry"] + (" nomad" if hook.get("pass_filenames", True) else "") for hook in hooks]
     [job] = yaml.safe_load((folder / project.PIPELINE).read_text())["jobs"].values()
@@ -105,7 +105,7 @@ def test_a_repository_of_files_passes_its_own_hooks_and_pipeline(folder, capsys)
     codes = {line: cli.main(shlex.split(line)[1:]) for line in (*steps, *entries, *runs)}
 
     assert codes == dict.fromkeys(codes, 0)
-    assert {line.split()[1] for line in entries} == {line.split()[1] for line in runs} == {"validate", "render", "lint"}
+    assert {line.split()[1] for line in entries} == {line.split()[1] for line in runs} == {"check", "render"}
     assert (folder / "nomad/volumes/default/data.volume.hcl").is_file()
 
 
@@ -226,7 +226,7 @@ def test_a_program_of_components_gets_components_and_no_spec(program, is_of_comp
     assert ("Pulumi.dev.yaml" in after, "stack.schema.json" in after) == (not is_of_components,) * 2
     assert ("EbsVolume('data', {'plugin_id': aws_ebs0.plugin_id, " in out) is is_of_components
     assert ("$EDITOR __main__.py" in out) is is_of_components
-    assert ("nomad-csi validate" in out + after[project.HOOKS] + after[project.PIPELINE]) is not is_of_components
+    assert ("nomad-csi check Pulumi" in out + after[project.HOOKS] + after[project.PIPELINE]) is not is_of_components
     assert not (is_of_components and "storage_stack" in out)
 
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -228,71 +227,17 @@ def test_a_broken_script_is_mended(project):
     assert (script.read_text(), os.access(script, os.X_OK)) == (whole, True)
 
 
-def status(folder):
-    return cli.main(["plugin", "status", "--project", str(folder)])
-
-
-def test_status_starts_what_is_installed(project, capsys):
-    """What the command says was tried."""
+def test_install_says_why_a_plugin_does_not_start(project, monkeypatch, capsys):
+    """The last line of what it says, as a person would look for it; exit code 1."""
     folder = project()
-    install(folder)
-    capsys.readouterr()
+    monkeypatch.setattr(plugin, "SCRIPT", "#!/bin/sh\necho 'first' >&2\necho 'no such module' >&2\n")
 
-    assert status(folder) == 0
+    assert install(folder) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "it does not start: no such module"
 
-    where = f"./{plugin.FOLDER}, named in plugins.providers of {folder / 'Pulumi.yaml'}"
-    assert capsys.readouterr().out == f"{where}\nit starts\n"
-
-
-def test_status_says_why_a_plugin_does_not_start(project, capsys):
-    """The last line of what it says, as a person would look for it."""
-    folder = project()
-    install(folder)
-    script = folder / plugin.FOLDER / plugin.PROGRAM
-    script.write_text("#!/bin/sh\necho 'first' >&2\necho 'no such module' >&2\n")
-    capsys.readouterr()
-
-    assert status(folder) == 1
-
-    assert capsys.readouterr().out.splitlines()[1] == "it does not start: no such module"
-
-
-def test_status_without_the_script(project, capsys):
-    """A fresh clone has the line in Pulumi.yaml and not the script."""
-    folder = project()
-    install(folder)
-    script = folder / plugin.FOLDER / plugin.PROGRAM
-    script.unlink()
-    capsys.readouterr()
-
-    assert status(folder) == 1
-
-    assert capsys.readouterr().out.splitlines()[1] == f"no program {script}; type `nomad-csi plugin install`"
-
-
-def test_status_of_a_plugin_on_path(project, monkeypatch, capsys):
-    """It works, with a warning of Pulumi's that the command tells how to end; one variable turns PATH off."""
-    programs = Path(sys.executable).parent
-    monkeypatch.setenv("PATH", str(programs))
-    folder = project()
-
-    assert status(folder) == 0
-    found = capsys.readouterr().out
-    monkeypatch.setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
-    assert status(folder) == 1
-
-    assert found.startswith(f"{programs / plugin.PROGRAM}, from PATH: pulumi warns of that in every operation")
-    assert capsys.readouterr().out.startswith("none: ")
-
-
-def test_status_of_an_attached_plugin(project, monkeypatch, capsys):
-    """A plugin that runs already goes first."""
-    monkeypatch.setenv("PULUMI_DEBUG_PROVIDERS", "aws:1,nomad-csi:4711")
-    folder = project()
-
-    assert status(folder) == 0
-
-    assert capsys.readouterr().out == "the process that listens on port 4711, as PULUMI_DEBUG_PROVIDERS says\n"
+    monkeypatch.undo()
+    assert install(folder) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "it starts"
 
 
 def _first_line(program):

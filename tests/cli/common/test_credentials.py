@@ -17,7 +17,7 @@ STORAGE = {
     "plugins": [{"id": "nas", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "shared", "plugin_id": "nas", "existing": {"external_id": "fs-0123456789abcdef0"}}],
 }
-COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["report"]]
+COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["verify"]]
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_flag_of_a_stack_config_is_a_boolean(stack, capsys):
 @pytest.mark.parametrize(("words", "code", "insecure"), [([], 2, False), (["--insecure-http"], 0, True)])
 def test_a_printed_job_may_send_its_token_where_it_says(stack, capsys, words, code, insecure):
     """Given plain HTTP to another machine: the job is refused, or carries the consent that its own command needs."""
-    assert cli.main(["verify", stack(address="http://10.0.0.1:4646"), "--print-job", *words]) == code
+    assert cli.main(["verify", "job", stack(address="http://10.0.0.1:4646"), *words]) == code
 
     out, err = capsys.readouterr()
     assert bool(re.search(r'NOMAD_CSI_INSECURE_HTTP\s*= "true"', out)) is insecure

@@ -47,10 +47,10 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
             found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
-        "--timeout-s": {"register", "deregister", "delete", "snapshot", "csi", "probe", "verify"},
+        "--timeout-s": {"register", "remove", "snapshot", "csi", "probe", "verify"},
         "--step-timeout-s": {"claims", "create", "smoke"},
         "--probe-timeout-s": {"probe", "verify"},
-        "--snapshot-timeout-s": {"delete"},
+        "--snapshot-timeout-s": {"remove"},
         "--stable-s": {"verify"},
         "--every-s": {"verify"},
     }
@@ -81,7 +81,7 @@ def test_findings_are_counted_by_one_option():
     """Where findings have severities, a warning is enough with it; nowhere is another one for that."""
     found = {typed for typed, option in options() if {"--strict", "--fail-on"} & set(option.opts)}
 
-    assert found == {"lint", "verify", "doctor", "report", "probe"}
+    assert found == {"check", "verify", "verify job", "doctor", "probe"}
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,25 @@ def test_no_option_speaks_of_time_without_a_unit(timed):
     assert others == {("csi", "--wait-ready")}
 
 
-def test_the_connection_stands_at_the_end_of_each_help():
-    """In one section, which says the same everywhere."""
-    told = {}
+def test_the_connection_is_described_once(capsys):
+    """Each help of a command that connects names the one place."""
+    told = set()
     for name in cli.COMMANDS:
         for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
             if any("--address" in option.opts for option in each.params):
-                *_, section = re.split(r"^(?=\S.*:$)", each.get_help(click.Context(each)), flags=re.MULTILINE)
-                told[typed] = section.removesuffix(f"\n{each.epilog.rstrip()}" if each.epilog else "").rstrip()
+                text = each.get_help(click.Context(each))
+                assert "\nconnection to Nomad: `nomad-csi help connection`" in text
+                assert "--address" not in text
+                told.add(typed)
 
-    assert len(told) == 15
-    assert len(set(told.values())) == 1
-    [section] = set(told.values())
-    assert section.startswith("connection to Nomad:\n  --address VALUE")
-    assert "--insecure-http" in section
+    assert told == {
+        *("import", "plan", "register", "create", "remove", "snapshot create", "snapshot list", "snapshot delete"),
+        *("verify", "verify job", "doctor", "claims", "claims repair", "smoke", "probe"),
+    }
+    assert cli.main(["help", "connection"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n--{name.replace('_', '-')} VALUE" in text for name in inputs.CONNECTION)
+    assert "\n--insecure-http" in text
 
 
 def test_a_volume_is_named_with_or_without_its_namespace():
@@ -134,9 +139,7 @@ def test_a_volume_is_named_with_or_without_its_namespace():
         if each.type in {inputs.volume_key, inputs.spec_volume_key} and each.metavar == "VOLUME"
     }
 
-    assert found == {
-        *("create", "deregister", "delete", "snapshot create", "snapshot list", "claims", "smoke", "snippet")
-    }
+    assert found == {*("create", "remove", "snapshot create", "snapshot list", "claims repair", "smoke", "snippet")}
 
 
 @pytest.mark.parametrize(
@@ -152,11 +155,11 @@ def test_a_volume_is_named_with_or_without_its_namespace():
 def test_a_volume_without_a_namespace_is_in_that_of_the_connection(words, environment, expected, monkeypatch):
     """Wherever the option stands; without one in that of the environment."""
     monkeypatch.setenv("NOMAD_NAMESPACE", environment)
-    deregister = cli.PROGRAM.get_command(None, "deregister")
-    monkeypatch.setattr(deregister, "callback", lambda arguments: asked.extend(arguments.volumes) or 0)
+    removing = cli.PROGRAM.get_command(None, "remove")
+    monkeypatch.setattr(removing, "callback", lambda arguments: asked.extend(arguments.volumes) or 0)
     asked = []
 
-    assert cli.main(["deregister", *words]) == 0
+    assert cli.main(["remove", *words]) == 0
 
     assert asked == expected
 
@@ -165,7 +168,7 @@ def test_a_volume_without_a_namespace_is_refused_where_all_are_meant(monkeypatch
     """Nobody can say which."""
     monkeypatch.setenv("NOMAD_NAMESPACE", "*")
 
-    assert cli.main(["deregister", "mysql"]) == 64
+    assert cli.main(["remove", "mysql"]) == 64
 
     assert "VOLUME: expected namespace/volume, since the namespace is *, got 'mysql'" in capsys.readouterr().err
 

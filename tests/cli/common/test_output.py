@@ -26,7 +26,7 @@ volumes:
 """
 STALE = [
     pytest.param(["render", "storage.yaml", "--out", "out", "--check"], id="render --check"),
-    pytest.param(["lint", "job.nomad.hcl"], id="lint"),
+    pytest.param(["check", "job.nomad.hcl"], id="lint"),
     pytest.param(["import", "job.nomad.hcl"], id="import"),
 ]
 PRINTING = [

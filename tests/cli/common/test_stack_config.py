@@ -15,7 +15,7 @@ STORAGE = {
     "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
 }
-COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["report"]]
+COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["verify"]]
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +112,7 @@ def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, 
     config = other | {f"{prefix}storage": STORAGE, f"{prefix}address": "http://127.0.0.1:1"}
     path.write_text(yaml.safe_dump({"config": config}))
 
-    assert cli.main(["validate", str(path)]) == 0
+    assert cli.main(["check", str(path)]) == 0
     assert capsys.readouterr().out == f"{path}: valid, 1 plugin, 1 volume\n"
     assert cli.main(["plan", str(path)]) == 2
     err = capsys.readouterr().err
@@ -127,7 +127,7 @@ def test_problems_of_the_projects_spec_have_their_lines(tmp_path, capsys):
         "config:\n  shop:storage:\n    plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n    x: 1\n"
     )
 
-    assert cli.main(["validate", str(path)]) == 2
+    assert cli.main(["check", str(path)]) == 1
 
     assert f"error: {path}:4: x: " in capsys.readouterr().err
 
@@ -174,6 +174,6 @@ def test_job_that_verifies_asks_the_nomad_of_the_config(stack, monkeypatch, caps
     """NOMAD_ADDR is where a person reaches it; the job's own agent is nearer, unless the config names one."""
     monkeypatch.setenv("NOMAD_ADDR", NOBODY)
 
-    assert cli.main(["verify", stack(**settings), "--print-job", *words]) == 0
+    assert cli.main(["verify", "job", stack(**settings), *words]) == 0
 
     assert re.findall(r"NOMAD_ADDR\s*= \"(.*)\"", capsys.readouterr().out) == [expected]

@@ -433,7 +433,10 @@ def test_making_storage_is_asked_for(call, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["controller", "delete", "--volume-id", "x"], "`nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT`"),
+        (
+            ["controller", "delete", "--volume-id", "x"],
+            "`nomad-csi remove NAMESPACE/ID --delete-data --endpoint ENDPOINT`",
+        ),
         (["snapshot", "delete", "--snapshot-id", "x"], "`nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`"),
     ],
 )

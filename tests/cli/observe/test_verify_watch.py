@@ -299,9 +299,9 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
 
 def test_job_is_given_what_the_command_is(spec, capsys):
     """Options are passed on, with what goes with them."""
-    words = ["--print-job", "--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
+    words = ["--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
 
-    assert cli.main(["verify", spec, *words]) == 0
+    assert cli.main(["verify", "job", spec, *words]) == 0
 
     printed = re.findall(r'^ {10}"(.*)",$', capsys.readouterr().out, re.MULTILINE)
     storage = "${NOMAD_TASK_DIR}/storage.json"
@@ -313,23 +313,34 @@ def test_job_is_given_what_the_command_is(spec, capsys):
     [
         (["--every-s", "5"], "--every-s: expected it only with --watch"),
         (["--watch", "--stable-s", "5"], "--stable-s: expected it without --watch, whose rounds see what restarts"),
-        (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch or --print-job"),
+        (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch"),
         (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
-        (["--watch", "--print-job"], "--watch: expected it without --print-job"),
-        (["--cron", "* * * * *"], "--cron: expected it only with --print-job"),
-        (["--command", "x"], "--command: expected it only with --print-job or --on-nodes"),
+        (["--command", "x"], "--command: expected it only with --on-nodes"),
         (["--state-dir", "/x"], "--state-dir: expected it only with --on-nodes"),
         (["--timeout-s", "9"], "--timeout-s: expected it only with --on-nodes"),
-        (["--on-nodes", "--print-job"], "--on-nodes: expected it without --print-job: the job would need a token"),
         (["--on-nodes", "--watch"], "--watch: expected --every-s of 60 or more with --on-nodes"),
         (["--on-nodes", "--watch", "--every-s", "59"], "--watch: expected --every-s of 60 or more with --on-nodes"),
         (["--on-nodes", "--image", "x/y:1"], "--state-dir: expected the clients' state_dir with --image"),
-        (["--print-job", "--prometheus", "a.prom"], "--prometheus: expected an absolute path on the client"),
-        (["--print-job", "--prometheus", "/a.prom"], "--on-client: expected the name of a client with --prometheus"),
     ],
 )
 def test_rejects_options_that_do_not_go_together(spec, words, sentence, capsys):
     """Before anything is asked or written."""
     assert cli.main(["verify", spec, *words]) == 64
+
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--prometheus", "a.prom"], "--prometheus: expected an absolute path on the client"),
+        (["--prometheus", "/a.prom"], "--on-client: expected the name of a client with --prometheus"),
+        (["--prometheus"], "--prometheus: expected a FILE.prom"),
+        (["--watch"], "--watch: expected an option of this command"),
+    ],
+)
+def test_rejects_what_a_job_cannot_have(spec, words, sentence, capsys):
+    """Before anything is printed."""
+    assert cli.main(["verify", "job", spec, *words]) == 64
 
     assert sentence in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``nomad-csi claims`` and ``nomad-csi deregister``: exit codes, words and data, and nothing done unasked."""
+"""``nomad-csi claims`` and ``nomad-csi remove``: exit codes, words and data, and nothing done unasked."""
 
 import dataclasses
 import io
@@ -141,7 +141,7 @@ def test_stuck_claim_exits_1(run, stick, writes):
 
     assert code == 1
     assert f"default/a  vanished  -       -      write  -      {GHOST}  -" in out
-    assert "advice    release the claim with `nomad-csi claims --repair default/a`" in out
+    assert "advice    release the claim with `nomad-csi claims repair default/a`" in out
     assert writes() == []
 
 
@@ -178,18 +178,10 @@ def test_cluster_that_cannot_be_asked_exits_2(capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["claims", "--from", "a.volume.hcl"], ["--from: expected an option of this command"]),
         (
-            ["--from", "a.volume.hcl", "--yes", "--step-timeout-s", "5", "--stack-output", "o.json"],
-            [
-                "--from: expected it only with --repair",
-                "--yes: expected it only with --repair",
-                "--step-timeout-s: expected it only with --repair",
-                "--stack-output: expected it only with --repair",
-            ],
-        ),
-        (
-            ["--repair", "default/a", "--plugin", "aws-efs0", "--stack-output", "o.json"],
-            ["--stack-output: expected it only with --from", "--plugin: expected it without --repair"],
+            ["claims", "repair", "default/a", "--secrets", "s.yaml", "--stack-output", "o.json"],
+            ["--stack-output: expected it only with --from", "--secrets: expected it only with --from"],
         ),
     ],
     ids=["without a repair", "with one"],
@@ -198,7 +190,7 @@ def test_options_that_would_be_ignored_are_refused(run, stick, writes, words, to
     """All of them at once, and nothing is asked."""
     stick("a")
 
-    code, _, err = run("claims", *words)
+    code, _, err = run(*words)
 
     assert code == 64
     assert [line for line in told if line not in err] == []
@@ -209,7 +201,7 @@ def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     """The step is told; nothing is sent."""
     stick("a")
 
-    code, _, err = run("claims", "--repair", "default/a", "--step-timeout-s", "0.01")
+    code, _, err = run("claims", "repair", "default/a", "--step-timeout-s", "0.01")
 
     assert code == 1
     assert "step 2: have Nomad collect garbage" in err
@@ -223,7 +215,7 @@ def test_repair_asks(run, stick, terminal, line, status, code):
     stick("a")
     terminal(line)
 
-    found, out, _ = run("claims", "--repair", "default/a", "--step-timeout-s", "0.01")
+    found, out, _ = run("claims", "repair", "default/a", "--step-timeout-s", "0.01")
 
     assert (found, out.split()[:2]) == (code, ["default/a", status])
 
@@ -232,7 +224,7 @@ def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
     """As data, with the steps."""
     stick("a")
 
-    code, out, _ = run("claims", "--repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--json")
+    code, out, _ = run("claims", "repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--json")
 
     assert code == 0
     assert json.loads(out) == {
@@ -251,7 +243,7 @@ def test_repair_needs_the_registration_of_that_volume(run, stick, tmp_path, writ
     path = tmp_path / "a.volume.hcl"
     path.write_text(VOLUME_FILE)
 
-    code, _, err = run("claims", "--repair", "default/b", "--from", str(path), "--yes")
+    code, _, err = run("claims", "repair", "default/b", "--from", str(path), "--yes")
 
     assert code == 2
     assert "expected one registration of default/b, got 0 of them" in err
@@ -266,7 +258,7 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
     (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
     (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\ndefault/other:\n  password: {CANARY}\n")
 
-    words = ["--repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
+    words = ["repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
     code, out, err = run("claims", *words, "--secrets", str(tmp_path / "secrets.yaml"))
 
     assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
@@ -299,7 +291,7 @@ def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_p
     with monkeypatch.context() as patched:
         patched.setattr(claim_replacement.Replacement, "register", interrupted)
         stopped, _, err = run(
-            "claims", "--repair", "default/a", "--yes", "--insecure-http", "--step-timeout-s", "0.01", *files
+            "claims", "repair", "default/a", "--yes", "--insecure-http", "--step-timeout-s", "0.01", *files
         )
     assert ("default", "a") not in made.state.volumes
     [command] = re.findall(r"default/a may not be registered now: `nomad-csi (.*)` registers it again", err)
@@ -310,14 +302,14 @@ def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_p
     assert (stopped, goes_on) == (code, 0)
     assert out.startswith("default/a  registered  registered again from ")
     assert made.state.volumes["default", "a"].spec["Secrets"] == {"password": CANARY}
-    assert run("claims", "--repair", "default/a", *files)[1].startswith("default/a  free  nothing claims it")
+    assert run("claims", "repair", "default/a", *files)[1].startswith("default/a  free  nothing claims it")
 
 
 def test_free_volumes_are_deregistered(run, writes):
-    """What is gone is done, and the storage that stays is named; EC2 has nothing to say of a file system."""
-    code, out, err = run("deregister", "default/a", "default/nobody")
+    """What is not there is said, with exit code 1, and the storage that stays is named; EC2 has nothing to say of a file system."""
+    code, out, err = run("remove", "default/a", "default/nobody")
 
-    assert (code, err) == (0, "")
+    assert (code, err) == (1, "")
     assert out.splitlines() == [
         "volume          outcome       remarks",
         "default/a       deregistered  -",
@@ -333,7 +325,7 @@ def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_asked(run, served
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
         volumes.register(client, [dataclasses.replace(document("disk"), external_id="vol-0123456789abcdef0")])
 
-    code, out, _ = run("deregister", "disk")
+    code, out, _ = run("remove", "disk")
 
     assert code == 0
     assert "1 volume: 1 deregistered; EC2 was not asked whether they are detached (--aws-region)\n" in out
@@ -349,11 +341,11 @@ def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
         volumes.register(client, [document(name) for name in ("web[1]", "web[0]", "a[0]")])
     before = writes()
 
-    code, out, _ = run("deregister", "web", "a", "--json")
+    code, out, _ = run("remove", "web", "a", "--json")
     shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
-    deleted, kept, _ = run("delete", "web", "--yes-delete-data", "web", "--json")
-    unconfirmed = run("delete", "web")
-    repaired = run("claims", "--repair", "web", "--yes")
+    deleted, kept, _ = run("remove", "web", "--delete-data", "--confirm", "web", "--json")
+    unconfirmed = run("remove", "web", "--delete-data")
+    repaired = run("claims", "repair", "web", "--yes")
     tried, listed = run("smoke", "web"), run("snapshot", "list", "web")
 
     assert code == 1
@@ -377,10 +369,10 @@ def test_volume_that_is_not_registered_is_done_and_a_near_id_is_suggested(run, s
         volumes.register(client, [document("web-data-1")])
     before = writes()
 
-    code, out, _ = run("deregister", volume_id, "--json")
+    code, out, _ = run("remove", volume_id, "--json")
 
     [shown] = json.loads(out)["volumes"]
-    assert (code, shown["status"]) == (0, "gone")
+    assert (code, shown["status"]) == (1, "gone")
     assert shown["reason"] == f"not registered in namespace default; nothing to do{near}"
     assert writes() == before
 
@@ -392,10 +384,10 @@ def test_deregistration_is_reported_where_sets_cannot_be_read(run, monkeypatch):
         raise errors.NomadApiError("GET", "/v1/volumes", "Permission denied", status=403, kind="refused")
 
     monkeypatch.setattr(volumes, "list_volumes", refused)
-    code, out, _ = run("deregister", "a", "web", "--json")
+    code, out, _ = run("remove", "a", "web", "--json")
 
     [done, gone] = json.loads(out)["volumes"]
-    assert (code, done["status"], gone["status"]) == (0, "deregistered", "gone")
+    assert (code, done["status"], gone["status"]) == (1, "deregistered", "gone")
     assert gone["reason"].startswith(
         "not registered in namespace default; nothing to do; could not determine whether it is a set: GET /v1/"
     )
@@ -405,7 +397,7 @@ def test_claimed_volume_exits_1(run, stick, writes):
     """The other one goes."""
     stick("a")
 
-    code, out, _ = run("deregister", "default/a", "default/b", "--timeout-s", "0.01", "--json")
+    code, out, _ = run("remove", "default/a", "default/b", "--timeout-s", "0.01", "--json")
 
     first, second = json.loads(out)["volumes"]
     assert (code, first["status"], second["status"]) == (1, "claimed", "deregistered")
@@ -417,7 +409,7 @@ def test_force_explains_itself_and_asks(run, stick, writes):
     """And does nothing where nobody answers."""
     stick("a")
 
-    code, _, err = run("deregister", "default/a", "--force")
+    code, _, err = run("remove", "default/a", "--force")
 
     assert code == 1
     assert "does not detach them from their instances" in err
@@ -429,7 +421,7 @@ def test_force_that_was_declined(run, stick, terminal, writes):
     stick("a")
     terminal("no")
 
-    assert run("deregister", "default/a", "--force")[::2][0] == 1
+    assert run("remove", "default/a", "--force")[::2][0] == 1
     assert writes() == []
 
 
@@ -437,7 +429,7 @@ def test_force_that_was_agreed_to(run, stick, writes):
     """After the normal way."""
     stick("a")
 
-    code, out, _ = run("deregister", "default/a", "--force", "--yes")
+    code, out, _ = run("remove", "default/a", "--force", "--yes")
 
     assert (code, out.splitlines()[1].split()[1]) == (0, "deregistered")
     assert writes() == ["DELETE /v1/volume/csi/a"]
@@ -445,19 +437,19 @@ def test_force_that_was_agreed_to(run, stick, writes):
 
 def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
     """Nothing was sent."""
-    assert cli.main(["deregister", "default/a", "--address", "http://127.0.0.1:9"]) == 2
+    assert cli.main(["remove", "default/a", "--address", "http://127.0.0.1:9"]) == 2
     assert "no connection" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["deregister"],
-        ["deregister", "/mysql"],
-        ["deregister", "a/b/c"],
-        ["deregister", "default/.."],
-        ["deregister", "default/a", "--timeout-s", "soon"],
-        ["claims", "--repair", "default/"],
+        ["remove"],
+        ["remove", "/mysql"],
+        ["remove", "a/b/c"],
+        ["remove", "default/.."],
+        ["remove", "default/a", "--timeout-s", "soon"],
+        ["claims", "repair", "default/"],
     ],
 )
 def test_wrong_usage_exits_64(words, capsys):

@@ -158,11 +158,11 @@ def test_created_volume_after_deregister_is_made_again_and_registered_storage_is
     path = spec({"id": "a"})
     create(path)
     first = volumes.get(client, "default", "a")
-    run("deregister", "a", *OWNER)
+    run("remove", "a", *OWNER)
     planned = run("plan", path, "--json")
     create(path)
     second = volumes.get(client, "default", "a")
-    run("deregister", "a", *OWNER)
+    run("remove", "a", *OWNER)
     volumes.register(client, [dataclasses.replace(first.registration(), required_topologies=first.topologies)])
 
     code, outcomes = create(path, "--dry-run", "--adopt")

@@ -84,7 +84,7 @@ def test_list_as_data(asked, capsys, words, call):
 
 def test_delete_with_the_word_for_each(asked, capsys):
     """Given beforehand."""
-    words = ["--yes-delete-data", "snap-1", "--yes-delete-data", "snap-2"]
+    words = ["--confirm", "snap-1", "--confirm", "snap-2"]
 
     assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs", *words]) == 0
 
@@ -107,7 +107,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     [
         (["list"], "expected one of VOLUME, --plugin, got none"),
         (["list", "a/b", "--plugin", "p"], "expected one of VOLUME, --plugin, got VOLUME and --plugin"),
-        (["delete", "s"], "--plugin: expected ID, got nothing"),
+        (["remove", "--delete-data", "s"], "--plugin: expected ID, got nothing"),
         (["create", "a/b", "--parameter", "x"], "expected KEY=VALUE, got 'x'"),
     ],
 )

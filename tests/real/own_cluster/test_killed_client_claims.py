@@ -103,7 +103,7 @@ def test_claim_of_a_killed_client_is_told_kept_and_gone_when_it_is_back(cluster,
         two_clients.until(lambda: cluster.statuses()["c1"] == "down")
         two_clients.until(lambda: plugins.get(cluster.client, "local") is None)
         code, shown = run("claims")
-        refused = run("deregister", "default/made", "--yes")
+        refused = run("remove", "default/made", "--yes")
         is_written_to = still_runs()
     finally:
         cluster.launch("c1")
@@ -115,7 +115,7 @@ def test_claim_of_a_killed_client_is_told_kept_and_gone_when_it_is_back(cluster,
             "claim-node-down",
             f"job default/user (write, allocation {before}, lost on node c1); the client is down",
             "start the client again, or make sure that its machine is off: its tasks may still write, then "
-            "release the claim with `nomad-csi claims --repair default/made`",
+            "release the claim with `nomad-csi claims repair default/made`",
         ),
         (
             "error",

@@ -11,8 +11,8 @@ import click
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.cli.author import import_stack, lint
-from nomad_csi.cli.common import command, inputs, output
+from nomad_csi.cli.author import import_stack
+from nomad_csi.cli.common import command, hcl_files, inputs, output
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
@@ -130,7 +130,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]
-        lines += ["", "next: correct or add these in the spec, then `nomad-csi validate SPEC`"]
+        lines += ["", "next: correct or add these in the spec, then `nomad-csi check SPEC`"]
     for line in lines:
         output.print_progress(line)
 
@@ -153,7 +153,7 @@ def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.Fi
         elif _is_state(path):
             read += terraform.read(inputs.text(path), str(path), remarks)
         else:
-            found, wrong = lint.load([path])
+            found, wrong = hcl_files.load([path])
             read += found
             broken += wrong
     return read, broken

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,20 +16,17 @@ PROGRAM = f"pulumi-resource-{NAME}"
 FOLDER = f".pulumi-plugins/{NAME}"
 START_DEADLINE_S = 30.0
 
-ABOUT_INSTALL = f"""\
+ABOUT = f"""\
 Makes {FOLDER}/{PROGRAM} in the project, a script that starts the
 plugin of the environment this command runs in, and names that folder under
 plugins.providers in Pulumi.yaml. Pulumi then finds the plugin, without the warning that
-it gives for one on PATH. Doing it again changes nothing.
+it gives for one on PATH, and the script is started for a moment, to see that it works.
+Doing it again changes nothing.
 
 Commit Pulumi.yaml: no path of this machine gets into it. Put `.pulumi-plugins/` into
 .gitignore, and run this command once in each clone. Or commit the script too, where the
 environment is in the same repository (such as .venv): it is named relatively then. Where
 that environment is not there, the script takes {PROGRAM} from PATH.
-"""
-ABOUT_STATUS = """\
-Says which plugin pulumi would start for the project, in the order in which pulumi looks,
-and starts it for a moment. Exits 1 when there is none, or it does not start.
 """
 
 SCRIPT = """\
@@ -48,7 +44,7 @@ run = command.Group()
 project = command.option("--project DIR", "folder of Pulumi.yaml (default: here)", default=Path())
 
 
-@run.command("install", help="Let the Pulumi project in DIR find the plugin.", epilog=ABOUT_INSTALL)
+@run.command("install", help="Let the Pulumi project in DIR find the plugin.", epilog=ABOUT)
 @project
 def _install(arguments: command.Arguments) -> int:
     project: Path = arguments.project
@@ -61,7 +57,7 @@ def _install(arguments: command.Arguments) -> int:
     print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
     if "$0" not in python and not _is_ignored(project.resolve()):
         print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
-    return 0
+    return _started(script)
 
 
 def _root(project: Path) -> Path:
@@ -103,31 +99,8 @@ def _write(script: Path, text: str) -> bool:
     return True
 
 
-@run.command("status", help="Say which plugin pulumi would use there.", epilog=ABOUT_STATUS)
-@project
-def _status(arguments: command.Arguments) -> int:
-    path = project_file.find(arguments.project)
-    attached = dict(item.partition(":")[::2] for item in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(","))
-    if NAME in attached:
-        print(f"the process that listens on port {attached[NAME]}, as PULUMI_DEBUG_PROVIDERS says")
-        return 0
-    found = project_file.named(project_file.read(path), NAME)
-    if found is not None:
-        print(f"{found.path}, named in {found.section} of {path}")
-        return _started(path.parent / found.path / PROGRAM)
-    on_path = None if os.environ.get("PULUMI_IGNORE_AMBIENT_PLUGINS") else shutil.which(PROGRAM)
-    if on_path is not None:
-        print(f"{on_path}, from PATH: pulumi warns of that in every operation; `nomad-csi plugin install` ends it")
-        return _started(Path(on_path))
-    print(f"none: {path} names no plugin {NAME}, and none is on PATH; type `nomad-csi plugin install`")
-    return errors.EXIT_CHANGES
-
-
 def _started(program: Path) -> int:
     """Start the plugin as Pulumi does, until it prints its port."""
-    if not os.access(program, os.X_OK):
-        print(f"no program {program}; type `nomad-csi plugin install`")
-        return errors.EXIT_CHANGES
     with subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         deadline = threading.Timer(START_DEADLINE_S, child.kill)
         deadline.start()

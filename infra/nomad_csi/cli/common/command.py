@@ -46,7 +46,7 @@ class Option(click.Option):
         self.fix: str = settings.pop("fix", "")
         """The likely fix if it does not fit."""
         self.job: str = settings.pop("job", "")
-        """Its use in the job of ``verify --print-job``: see `cli.observe.verify_job`."""
+        """Its use in the job of ``verify job``: see `cli.observe.verify_job`."""
         self.field: str = settings.pop("field", "")
         """The field of a request of ``csi`` that it sets: see `cli.observe.csi_commands`."""
         super().__init__(names, **settings)
@@ -169,14 +169,17 @@ class _Shown(click.Command):
                 formatter.write_dl(found)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by sections, the connection last."""
+        """Write the options by sections; those of the connection are described once, by ``help connection``."""
         sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
         for each in self.get_params(ctx):
             if isinstance(each, click.Option) and (shown := each.get_help_record(ctx)):
                 sections.setdefault(getattr(each, "section", OPTIONS), []).append(shown)
-        for name in sorted(sections, key=CONNECTION.__eq__):
+        connects = sections.pop(CONNECTION, None)
+        for name, rows in sections.items():
             with formatter.section(name):
-                formatter.write_dl(sections[name])
+                formatter.write_dl(rows)
+        if connects:
+            formatter.write("\nconnection to Nomad: `nomad-csi help connection`\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the epilog with its own line breaks."""
@@ -247,6 +250,44 @@ class Command(_Shown):
                     yield errors.Problem(path="", got=both, allowed="", fix=each.fix or "give one")
 
 
+class Family(Command):
+    """A command with others below its name, such as ``verify job`` beside ``verify SPEC``."""
+
+    def __init__(self, name: str | None = None, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.commands: dict[str, Command] = {}
+
+    def command(self, name: str, **settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
+        """Return the decorator that adds the command *name* below this one."""
+
+        def added(function: Callable[[Arguments], int]) -> Command:
+            self.commands[name] = command(name=name, **settings)(function)
+            return self.commands[name]
+
+        return added
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command below that *args* begin with, else of this one."""
+        if args and (below := self.commands.get(args[0])):
+            return below.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands below, and the options."""
+        with formatter.section("commands"):
+            formatter.write_dl([(name, each.get_short_help_str(limit=1000)) for name, each in self.commands.items()])
+        super().format_options(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return the completions of *incomplete*."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
+
+        names = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
+        return names + super().shell_complete(ctx, incomplete)
+
+
 class Group(_Shown, click.Group):
     """Commands of one name; without a subcommand, help is shown."""
 
@@ -272,6 +313,11 @@ class Group(_Shown, click.Group):
 def command(**settings: Any) -> Callable[[Callable[[Arguments], int]], Command]:
     """Return the decorator that turns a function into a `Command`."""
     return click.command(cls=Command, **settings)
+
+
+def family(**settings: Any) -> Callable[[Callable[[Arguments], int]], Family]:
+    """Return the decorator that turns a function into a `Family`."""
+    return click.command(cls=Family, **settings)
 
 
 def given(context: click.Context | None = None) -> list[click.Parameter]:

@@ -139,6 +139,11 @@ nomad_connection = command.together(*map(_connection_option, CONNECTION), insecu
 """The options of a Nomad connection; the defaults are a stack's config, or NOMAD_* variables."""
 
 
+def connection_options() -> list[click.Parameter]:
+    """Return the options of `nomad_connection`, for the help that describes them."""
+    return list(reversed(nomad_connection(click.Command("connection")).params))
+
+
 def is_insecure(arguments: command.Arguments) -> bool:
     """Return whether CSI secrets may go unencrypted to other machines. For commands that do not ask Nomad."""
     own = {VARIABLES[_INSECURE]: os.environ.get(VARIABLES[_INSECURE], "")}
@@ -174,7 +179,7 @@ def warn_of_erasing(client: Any) -> None:
     from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
-        output.print_progress(f"warning: {why}; `nomad-csi doctor --explain nomad-erases-secrets` says more")
+        output.print_progress(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` says more")
 
 
 def connection(

@@ -1,47 +1,11 @@
 """Options and confirmations that several commands share."""
 
-import difflib
 import sys
 from collections.abc import Collection
 from typing import Any
 
-import click
-
 from nomad_csi import errors
-from nomad_csi.cli.common import command, output, usage
-from nomad_csi.findings import registry
-
-# The option of commands that report findings: explain a code.
-
-
-EXPLAINING = ("claims", "doctor", "lint", "probe", "verify")
-"""Commands that have it."""
-
-
-def code_option() -> command.Declare[Any]:
-    """Return the decorator that adds it."""
-    return command.option("--explain CODE", "explain one finding, also of another command", type=_code)
-
-
-def explain(arguments: command.Arguments) -> bool:
-    """Print the requested explanation of a code; return whether one was requested."""
-    if arguments.explain:
-        condition = registry.codes()[arguments.explain]
-        output.show(arguments, condition.as_json(), registry.as_text(condition))
-    return bool(arguments.explain)
-
-
-@command.Typed
-def _code(given: str) -> str:
-    """Return a code of the registry; for an unknown code, suggest the nearest of the current command."""
-    known = registry.codes()
-    if given in known:
-        return given
-    name = click.get_current_context().command.name or ""
-    own = [code for code in known if name in known[code].commands]
-    near = difflib.get_close_matches(given, own, n=1) or difflib.get_close_matches(given, known, n=1)
-    meant = f"; the nearest is {near[0]!r}" if near else ""
-    raise click.BadParameter(f"there is no code {given!r}{meant}")
+from nomad_csi.cli.common import command, usage
 
 
 @command.Typed

@@ -34,11 +34,12 @@ _CREATE = (
 )
 _UNPUBLISH = (
     "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
-    "Check first with `nomad-csi claims`; `nomad-csi claims --repair` does it in steps that check."
+    "Check first with `nomad-csi claims`; `nomad-csi claims repair` does it in steps that check."
 )
 _DELETE_VOLUME = (
-    "a bare DeleteVolume would not see who uses the storage; `nomad-csi delete NAMESPACE/ID --endpoint ENDPOINT` has "
-    "the plugin do it, after a check of claims and registrations, with a last snapshot and your confirmation"
+    "a bare DeleteVolume would not see who uses the storage; `nomad-csi remove NAMESPACE/ID --delete-data "
+    "--endpoint ENDPOINT` has the plugin do it, after a check of claims and registrations, with a last snapshot and "
+    "your confirmation"
 )
 _DELETE_SNAPSHOT = "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for confirmation"
 

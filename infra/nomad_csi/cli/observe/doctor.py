@@ -22,12 +22,9 @@ from nomad_csi.text import listing
     "--fix", f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
 )
 @options.yes
-@options.code_option()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Run the checks and print findings; fix what can be fixed, after confirmation; or explain a code."""
-    if options.explain(arguments):
-        return 0
+    """Run the checks and print findings; fix what can be fixed, after confirmation."""
     found = _examine(arguments)
     if arguments.fix and found.untagged and _fixed(found, arguments):
         found = _examine(arguments)

@@ -13,13 +13,12 @@ TIMEOUT_S = 5.0
 """Default timeout for all requests to one plugin."""
 
 
-@command.command(either=("endpoint", "folder", "on_nodes", "explain"))
+@command.command(either=("endpoint", "folder", "on_nodes"))
 @command.argument("endpoint [ENDPOINT]", f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}")
 @command.option("--folder FOLDER", "every plugin of this machine: the folder STATE_DIR/csi/plugins of its Nomad client")
 @command.option(
     "--on-nodes PLUGIN", "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
 )
-@options.code_option()
 @options.seconds("probe-timeout", default=TIMEOUT_S)
 @command.option("--expect-name NAME", "the name that the plugin must answer", needs=("endpoint",))
 @command.option(
@@ -41,9 +40,7 @@ TIMEOUT_S = 5.0
 @probe_on_nodes.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Probe, and print the responses; or explain a finding."""
-    if options.explain(arguments):
-        return 0
+    """Probe, and print the responses."""
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
     if arguments.folder:

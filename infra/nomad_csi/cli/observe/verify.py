@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, options, output, usage
-from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_watch
+from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
 from nomad_csi.health import gather
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.verification import prometheus, rounds, verification
@@ -25,8 +25,8 @@ on_nodes_options = command.together(
         "ask every instance over its own socket too, by a job that runs once on their clients and is purged; what "
         "Nomad says and what the socket said are compared, and a client that gives no answer is a finding",
         section=SECTION,
-        without={"print_job": ": the job would need a token that starts jobs on every client"},
     ),
+    probe_on_nodes.job_options(SECTION),
     probe_on_nodes.client_options(SECTION, " for that job on all clients, each round anew"),
 )
 
@@ -65,40 +65,43 @@ def _metrics_file(given: str) -> Path:
     raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
 
 
-@command.command(either=("spec", "explain"))
+_options = command.together(
+    inputs.stack_output,
+    options.strict,
+    options.seconds(
+        "stable",
+        default_text="0, one run",
+        default=0.0,
+        job="passed",
+        without={"watch": ", whose rounds see what restarts between them"},
+    ),
+    options.seconds("probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S, job="passed"),
+    command.as_json("; with --watch a line each round"),
+    command.option(
+        "--prometheus FILE",
+        f"write metrics in Prometheus' text format: to FILE{prometheus.METRICS_FILE_ENDING} for the node exporter's "
+        "textfile collector, put in place whole; without FILE to standard output, in place of the report",
+        type=_metrics_file,
+        is_flag=False,
+        flag_value=str(verify_watch.STDOUT),
+        job="held",
+    ),
+)
+"""Of `run`, and of the job, which passes them on."""
+
+
+@command.family()
 @inputs.optional_spec()
-@options.code_option()
-@inputs.stack_output
-@options.strict
-@options.seconds(
-    "stable",
-    default_text="0, one run",
-    default=0.0,
-    job="passed",
-    without={"watch": ", whose rounds see what restarts between them"},
-)
-@options.seconds("probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S, job="passed")
-@command.as_json("; with --watch a line each round")
-@command.option(
-    "--prometheus FILE",
-    f"write metrics in Prometheus' text format: to FILE{prometheus.METRICS_FILE_ENDING} for the node exporter's "
-    "textfile collector, put in place whole; without FILE to standard output, in place of the report",
-    type=_metrics_file,
-    is_flag=False,
-    flag_value=str(verify_watch.STDOUT),
-    job="held",
-)
+@_options
 @on_nodes_options
 @verify_watch.options
-@verify_job.options
+@verify_page.options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Compare, and print the report, once or at intervals; or print the job, or explain a finding."""
-    if options.explain(arguments):
-        return 0
+    """Compare, and print the report, once or at intervals; or write the page."""
     _check(arguments)
-    if arguments.print_job:
-        return verify_job.run(arguments)
+    if arguments.html:
+        return verify_page.run(arguments)
     plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad, inputs.advising(arguments.spec):
@@ -137,9 +140,22 @@ def _check(arguments: command.Arguments) -> None:
     """Raise `usage.UsageError` for values that conflict."""
     is_printed = arguments.prometheus == verify_watch.STDOUT
     wrong: dict[str, str] = {}
-    if is_printed and (arguments.watch or arguments.print_job):
-        wrong["--prometheus"] = f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch or --print-job"
+    if arguments.spec is None and not arguments.html:
+        wrong["SPEC"] = "a spec, or a Pulumi stack config that holds one; only --html goes without"
+    if is_printed and arguments.watch:
+        wrong["--prometheus"] = f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch"
     if arguments.json and is_printed:
         wrong["--json"] = "it without metrics on standard output: give --prometheus a FILE"
-    wrong |= {**wrong_on_nodes(arguments), **verify_job.wrong(arguments)}
+    wrong |= wrong_on_nodes(arguments)
     usage.refuse(errors.Problem(path=name, got="", allowed=each) for name, each in wrong.items())
+
+
+@run.command("job", help="Print a periodic job that verifies this spec, without prompts; it contains no secret.")
+@inputs.spec
+@_options
+@verify_job.options
+@inputs.nomad_connection
+def _job(arguments: command.Arguments) -> int:
+    if arguments.prometheus == verify_watch.STDOUT:
+        usage.refuse([errors.Problem(path="--prometheus", got="", allowed=f"a FILE{prometheus.METRICS_FILE_ENDING}")])
+    return verify_job.run(arguments)

@@ -1,61 +1,51 @@
-"""``nomad-csi verify --print-job``: the periodic job that verifies."""
+"""``nomad-csi verify job``: the periodic job that verifies."""
 
-import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from nomad_csi import nomad
+from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.nomad.http.connection import VARIABLES
 from nomad_csi.plan import verify_job
 from nomad_csi.render import documents
 
-SECTION = "a periodic job"
 PASSED, HELD = "passed", "held"
-"""Values of an option's ``job``: the job's command receives it, or the job contains it. Other options are refused."""
+"""Values of an option's ``job``: the job's command receives it, or the job contains it."""
 
 _ADDRESS = "http://127.0.0.1:4646"
 
-of_job = functools.partial(command.option, section=SECTION, needs=("print_job",), job=HELD)
-
 options = command.together(
+    probe_on_nodes.job_options(section=command.OPTIONS, needs=()),
     command.option(
-        "--print-job",
-        "print a job that verifies this spec at regular times, without prompts; it contains no secret",
-        section=SECTION,
-        job=HELD,
+        "--cron CRON", f"when, as cron has it, in UTC (default: {verify_job.CRON})", default=verify_job.CRON
     ),
-    probe_on_nodes.job_options(SECTION, ("print_job", "on_nodes"), "; also of the job of --on-nodes, as is --image"),
-    of_job("--cron CRON", f"when, as cron has it, in UTC (default: {verify_job.CRON})", default=verify_job.CRON),
-    of_job("--job-id ID", f"id of the job (default: {verify_job.JOB_ID})", default=verify_job.JOB_ID),
-    of_job("--on-client NAME", "name of the only client that runs it (default: any); needed with --prometheus FILE"),
-    of_job(
+    command.option("--job-id ID", f"id of the job (default: {verify_job.JOB_ID})", default=verify_job.JOB_ID),
+    command.option("--on-client NAME", "name of the only client that runs it (default: any); needed with --prometheus"),
+    command.option(
         "--token-variable PATH",
         f"Nomad variable with the token as item {verify_job.TOKEN_ITEM} (default: its own identity is the token)",
     ),
 )
 
 
-def wrong(arguments: command.Arguments) -> Mapping[str, str]:
-    """Return the options that the job cannot have, and the alternative."""
-    if not arguments.print_job:
-        return {}
-    found = {usage.shown(each): "it without --print-job" for each in _given() if not (each.job or each.without)}
-    file: Path | None = arguments.prometheus
+def _check(file: Path | None, client: str) -> None:
+    """Raise `usage.UsageError` for a metrics *file* that the job cannot write on *client*."""
+    wrong: dict[str, str] = {}
     if file is not None and not file.is_absolute():
-        found["--prometheus"] = "an absolute path on the client with --print-job"
-    if file is not None and not arguments.on_client:
-        found["--on-client"] = (
+        wrong["--prometheus"] = "an absolute path on the client"
+    if file is not None and not client:
+        wrong["--on-client"] = (
             "the name of a client with --prometheus: files of several would count everything several times"
         )
-    return found
+    usage.refuse(errors.Problem(path=name, got="", allowed=each) for name, each in wrong.items())
 
 
 def run(arguments: command.Arguments) -> int:
     """Print the job."""
+    _check(arguments.prometheus, arguments.on_client)
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
     place = inputs.target(arguments, [arguments.spec])
@@ -90,13 +80,9 @@ def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, s
 def _passed_on() -> Iterator[str]:
     """Yield the options that are passed to the job's own command."""
     values = click.get_current_context().params
-    for each in _given():
-        if each.job == PASSED:
+    for each in command.given():
+        if isinstance(each, command.Option) and each.job == PASSED:
             value = values[each.name]
             yield usage.shown(each)
             if not each.is_flag:
                 yield f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _given() -> Iterator[command.Option]:
-    return (each for each in command.given() if isinstance(each, command.Option))

@@ -132,7 +132,6 @@ options = command.together(
         "verify again and again, and at once when Nomad reports a change, until Ctrl-C or SIGTERM; the exit code is "
         "the last round's. It continues while Nomad does not answer",
         section="round after round",
-        without={"print_job": ", whose job runs one round at a time"},
     ),
     shared_options.seconds("every", default_text=f"{EVERY_S:g}", section="round after round", needs=("watch",)),
 )

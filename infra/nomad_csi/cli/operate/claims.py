@@ -1,6 +1,5 @@
 """``nomad-csi claims``."""
 
-import functools
 from collections.abc import Iterator
 
 from nomad_csi import errors
@@ -11,35 +10,14 @@ from nomad_csi.plan import registration
 from nomad_csi.registration import given_secrets
 from nomad_csi.spec import names
 
-repair = functools.partial(command.option, section="repair", needs=("repair",))
 
-
-@command.command()
+@command.family()
 @inputs.asked_aws_region
-@command.option("--plugin ID", "only volumes of this plugin", without={"repair": ", which names the volume"})
+@command.option("--plugin ID", "only volumes of this plugin")
 @command.as_json()
-@options.code_option()
-@command.option(
-    "--repair VOLUME",
-    "free this volume (or namespace/volume) of stuck claims, step by step: wait, collect garbage, detach, forget "
-    "and register again",
-    type=inputs.volume_key,
-    section="repair",
-)
-@repair("--from SPEC|FILE", "spec, volume file or folder with the registration, for the last step", "source")
-@documents.secrets_options(section="repair", needs=("source",))
-@inputs.stack_output_of(section="repair", needs=("source",))
-@options.seconds(
-    "step-timeout", " until it shows", default_text=f"{repair_steps.WAIT_S:g}", section="repair", needs=("repair",)
-)
-@repair("--yes", "do not ask before a step that can hurt")
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
-    """Print which allocations claim each volume; or repair one volume, or explain a finding."""
-    if options.explain(arguments):
-        return 0
-    if arguments.repair:
-        return _repair(arguments)
+    """Print which allocations claim each volume."""
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments) as nomad:
         found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
@@ -47,8 +25,22 @@ def run(arguments: command.Arguments) -> int:
     return found.exit_code
 
 
+@run.command(
+    "repair",
+    help="Free a volume of stuck claims, step by step: wait, collect garbage, detach, forget and register again.",
+)
+@command.argument("volume VOLUME", "volume or namespace/volume", type=inputs.volume_key)
+@command.option("--from SPEC|FILE", "spec, volume file or folder with the registration, for the last step", "source")
+@documents.secrets_options(needs=("source",))
+@inputs.stack_output_of(needs=("source",))
+@inputs.asked_aws_region
+@options.seconds("step-timeout", " until it shows", default_text=f"{repair_steps.WAIT_S:g}")
+@options.yes
+@command.as_json()
+@inputs.nomad_connection
 def _repair(arguments: command.Arguments) -> int:
-    namespace, volume_id = arguments.repair
+    """Repair, with a question before a step that can do harm."""
+    namespace, volume_id = arguments.volume
     order = repair_steps.RepairRequest(
         namespace=namespace,
         volume_id=volume_id,
@@ -84,7 +76,7 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
     """Return the registration of the volume, with its secrets; ``None`` if none is given."""
     if arguments.source is None:
         return None
-    namespace, volume_id = arguments.repair
+    namespace, volume_id = arguments.volume
     wanted = documents.read([arguments.source], arguments.stack_output, namespace)
     named = (*wanted.documents, *wanted.created)
     found = [item for item in named if (item.namespace, item.volume_id) == (namespace, volume_id)]

@@ -25,8 +25,10 @@ ABSENT = "its plugin makes it, and has not: `nomad-csi create` with the spec, or
 @options.seconds("timeout", " for Nomad to take the volumes", default=registering.DEADLINE_S)
 @command.option("--dry-run", "show what would be registered and changed, and end")
 @command.option(
-    "--accept-erased-secrets",
+    "--accept erased-secrets",
     "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again",
+    type=command.OneOf(["erased-secrets"]),
+    multiple=True,
 )
 @command.as_json()
 @inputs.nomad_connection
@@ -44,7 +46,7 @@ def run(arguments: command.Arguments) -> int:
         for unseen in minimum_version.refuse_older(nomad, wanted.plugins):
             print(unseen, file=sys.stderr)
         inputs.warn_of_erasing(nomad)
-        secret_safety.refuse_registered(nomad, filled, is_accepted=arguments.accept_erased_secrets)
+        secret_safety.refuse_registered(nomad, filled, is_accepted="erased-secrets" in arguments.accept)
         absent = ["/".join(key) for key in creation.absent(nomad, map(inputs.spec_volume_key, created))]
         outcomes = registering.register(
             nomad,

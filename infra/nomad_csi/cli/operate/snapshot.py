@@ -61,7 +61,7 @@ def show(arguments: command.Arguments) -> int:
 @command.argument("snapshots SNAPSHOT_ID...", "the storage provider's ids")
 @command.option("--plugin ID", "the plugin that made them", required=True)
 @command.option(
-    "--yes-delete-data SNAPSHOT_ID",
+    "--confirm SNAPSHOT_ID",
     "confirm that this snapshot is deleted; otherwise its id must be typed. May be repeated",
     multiple=True,
 )
@@ -69,7 +69,7 @@ def show(arguments: command.Arguments) -> int:
 @inputs.nomad_connection
 def delete(arguments: command.Arguments) -> int:
     """Confirm each snapshot, and then delete all."""
-    words = {item: _confirmation(item, arguments.yes_delete_data) for item in dict.fromkeys(arguments.snapshots)}
+    words = {item: _confirmation(item, arguments.confirm) for item in dict.fromkeys(arguments.snapshots)}
     for item, confirmation in words.items():
         deletion.refuse_unconfirmed(item, confirmation)
     with inputs.connect(arguments) as nomad:

@@ -106,7 +106,7 @@ def test_periodic_job_verifies_from_a_container(stack, own, run_once, tmp_path, 
     job_id, spec, metrics = f"verify-{status}-{plugin['id']}", tmp_path / "storage.yaml", tmp_path / "nomad_csi.prom"
     spec.write_text(yaml.safe_dump({"plugins": [plugin]}), encoding="utf-8")
     words = ("--image", own, "--address", stack.agent.address, "--prometheus", str(metrics), "--job-id", job_id)
-    assert cli.main(["verify", str(spec), "--print-job", "--on-client", _client_name(stack), *words]) == 0
+    assert cli.main(["verify", "job", str(spec), "--on-client", _client_name(stack), *words]) == 0
 
     found, log = run_once(capsys.readouterr().out, job_id)
 

@@ -1,24 +1,13 @@
-"""The command `report`: what is typed wrong, what cannot be written, and nobody there to ask."""
-
-import pytest
+"""`verify --html`: what cannot be written, and nobody there to query."""
 
 from nomad_csi import cli
-
-
-@pytest.mark.parametrize("given", ["-1", "many", "1.5", "²"])
-def test_rejects_what_is_no_number_of_volumes(given, capsys):
-    """Typed wrong is exit code 64, with what is allowed."""
-    code = cli.main(["report", f"--claimed-max={given}"])
-
-    assert code == 64
-    assert f"--claimed-max: expected a number, 0 or more, got {given!r}" in capsys.readouterr().err
 
 
 def test_nobody_there_is_an_error_and_no_page(tmp_path, capsys):
     """A page that knows nothing would look like one that found nothing."""
     page = tmp_path / "report.html"
 
-    assert cli.main(["report", "--address", "http://127.0.0.1:9", "--out", str(page)]) == 2
+    assert cli.main(["verify", "--address", "http://127.0.0.1:9", "--html", str(page)]) == 2
 
     assert "no connection: Connection refused" in capsys.readouterr().err
     assert not page.exists()
@@ -29,7 +18,7 @@ def test_rejects_another_commands_output_before_anything_is_asked(tmp_path, caps
     other = tmp_path / "verify.json"
     other.write_text('{"ok": true}')
 
-    assert cli.main(["report", "--address", "http://127.0.0.1:9", "--smoke", str(other)]) == 2
+    assert cli.main(["verify", "--address", "http://127.0.0.1:9", "--html", "x.html", "--smoke", str(other)]) == 2
 
     assert f"{other}: " in (told := capsys.readouterr().err)
     assert "expected the output of `nomad-csi smoke NAMESPACE/ID --json`" in told
@@ -40,9 +29,9 @@ def test_place_that_cannot_be_written_is_said(empty_agent, tmp_path, capsys):
     place = tmp_path / "report.html"
     place.mkdir()
 
-    assert cli.main(["report", "--address", empty_agent(), "--out", str(place)]) == 2
+    assert cli.main(["verify", "--address", empty_agent(), "--html", str(place)]) == 2
 
-    assert capsys.readouterr().err == f"error: --out: {str(place)!r} is a folder, and a file is wanted\n"
+    assert capsys.readouterr().err == f"error: --html: {str(place)!r} is a folder, and a file is wanted\n"
     assert list(tmp_path.iterdir()) == [place]
 
 
@@ -50,7 +39,7 @@ def test_empty_cluster_is_told_as_empty(empty_agent, tmp_path):
     """No plugin, no volume, no claim: said in words, not by empty tables."""
     page = tmp_path / "new" / "report.html"
 
-    assert cli.main(["report", "--address", empty_agent(), "--out", str(page)]) == 0
+    assert cli.main(["verify", "--address", empty_agent(), "--html", str(page)]) == 0
 
     text = page.read_text(encoding="utf-8")
     assert [sentence in text for sentence in ("There are no CSI plugins.", "Nothing holds a volume.")] == [True, True]

@@ -1,4 +1,4 @@
-"""`nomad-csi validate`: all problems of specs, with file and line, and nothing written."""
+"""`nomad-csi check`: all problems of specs, with file and line, and nothing written."""
 
 import json
 import textwrap
@@ -36,7 +36,7 @@ def write(folder, name, text):
 
 def test_a_sound_spec_is_one_line_and_nothing_is_written(folder, capsys):
     """Storage of Pulumi whose id is known later, and storage that the plugin makes, need no outputs of a stack."""
-    code = cli.main(["validate", write(folder, "storage.yaml", SPEC)])
+    code = cli.main(["check", write(folder, "storage.yaml", SPEC)])
 
     assert code == 0
     assert capsys.readouterr().out == "storage.yaml: valid, 1 plugin, 2 volumes\n"
@@ -55,18 +55,18 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
         "absent.yaml",
     ]
 
-    code = cli.main(["validate", *names])
+    code = cli.main(["check", *names])
 
     told = capsys.readouterr()
     assert code == 2
     assert told.out == "good.yaml: valid, 1 plugin, 2 volumes\n"
     region = "plugins[0] (aws-ebs0).aws_region: expected a value, got nothing; add aws_region"
     size = "volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0"
-    first, second, third, fourth, broken, absent = told.err.splitlines()
+    absent, first, second, third, fourth, broken = told.err.splitlines()
     assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
     assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]
     assert broken.startswith("error: broken.yaml:3: column 3: expected a YAML document, got ")
-    assert absent == "error: absent.yaml: there is no file 'absent.yaml'"
+    assert absent == "error: FILE: there is no file 'absent.yaml'"
 
 
 def test_problems_are_in_the_order_of_the_file(folder, capsys):
@@ -75,7 +75,7 @@ def test_problems_are_in_the_order_of_the_file(folder, capsys):
         "availability_zone: us-east-1a}", "availability_zon: x}"
     )
 
-    cli.main(["validate", write(folder, "storage.yaml", f"{wrong}    kind: 3\n"), write(folder, "empty.yaml", "")])
+    cli.main(["check", write(folder, "storage.yaml", f"{wrong}    kind: 3\n"), write(folder, "empty.yaml", "")])
 
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(" ")[2].partition(" (")[0] for line in lines[:2]] == [
@@ -105,7 +105,7 @@ volumes:
       size_gib: 20
 """
 
-    cli.main(["validate", write(folder, "storage.yaml", text), "--json"])
+    cli.main(["check", write(folder, "storage.yaml", text), "--json"])
 
     [spec] = json.loads(capsys.readouterr().out)["specs"]
     assert {item["path"]: item["line"] for item in spec["problems"]} == {
@@ -119,10 +119,10 @@ def test_what_no_file_can_hold_is_found_without_a_folder(folder, capsys):
     (folder / "own").mkdir()
     write(folder, "own/volume.volume.hcl.j2", "{{ nothing }}\n")
 
-    code = cli.main(["validate", write(folder, "storage.yaml", SPEC), "--templates", "own", "--json"])
+    code = cli.main(["check", write(folder, "storage.yaml", SPEC), "--templates", "own", "--json"])
 
     document = json.loads(capsys.readouterr().out)
-    assert (code, document["ok"]) == (2, False)
+    assert (code, document["ok"]) == (1, False)
     [problem] = document["specs"][0]["problems"]
     assert problem["message"].startswith("volumes/default/mysql.volume.hcl: template own/volume.volume.hcl.j2")
     assert (problem["path"], problem["line"]) == ("", None)

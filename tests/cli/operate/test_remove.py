@@ -1,4 +1,4 @@
-"""``nomad-csi delete``: the user's word, what became of each volume, and exit codes that tell."""
+"""``nomad-csi remove --delete-data``: the user's word, what became of each volume, and exit codes that tell."""
 
 import json
 
@@ -76,7 +76,9 @@ def no_terminal(monkeypatch):
 @pytest.mark.usefixtures("no_terminal")
 def test_word_is_handed_on_as_it_was_given(asked, capsys):
     """For each volume its own; the storage and its last snapshot are shown."""
-    code = cli.main(["delete", "default/a", "default/b", "--yes-delete-data", "default/a", "--aws-region", "us-east-1"])
+    code = cli.main(
+        ["remove", "--delete-data", "default/a", "default/b", "--confirm", "default/a", "--aws-region", "us-east-1"]
+    )
 
     assert code == 0
     assert [(order.key, order.confirmation) for order in asked.orders] == [
@@ -90,7 +92,7 @@ def test_word_is_handed_on_as_it_was_given(asked, capsys):
         "default/b  deleted  vol-1    snap-1         -\n"
         "2 volumes: 2 deleted\n"
         "next: remove default/a, default/b from the stack or spec that declares it, and where Pulumi made the storage "
-        "run `pulumi refresh`; else the next `pulumi up`, or `nomad-csi create`, makes a new, empty volume\n"
+        "run `pulumi refresh`; else the next `pulumi up`, or `nomad-csi apply`, makes a new, empty volume\n"
     )
 
 
@@ -98,10 +100,10 @@ def test_next_step_is_for_what_was_deleted_and_fits_a_sandbox(asked, capsys, mon
     """Nothing follows what was kept; the emulator engine has commands of the sandbox."""
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", "aws:moto,engine:emulator,nomad:emulator")
     monkeypatch.setenv("PATH", "")
-    cli.main(["delete", "default/a", "--yes-delete-data", "default/a"])
+    cli.main(["remove", "--delete-data", "default/a", "--confirm", "default/a"])
     deleted = capsys.readouterr().out
     asked.status = "kept"
-    cli.main(["delete", "default/a", "--yes-delete-data", "default/a"])
+    cli.main(["remove", "--delete-data", "default/a", "--confirm", "default/a"])
 
     assert "run `nomad-csi sandbox refresh`; else the next `nomad-csi sandbox up`" in deleted
     assert "next:" not in capsys.readouterr().out
@@ -117,18 +119,18 @@ def test_word_is_typed_at_a_terminal(asked, monkeypatch):
 
     monkeypatch.setattr(options, "typed", typed)
 
-    cli.main(["delete", "default/a"])
+    cli.main(["remove", "--delete-data", "default/a"])
 
     assert [order.confirmation for order in asked.orders] == ["default/typo"]
     [(question, prompt)] = prompts
-    assert question.startswith("delete deregisters default/a and then deletes its storage with all data on it.")
+    assert question.startswith("this deregisters default/a and then deletes its storage with all data on it.")
     assert prompt == "type default/a to delete its data"
 
 
 @pytest.mark.usefixtures("no_terminal")
 def test_rejects_deletion_without_the_word(empty_agent, capsys):
     """The library itself says no."""
-    code = cli.main(["delete", "default/a", "--address", empty_agent()])
+    code = cli.main(["remove", "--delete-data", "default/a", "--address", empty_agent()])
 
     assert code == 1
     assert capsys.readouterr().err.startswith("refused: deletion of the data of default/a was not confirmed; ")
@@ -139,15 +141,15 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
     ("words", "text"),
     [
         (
-            ["--yes-delete-data", "default/other"],
-            "--yes-delete-data: expected one of the volumes named, got default/ot",
+            ["--confirm", "default/other"],
+            "--confirm: expected one of the volumes named, got default/ot",
         ),
         (["default/b", "--external-id", "vol-1"], "--external-id: expected one volume with it, got 2 volumes"),
     ],
 )
 def test_rejects_arguments_that_do_not_go_together(asked, capsys, words, text):
     """Before anything is asked."""
-    assert cli.main(["delete", "default/a", *words]) == 64
+    assert cli.main(["remove", "--delete-data", "default/a", *words]) == 64
 
     assert text in capsys.readouterr().err
     assert asked.orders == ()
@@ -165,7 +167,7 @@ def test_exit_code_tells(asked, capsys, status, code):
     """0 nothing is left, 1 it is as it was, 2 half done or not found out."""
     asked.status = status
 
-    assert cli.main(["delete", "default/a", "--json"]) == code
+    assert cli.main(["remove", "--delete-data", "default/a", "--json"]) == code
 
     [shown] = json.loads(capsys.readouterr().out)["volumes"]
     assert (shown["status"], shown["volume_id"]) == (status, "a")
@@ -178,7 +180,9 @@ def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
     (tmp_path / "secrets.yaml").write_text("default/scratch: {key: s3}\ndefault/other: {key: t0}\n")
     options = ["--state", str(tmp_path / "state.json"), "--secrets", str(tmp_path / "secrets.yaml")]
 
-    cli.main(["delete", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"])
+    cli.main(
+        ["remove", "--delete-data", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"]
+    )
 
     assert asked.options.made == {"default/scratch": MadeStorage(external_id="ext-1", cluster="cluster-1")}
     assert asked.options.secrets == {"default/scratch": {"key": "s3"}}
@@ -192,7 +196,7 @@ def test_rejects_what_is_no_state(tmp_path, capsys, text):
     """By its name."""
     (tmp_path / "state.json").write_text(text)
 
-    assert cli.main(["delete", "default/a", "--state", str(tmp_path / "state.json")]) == 2
+    assert cli.main(["remove", "--delete-data", "default/a", "--state", str(tmp_path / "state.json")]) == 2
 
     assert "expected the JSON of `pulumi stack export`" in capsys.readouterr().err
 
@@ -207,20 +211,20 @@ def test_made_volumes_are_those_of_the_resource():
 @pytest.mark.usefixtures("no_terminal")
 def test_storage_is_named_and_accepted(asked):
     """Two words, for what nothing shows to be of this cluster."""
-    cli.main(["delete", "default/a"])
+    cli.main(["remove", "--delete-data", "default/a"])
     assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("", False)
 
-    cli.main(["delete", "default/a", "--external-id", "vol-1", "--accept-unregistered"])
+    cli.main(["remove", "--delete-data", "default/a", "--external-id", "vol-1", "--accept", "unregistered"])
     assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("vol-1", True)
 
 
-@pytest.mark.parametrize("command", ["delete", "register"])
+@pytest.mark.parametrize("command", ["remove", "register"])
 @pytest.mark.parametrize("option", ["--secrets", "--secret", "--secrets="])
 def test_rejects_secrets_as_arguments(capsys, command, option):
     """Everybody on the machine reads arguments. The value is not repeated."""
     given = [f"{option}key=hunter2"] if option.endswith("=") else [option, "key=hunter2"]
 
-    code = cli.main([command, "default/a", *given])
+    code = cli.main([command, "default/a", *["--delete-data"] * (command == "remove"), *given])
 
     shown = capsys.readouterr()
     assert code == 64
@@ -231,7 +235,7 @@ def test_rejects_secrets_as_arguments(capsys, command, option):
 @pytest.mark.parametrize(
     "words", [["--token", "hunter2"], ["--token=hunter2"], ["-token=hunter2"], ["--http-auth=hunter2"]]
 )
-@pytest.mark.parametrize("command", ["delete", "claims", "plan"])
+@pytest.mark.parametrize("command", ["remove", "claims", "plan"])
 def test_rejects_tokens_as_arguments(capsys, command, words):
     """The variable is named, and the token is not repeated."""
     code = cli.main([command, *words])
@@ -246,7 +250,7 @@ def test_rejects_tokens_as_arguments(capsys, command, words):
 @pytest.mark.parametrize("words", [["--pass", "hunter2"], ["--pass=hunter2"], ["--secrte", "key=hunter2"]])
 def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
     """It may be a secret behind a mistyped option; the option is named."""
-    code = cli.main(["delete", "default/a", *words])
+    code = cli.main(["remove", "--delete-data", "default/a", *words])
 
     shown = capsys.readouterr().err
     assert code == 64

@@ -1,0 +1,136 @@
+"""``nomad-csi check``."""
+
+import dataclasses
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.cli.common import command, hcl_files, inputs, options, output, usage
+from nomad_csi.findings import Finding, errors_of, printing
+from nomad_csi.lint import judge, spec_secrets
+from nomad_csi.plan import model
+from nomad_csi.render import files
+from nomad_csi.text import listing
+
+ABOUT = """\
+A spec is checked against all rules, and its files are rendered in memory: nothing is written, and
+neither Nomad nor AWS is queried. Exits 1 where something is wrong, 2 where a file cannot be read.
+"""
+
+UNKNOWN_ID = "known-after-pulumi-up"
+"""Placeholder for the external id of storage that Pulumi is to create."""
+
+_NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
+_NO_LINE = re.compile(r"|byte \d+")
+
+
+@command.command(epilog=ABOUT)
+@command.argument(
+    "files SPEC|FILE...",
+    "a spec, or a Pulumi stack config that holds one; a job file, a volume file, an IAM policy; a folder includes all "
+    "*.hcl, and the IAM policies among *.json, below it",
+)
+@inputs.templates
+@command.as_json()
+@options.strict
+def run(arguments: command.Arguments) -> int:
+    """Print the problems of specs, and the findings."""
+    paths: Sequence[Path] = arguments.files
+    specs = [path for path in paths if path.suffix in inputs.YAML and not path.is_dir()]
+    read, broken = hcl_files.load([path for path in paths if path not in specs], with_policies=True)
+    checked: list[dict[str, Any]] = []
+    found = list(judge.judge(read))
+    for path in specs:
+        try:
+            checked.append(_check_spec(path, arguments.templates))
+            found += _secrets_in(path)
+        except OSError as error:
+            broken.append(usage.describe_file_error(error, {"FILE": paths}))
+    for line in broken:
+        print(f"error: {line}", file=sys.stderr)
+    is_ok = all(spec["ok"] for spec in checked) and not errors_of(found)
+    if arguments.json:
+        shown = printing.as_json(found, printing.LINTED)
+        output.print_json({"ok": is_ok and not broken, "specs": checked, "findings": shown})
+    else:
+        _print(checked, found, len(read), is_all=not broken)
+    if broken:
+        return errors.EXIT_ERROR
+    return options.exit_code(arguments, 0 if is_ok else errors.EXIT_CHANGES, found)
+
+
+def _print(specs: Sequence[dict[str, Any]], found: Sequence[Finding], read: int, *, is_all: bool) -> None:
+    for spec in specs:
+        for problem in spec["problems"]:
+            line = f":{problem['line']}" if problem["line"] else ""
+            print(f"error: {spec['spec']}{line}: {problem['message']}", file=sys.stderr)
+    for item in found:
+        print(printing.as_line(item))
+    for spec in specs:
+        if spec["ok"]:
+            counts = ", ".join(listing.counted(spec[f"{noun}s"], noun) for noun in ("plugin", "volume"))
+            print(f"{spec['spec']}: valid, {counts}")
+    total = read + len(specs)
+    files_read = listing.counted(total, "file") + ("" if is_all else " (not all could be read)")
+    if found:
+        print(f"{len(found)} found in {files_read}; `nomad-csi explain CODE` says more")
+    elif read:
+        print(f"{files_read}, nothing found")
+
+
+def _secrets_in(path: Path) -> Iterator[Finding]:
+    """Yield the findings on secrets in clear in the spec in *path*; none where it cannot be read as one."""
+    try:
+        document = inputs.read_document(path)
+    except errors.SpecError:
+        return  # `_check_spec` reports it
+    if isinstance(document, dict):
+        for item in spec_secrets.check(document, lambda places: inputs.lines(path, places)):
+            yield dataclasses.replace(item, file=str(path), subject="spec")
+
+
+def _check_spec(path: Path, templates: Path | None) -> dict[str, Any]:
+    """Return the content of the spec in *path*, or its problems, as JSON values."""
+    counts: dict[str, int] = {}
+    problems: list[dict[str, Any]] = []
+    try:
+        plan = inputs.read_plan(path)
+        counts = {"plugins": len(plan.plugins), "volumes": len(plan.volumes)}
+        problems += map(_problem, _refused_files(plan, templates))
+    except errors.SpecError as error:
+        lines = _lines(path, [problem.path for problem in error.problems])
+        located = [
+            _problem(_NAMES_LINE.sub(r"\2", text), item.path, lines[item.path])
+            for text, item in zip(error.lines, error.problems, strict=True)
+        ]
+        problems += sorted(located, key=lambda problem: problem["line"] or 0)
+    return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
+
+
+def _problem(message: str, path: str = "", line: int | None = None) -> dict[str, Any]:
+    return {"path": path, "line": line, "message": message}
+
+
+def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[str]:
+    """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it applies to."""
+    made_by_pulumi = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
+    rendered = files.render_plan(plan, {item.key: UNKNOWN_ID for item in made_by_pulumi}, templates=templates)
+    reasons: dict[str, str] = {}
+    for name in rendered:
+        try:
+            rendered[name]
+        except errors.NomadCsiError as error:
+            reasons.setdefault(str(error), name)
+    yield from (f"{name}: {reason}" for reason, name in reasons.items())
+
+
+def _lines(path: Path, places: list[str]) -> dict[str, int | None]:
+    """Return the line of the spec in *path* for each of the *places* of its problems; ``None`` for the whole file."""
+    named = {place: _NAMES_LINE.fullmatch(place) for place in places}
+    found = {place: int(line[1]) if line else None for place, line in named.items()}
+    if inside := {place for place in places if not found[place] and not _NO_LINE.fullmatch(place)}:
+        found |= inputs.lines(path, inside)
+    return found

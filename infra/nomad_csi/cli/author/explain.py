@@ -1,0 +1,29 @@
+"""``nomad-csi explain``."""
+
+from collections.abc import Iterator
+
+import click
+
+from nomad_csi.cli.common import command, output, usage
+from nomad_csi.findings import registry
+
+
+def _suggested(_ctx: click.Context, _incomplete: str) -> Iterator[str]:
+    return iter(registry.codes())
+
+
+def _code(given: str) -> str:
+    known = registry.codes()
+    if given not in known:
+        raise usage.wrong("the code of a finding", given, usage.nearest(given, known))
+    return given
+
+
+@command.command()
+@command.argument("code CODE", "the code of a finding, as any command prints it", type=command.Typed(_code, _suggested))
+@command.as_json()
+def run(arguments: command.Arguments) -> int:
+    """Print what the registry says about the code."""
+    condition = registry.codes()[arguments.code]
+    output.show(arguments, condition.as_json(), registry.as_text(condition))
+    return 0

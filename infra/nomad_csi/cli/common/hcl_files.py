@@ -1,0 +1,62 @@
+"""Job files, volume files and IAM policies that a command's arguments name."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli.common import usage
+from nomad_csi.cli.common.inputs import YAML
+from nomad_csi.hcl import files
+
+_PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
+
+
+def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[files.File], list[str]]:
+    """
+    Return the readable files, and the error of each of the others.
+
+    A folder includes all ``*.hcl`` below it; *with_policies* also the ``*.json`` that are IAM policies.
+    """
+    read: list[files.File] = []
+    broken: list[str] = []
+    for path in paths:
+        below = sorted(path.rglob("*.hcl")) if path.is_dir() else [path]
+        if path.is_dir() and with_policies:
+            below += filter(_is_policy, sorted(path.rglob("*.json")))
+        if not below:
+            broken.append(f"{path}: expected files or a folder with *.hcl, got a folder without any")
+        for file in below:
+            try:
+                read.append(files.load(file))
+            except errors.SpecError as error:
+                broken += [_yaml(file)] if file.suffix in YAML else _lines(error)
+            except OSError as error:
+                broken.append(usage.describe_file_error(error, {"FILE": paths}))
+    return read, broken
+
+
+def _is_policy(path: Path) -> bool:
+    try:
+        return files.load(path).kind == "policy"
+    except (errors.SpecError, OSError):
+        return False  # the file is not named explicitly: it may be other JSON
+
+
+def _yaml(file: Path) -> str:
+    return (
+        f"{file}: expected a job file, a volume file or an IAM policy, got YAML; "
+        f"if it is a spec, `nomad-csi check {file}` checks it"
+    )
+
+
+def _lines(error: errors.SpecError) -> Iterator[str]:
+    """Yield the problems as ``FILE:LINE:COLUMN: ...``, the format that editors parse."""
+    for problem in error.problems:
+        if place := _PLACE.fullmatch(problem.path):
+            line, column, rest = place.groups()
+            where = ":".join(filter(None, (error.source, line, column)))
+            yield f"{where}: {dataclasses.replace(problem, path=rest or '')}"
+        else:
+            yield f"{error.source}: {problem}"

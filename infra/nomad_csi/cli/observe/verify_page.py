@@ -1,0 +1,59 @@
+"""``nomad-csi verify --html``: the cluster's storage on one page."""
+
+import os
+from importlib import metadata
+
+from nomad_csi import errors
+from nomad_csi.cli.common import command, inputs, output
+from nomad_csi.cli.common import options as shared_options
+from nomad_csi.ownership import sandbox_mark
+from nomad_csi.render import disk
+from nomad_csi.render import page as html
+from nomad_csi.report import cluster_report, model, page
+
+SECTION = "the cluster's storage on one page"
+
+_without = {"watch": "", "on_nodes": "", "prometheus": ""}
+
+options = command.together(
+    command.option(
+        "--html FILE",
+        "write a page of zones, clients, plugins, volumes, claims and findings; without SPEC of what runs. With --json "
+        "its data are printed, too",
+        section=SECTION,
+        without=_without,
+    ),
+    command.option(
+        "--smoke FILE",
+        "output of `nomad-csi smoke --json`, to show what it verified; may be repeated",
+        multiple=True,
+        section=SECTION,
+        needs=("html",),
+    ),
+    inputs.aws_region(
+        "ask AWS in this region too, with the AWS SDK's usual credentials (default: not)",
+        section=SECTION,
+        needs=("html",),
+    ),
+)
+
+
+def run(arguments: command.Arguments) -> int:
+    """Read the cluster, and write the page."""
+    question = cluster_report.ReportOptions(
+        plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
+        spec=str(arguments.spec or ""),
+        external_ids=inputs.read_external_ids(arguments.stack_output),
+        aws_region=arguments.aws_region,
+        smoke=tuple(model.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
+        sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
+    )
+    with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+        found = cluster_report.build_report(nomad, question)
+    text = html.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
+    shown = output.without_secrets(text)
+    disk.write(arguments.html, shown)
+    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {found.status[0]}"
+    output.show(arguments, found.as_json(), wrote)
+    code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
+    return shared_options.exit_code(arguments, code, found.findings)

@@ -1,0 +1,197 @@
+"""``nomad-csi remove``."""
+
+import dataclasses
+import functools
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from nomad_csi import errors, nomad
+from nomad_csi.aws import ebs_volumes
+from nomad_csi.cli.common import command, documents, inputs, output, owners, usage
+from nomad_csi.cli.common import options as shared_options
+from nomad_csi.compare import outcome
+from nomad_csi.deletion import deletion
+from nomad_csi.findings import printing
+from nomad_csi.nomad import volumes
+from nomad_csi.pulumi_state import deletion_state
+from nomad_csi.registration import deregistration
+from nomad_csi.registration import outcomes as registration_outcomes
+
+FORCE = (
+    "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
+    "them from their instances, and does not touch their data; what still runs there can go on writing. Nomad refuses "
+    "it for a volume that an allocation holds which has not ended."
+)
+
+QUESTION = (
+    "this deregisters {key} and then deletes its storage with all data on it. Storage that is in use is not deleted, "
+    "and nothing that this package did not make."
+)
+
+NEXT = (
+    "next: remove {volumes} from the stack or spec that declares it, and where Pulumi made the storage run "
+    "`pulumi refresh`; else the next `pulumi up`, or `nomad-csi apply`, makes a new, empty volume"
+)
+
+SECTION = "with the data"
+
+ACCEPTED = {
+    "unregistered": "delete what --external-id names, although nothing shows it to be this cluster's",
+    "unguarded": "let a plugin delete whose storage does not refuse what is in use",
+}
+"""Risks that ``--accept`` takes."""
+
+_DIGITS = re.compile(r"[0-9]+")
+
+_of_data = functools.partial(command.option, section=SECTION, needs=("delete_data",))
+
+
+@command.command()
+@command.argument("volumes VOLUME...", "volume or namespace/volume to deregister", type=inputs.volume_key)
+@inputs.asked_aws_region
+@shared_options.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
+@owners.owner("act for this stack; with the data: the one that its tags or its owner record name")
+@command.option(
+    "--adopt", "deregister volumes that belong to another stack, too", without={"delete_data": ": name its --owner"}
+)
+@command.option(
+    "--force",
+    "deregister what is still claimed after that; asks first",
+    without={"delete_data": ": what is claimed is never deleted"},
+)
+@shared_options.yes
+@command.option("--delete-data", "then delete the storage, with all data on it: only what this package created")
+@_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
+@_of_data("--endpoint ENDPOINT", "the controller of the plugin at this CSI socket deletes (default: AWS does)")
+@documents.secrets_options(section=SECTION, needs=("delete_data",))
+@_of_data("--external-id ID", "of one volume whose tags do not name this cluster, or that is not registered")
+@_of_data("--plugin ID", "plugin of volumes that are not registered any more, with --endpoint")
+@_of_data("--state FILE", "`pulumi stack export`: proof of what a stack had plugins make; repeatable", multiple=True)
+@_of_data(
+    f"--accept {'|'.join(ACCEPTED)}", "; ".join(f"{name}: {text}" for name, text in ACCEPTED.items()), multiple=True
+)
+@_of_data("--skip-final-snapshot", "take no last snapshot of the data before it goes")
+@shared_options.seconds("snapshot-timeout", default=deletion.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",))
+@command.as_json()
+@inputs.nomad_connection
+def run(arguments: command.Arguments) -> int:
+    """Deregister, with ``--delete-data`` delete, and print the outcome of each volume."""
+    return _delete(arguments) if arguments.delete_data else _deregister(arguments)
+
+
+def _deregister(arguments: command.Arguments) -> int:
+    if arguments.force and not shared_options.agreed(FORCE, is_agreed=arguments.yes):
+        raise errors.RefusedError("nothing was deregistered")
+    options = deregistration.DeregistrationOptions(
+        wait_s=arguments.timeout_s,
+        is_forced=arguments.force,
+        aws_region=arguments.aws_region,
+        requester=owners.requester(arguments),
+    )
+    with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
+        done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
+        outcomes = [_explained(client, item) for item in done]
+    could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
+    note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
+    lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
+    for item in outcomes:
+        if item.status == "deregistered" and item.external_id:
+            again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+            lines.append(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
+    shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
+    output.show(arguments, shown, "\n".join(lines))
+    is_unknown = any(item.status == "gone" for item in outcomes)
+    return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if is_unknown else 0)
+
+
+def _explained(
+    client: nomad.Nomad, item: registration_outcomes.DeregistrationOutcome
+) -> registration_outcomes.DeregistrationOutcome:
+    """Return *item*; if it does not exist, refused for the id of a set, or with a similar registered id."""
+    if item.status != "gone":
+        return item
+    try:
+        if members := volumes.members(client, item.namespace, item.volume_id):
+            return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
+        near = _near(item.volume_id, (volume_id for _, volume_id in volumes.listed(client, [item.namespace])))
+    except errors.NomadApiError as error:
+        near = f"could not determine whether it is a set: {error}"
+    reason = "; ".join(filter(None, [item.reason, "nothing to do", near]))
+    return dataclasses.replace(item, reason=reason)
+
+
+def _near(volume_id: str, there: Iterable[str]) -> str:
+    """Return the likely volume of *there*. An id that differs only by its number is another of a series."""
+    return usage.nearest(volume_id, (item for item in there if _DIGITS.sub("", item) != _DIGITS.sub("", volume_id)))
+
+
+def _delete(arguments: command.Arguments) -> int:
+    """Confirm each volume, and then delete all."""
+    _check(arguments)
+    options = _deletion(arguments)
+    keys = tuple(dict.fromkeys(arguments.volumes))
+    with inputs.connect(arguments) as client:
+        with output.waiting("waiting for Nomad"):
+            for key in keys:
+                if key not in arguments.confirm:  # a name that would need a confirmation
+                    deletion.refuse_set(client, *key)
+        orders = [
+            deletion.DeletionRequest(
+                namespace=namespace,
+                volume_id=volume_id,
+                confirmation=_confirmation(f"{namespace}/{volume_id}", map("/".join, arguments.confirm)),
+                external_id=arguments.external_id,
+                plugin_id=arguments.plugin,
+            )
+            for namespace, volume_id in keys
+        ]
+        with output.waiting("waiting for Nomad"):
+            outcomes = deletion.delete(client, orders, options)
+    text = outcome.as_text(outcomes, deletion.DeletionOutcome)
+    if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
+        text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
+    output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
+    return outcome.exit_code(outcomes)
+
+
+def _check(arguments: command.Arguments) -> None:
+    """Raise `usage.UsageError` for arguments that conflict."""
+    keys = {"/".join(key) for key in arguments.volumes}
+    problems = [
+        errors.Problem(path="--confirm", got="/".join(key), allowed="one of the volumes named")
+        for key in arguments.confirm
+        if key not in arguments.volumes
+    ]
+    if arguments.external_id and len(keys) > 1:
+        problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
+    usage.refuse(problems)
+
+
+def _deletion(arguments: command.Arguments) -> deletion.DeletionOptions:
+    made: dict[str, deletion.MadeStorage] = {}
+    for path in arguments.state:
+        made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
+    return deletion.DeletionOptions(
+        wait_s=arguments.timeout_s,
+        aws_region=arguments.aws_region,
+        endpoint=arguments.endpoint,
+        secrets=_secrets(arguments),
+        with_snapshot=not arguments.skip_final_snapshot,
+        snapshot_wait_s=arguments.snapshot_timeout_s,
+        owner=arguments.owner,
+        made=made,
+        accepts_unguarded="unguarded" in arguments.accept,
+        accepts_unregistered="unregistered" in arguments.accept,
+        tell=output.print_progress,
+    )
+
+
+def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
+    keys = {"/".join(key) for key in arguments.volumes}
+    return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
+
+
+def _confirmation(key: str, given: Iterable[str]) -> str:
+    """Return the user's confirmation of *key*: given as an option, or typed."""
+    return key if key in given else shared_options.typed(QUESTION.format(key=key), f"type {key} to delete its data")

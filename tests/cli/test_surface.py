@@ -1,0 +1,61 @@
+"""The size of the command line: what a person must read to find something."""
+
+import click
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.cli.common import command
+
+LEAVES_MAX = 57
+SLOTS_MAX = 365
+FIRST_HELP_LINES_MAX = 24
+HELP_LINES_MAX = 57
+"""Raise none of these: merge commands or options instead."""
+
+
+def commands(context, words):
+    """Yield the words and the context of every command below *context*."""
+    found = context.command
+    names = found.list_commands(context) if isinstance(found, click.Group) else getattr(found, "commands", ())
+    if not isinstance(found, click.Group):
+        yield words, context
+    for name in names:
+        below = found.get_command(context, name) if isinstance(found, click.Group) else found.commands[name]
+        made = click.Context(below, info_name=name, parent=context, max_content_width=100)
+        yield from commands(made, [*words, name])
+
+
+@pytest.fixture(scope="module")
+def leaves():
+    """Every command that does something, by its words."""
+    return {" ".join(words): found for words, found in commands(click.Context(cli.PROGRAM, info_name="nomad-csi"), [])}
+
+
+def test_the_first_help_fits_a_screen(capsys):
+    """A line for each daily command, an example, where more is, and the exit codes."""
+    assert cli.main(["--help"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= FIRST_HELP_LINES_MAX
+    assert max(map(len, lines)) <= 100
+
+
+def test_commands_and_options_are_few(leaves):
+    """Those of the connection are described once, and are not counted at each command."""
+    slots = [
+        (name, option.opts[0])
+        for name, found in leaves.items()
+        for option in found.command.params
+        if isinstance(option, click.Option) and not option.hidden
+        if getattr(option, "section", "") != command.CONNECTION
+    ]
+
+    assert len(leaves) <= LEAVES_MAX
+    assert len(slots) <= SLOTS_MAX
+
+
+def test_no_help_is_long(leaves):
+    """Each is read at once."""
+    long = {name: lines for name, found in leaves.items() if (lines := len(found.get_help().splitlines())) > 40}
+
+    assert max(long.values(), default=0) <= HELP_LINES_MAX, long
