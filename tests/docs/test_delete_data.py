@@ -29,7 +29,10 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 
 FOLDER = Path(__file__).parents[2] / "docs/howto"
-PAGE = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("delete-data.md", "snapshots.md"))
+PAGE = "".join(
+    (FOLDER / name).read_text(encoding="utf-8")
+    for name in ("delete-data.md", "delete-with-its-stack.md", "snapshots.md")
+)
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]

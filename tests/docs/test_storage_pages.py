@@ -52,5 +52,5 @@ def test_the_page_says_how_often_is_asked():
     """The number of attempts, and the words in which they are told."""
     page = (HOWTO / "troubleshooting.md").read_text()
 
-    assert f"asked up to {asking.ATTEMPTS} times" in page
+    assert f"sent up to {asking.ATTEMPTS} times" in page
     assert re.search(rf"asked again in 0\.\d s, attempt 2 of {asking.ATTEMPTS}$", page, re.MULTILINE)

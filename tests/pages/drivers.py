@@ -16,7 +16,7 @@ HEAD = """# CSI drivers
 The drivers of the catalogue: what each needs on Nomad, the keys that it takes, and its known issues. Their jobs run
 with Docker, Podman, `exec` or `raw_exec`. `nomad-csi drivers NAME` prints the same.
 [How it was tested](../../explain/how-it-was-tested.md) says how far each driver was run. A spec can also describe a
-[driver that is not listed](../spec.md#a-driver-of-ones-own)."""
+[driver that is not listed](../spec.md#custom-drivers)."""
 
 
 def pages():
@@ -72,4 +72,10 @@ def _facts(found):
 
 
 def _quoted(fact, line):
-    return f"`{line}`" if fact.label in LITERAL else escaped(line.partition(", compared with its sources")[0])
+    return (
+        f"`{line}`"
+        if fact.label in LITERAL
+        else escaped(
+            line.partition(", compared with its sources")[0].replace("not known here: set", "not recorded; set")
+        )
+    )
