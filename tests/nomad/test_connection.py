@@ -157,6 +157,14 @@ def test_rejects_everything_wrong_at_once():
     ]
 
 
+def test_key_without_its_certificate_is_refused():
+    """As the certificate without its key: Nomad would be asked without either."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad.Connection(client_key="/tls/key.pem")
+
+    assert [problem.path for problem in caught.value.problems] == ["client_cert (NOMAD_CLIENT_CERT)"]
+
+
 def test_connection_does_not_show_its_secrets():
     """Neither token nor password is in the representation."""
     shown = repr(nomad.Connection(token="5f0c-canary", http_auth="me:hunter2"))

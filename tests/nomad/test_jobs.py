@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs, plugin_jobs
+from nomad_csi.nomad import jobs, plugin_jobs, plugins
 
 HCL = 'job "hostpath" {}'
 JOB = {"ID": "hostpath", "Namespace": "default"}
@@ -299,3 +299,31 @@ def test_tasks_of_a_stopped_job_do_not_count(agent, client, stopped, tasks):
     agent.answer("GET", "/v1/job/hostpath", json.dumps(document))
 
     assert len(plugin_jobs.tasks_of_job(client, "default", "hostpath")) == tasks
+
+
+HELD = plugins.Plugin(
+    plugin_id="hostpath0",
+    provider="",
+    version="",
+    controller_required=False,
+    controllers=(),
+    nodes=(),
+    controllers_expected=0,
+    nodes_expected=0,
+    jobs=frozenset({("storage", "hidden")}),
+)
+
+
+def test_jobs_that_the_token_may_not_read_are_told(agent, client):
+    """And nothing else counts as that."""
+    agent.answer("GET", "/v1/job/hidden", "Permission denied", status=403)
+
+    assert plugin_jobs.jobs_of_plugin(client, HELD) == plugin_jobs.PluginJobs(jobs=(), hidden=("storage/hidden",))
+
+
+def test_jobs_that_nomad_fails_to_read_are_an_error(agent, client):
+    """They are not hidden, but not known."""
+    agent.answer("GET", "/v1/job/hidden", "no cluster leader", status=500)
+
+    with pytest.raises(errors.NomadApiError, match="no cluster leader"):
+        plugin_jobs.jobs_of_plugin(client, HELD)

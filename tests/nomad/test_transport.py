@@ -304,6 +304,23 @@ def test_more_calls_than_an_agent_takes_wait_for_each_other(agent, monkeypatch):
     assert max(most) <= 3
 
 
+def test_call_that_fails_makes_room_for_the_next(agent, monkeypatch):
+    """However it ends."""
+    monkeypatch.setattr(transport, "AT_ONCE", 1)
+    agent.answer("GET", "/v1/nodes", "[]")
+    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=5) as client:
+
+        def broken(*_):
+            raise urllib3.exceptions.ProtocolError("cut")
+
+        with monkeypatch.context() as once:
+            once.setattr(client._transport, "_exchange", broken)
+            with pytest.raises(errors.NomadApiError, match="cut"):
+                client.request(*WRITE)
+
+        assert client.request("GET", "/v1/nodes").data == []
+
+
 def test_call_that_finds_no_free_connection_was_not_sent(agent, monkeypatch):
     """It may be tried again."""
     monkeypatch.setattr(transport, "AT_ONCE", 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from nomad_csi.csi import capability, channel, endpoint
+from nomad_csi.csi import capability, channel, endpoint, validation
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health, replacement
@@ -334,6 +334,24 @@ def test_controller_on_this_machine_is_asked(context, client):
     assert problem.startswith("externalId: expected a volume that the controller of p knows, got 'absent': NOT_FOUND: ")
     assert unchecked == []
     assert validated(context, "absent", secrets={"password": properties.UNKNOWN}) == ([], [])
+
+
+def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, monkeypatch):
+    """Whole, with the secrets: a controller that needs them would else refuse what is right."""
+    folder, _ = client
+    context.operation.declare(
+        plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
+    )
+    sent, answers = [], {("default", "v"): validation.Validated(confirmed=True)}
+    monkeypatch.setattr(validation, "ask", lambda *words, **given: sent.append((words, given)) or answers)
+
+    more = {"secrets": {"password": "x"}, "parameters": {"kind": "fast"}}
+    assert validated(context, "vol-1", **more) == ([], [])
+
+    [((_, [question]), given)] = sent
+    assert (question.external_id, question.uses) == ("vol-1", (("single-node-writer", "file-system"),))
+    assert question.parameters == {"kind": "fast"}
+    assert given == {"secrets": {question.key: {"password": "x"}}, "timeout_s": replacement.TIMEOUT_S}
 
 
 @pytest.mark.parametrize("healthy", [True, False])
