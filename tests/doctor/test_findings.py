@@ -255,6 +255,7 @@ def test_gate_closes_below_each_of_its_versions(fault, gate):
             assert fault.code in _gates(side, below, gate.features)
             assert fault.code not in _gates(side, text, gate.features)
             assert fault.code not in _gates(side, f"{text}+ent", gate.features)
+            assert fault.code not in _gates(side, f"{text}-rc.1", gate.features)
 
 
 def _below(text):

@@ -100,6 +100,36 @@ def test_rejects(document, path, value, line):
     assert line in problems(document)
 
 
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("volumes.0.ebs.size_gib", 65_536),
+        ("volumes.0.ebs.iops", 20_000),
+        ("volumes.0.ebs.throughput_mib_per_s", 750),
+        ("volumes.0.ebs.kms_key_arn", KEY),
+        ("volumes.0.mount_options", {"fs_type": "xfs"}),
+        ("volumes.0.context", {"k": "v" * 4095}),
+        ("volumes.1.context", {"encryptInTransit": "true"}),
+        ("volumes.1.efs.clients", {"cidr_blocks": ["10.0.0.0/8"]}),
+        ("volumes.1.efs.clients", {"security_group_ids": ["sg-0123456789abcdef0"]}),
+        ("volumes.1.efs.kms_key_arn", KEY),
+        ("volumes.1.efs.performance_mode", "maxIO"),
+        ("volumes.1.efs.throughput_mode", "elastic"),
+        ("plugins.0.extra_arguments", {"node": ["--volume-attach-limit=9"]}),
+        ("plugins.0.extra_arguments", {"node": ["--reserved-volume-attachments=1"]}),
+        ("plugins.0.environment", {"A": "\u00e9"}),
+    ],
+)
+def test_accepts(document, path, value):
+    """The neighbours of what is refused: a rule that refuses too much is as wrong as one that refuses too little."""
+    change(document, path, value)
+
+    assert problems(document) == []
+
+
 @pytest.mark.parametrize(
     ("index", "mode", "line"),
     [
