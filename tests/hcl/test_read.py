@@ -212,7 +212,7 @@ def test_read_forms_that_only_hcl1_has():
     """Quoted names, attributes on one line, commas, dots in names, blocks in a map; the odd ones noted with lines."""
     text = (
         '"id" = "x"\nsegments {\n  "a/b" = "c"\n}\ncapability { a = "1" b = "2" }\n'
-        "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\n"
+        "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\nparameters { csi.example.com = 4 }\n"
     )
 
     found = read.reading(text, "data.volume.hcl", "volume")
@@ -223,6 +223,7 @@ def test_read_forms_that_only_hcl1_has():
         "capability": [{"a": "1", "b": "2"}],
         "m": {"c.d": 1, "e": 2},
         "n": {"f": [{"g": 3}]},
+        "parameters": [{"csi.example.com": 4}],
     }
     assert found.notes == (("quoted-name", 1), ("quoted-name", 3), ("one-line", 5))
     assert found.form == "hcl"

@@ -119,6 +119,19 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
     ]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_missing_node_is_explained_by_the_task_that_runs(expected, node, seen, ran, order):
+    """Not by one before it that failed on the same client, whatever Nomad lists first."""
+    failed = ran("node", "a", alloc_id="before", client_status="failed", events=[("Driver Failure", "old image")])
+    runs = ran("node", "a", events=[("Terminated", "Exit Code: 7")])
+    there = seen(ran=[failed, runs][::order])
+
+    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
+
+    [finding] = status.findings
+    assert finding.found == "Terminated: Exit Code: 7"
+
+
 @pytest.mark.parametrize(("restarts", "code"), [(2, "instance-unhealthy"), (3, "instance-flapping")])
 def test_task_that_was_never_healthy_flaps_after_three_restarts(expected, node, seen, ran, restarts, code):
     """Before that it may still come up."""
