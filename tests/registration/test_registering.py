@@ -393,6 +393,28 @@ def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds):
 
 
 @pytest.mark.usefixtures("absent")
+def test_lost_answer_that_could_not_be_read_back_is_looked_at_before_it_is_sent_again(run, scripted, holds):
+    """The look comes late, and still before the second request."""
+    document = volume(0)
+    original = scripted._take
+
+    def arrives(method, target):
+        if method == "PUT":
+            holds(document)
+            scripted.replies[("GET", path(0))].insert(0, (403, "Permission denied"))
+        return original(method, target)
+
+    scripted._take = arrives
+    scripted.reply("PUT", path(0), 0)
+
+    [outcome], told = run(document)
+
+    assert outcome.status == "registered"
+    assert [line.endswith("what was sent could not be read back") for line in told] == [True, False]
+    assert len(sent(scripted)) == 1
+
+
+@pytest.mark.usefixtures("absent")
 def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted):
     """After a read that shows it absent."""
     scripted.replies[("PUT", path(0))] = [(0, ""), (200, {})]
