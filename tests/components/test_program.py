@@ -87,3 +87,19 @@ def test_ready_stack_reads_its_config_in_a_project_of_any_name(monkeypatch, requ
     found = stack.own_config().require_object("storage")
 
     assert found == {"plugins": []}
+
+
+@pytest.mark.usefixtures("handler")
+def test_ready_stack_with_a_wrong_spec_logs_the_problems_and_fails(monkeypatch, request):
+    """With the exit code of a program that has said why; else an `up` of nothing would succeed, and remove storage."""
+    logged = []
+    monkeypatch.setattr(pulumi.config, "get_project", lambda: "shop")
+    monkeypatch.setattr(pulumi.log, "error", logged.append)
+    pulumi.runtime.set_all_config({"nomad-csi:storage": json.dumps({"plugins": [{"id": "a"}]})}, [])
+    request.addfinalizer(lambda: pulumi.runtime.set_all_config({}, []))
+
+    with pytest.raises(SystemExit) as ended:
+        nomad_csi.storage_stack()
+
+    assert ended.value.code == 32
+    assert ["plugins[0] (a).driver: expected" in text for text in logged] == [True]
