@@ -71,7 +71,7 @@ class Engine:
     """The calls an engine makes of a provider, without the engine."""
 
     def __init__(self, port: int) -> None:
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{port}", [("grpc.use_local_subchannel_pool", 1)])
         self.stub = provider_pb2_grpc.ResourceProviderStub(self.channel)
 
     def configure(self, **arguments):

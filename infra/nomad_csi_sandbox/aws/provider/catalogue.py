@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import backup, dlm, ebs, ec2, efs, efs_access, iam, kinds
+from nomad_csi_sandbox.aws.provider import backup, dlm, ebs, ec2, efs, efs_access, iam, kinds, table
 
 KINDS: Mapping[str, kinds.Kind] = {
     kind.token: kind
@@ -13,6 +13,8 @@ KINDS: Mapping[str, kinds.Kind] = {
         backup.VAULT,
         dlm.LIFECYCLE_POLICY,
         ebs.VOLUME,
+        ec2.EGRESS_RULE,
+        ec2.GROUP_RULE,
         ec2.INGRESS_RULE,
         ec2.SECURITY_GROUP,
         efs.FILE_SYSTEM,
@@ -21,7 +23,7 @@ KINDS: Mapping[str, kinds.Kind] = {
         efs_access.MOUNT_TARGET,
         iam.POLICY,
         iam.ROLE,
-        iam.ROLE_POLICY_ATTACHMENT,
+        *(row.kind() for row in table.ROWS),
     )
 }
 
@@ -30,5 +32,9 @@ def of_urn(urn: str) -> kinds.Kind:
     """Return the type of the resource *urn*. Raises `errors.AwsError` when this emulator lacks it."""
     token = urn.split("::")[2].rsplit("$", maxsplit=1)[-1]
     if token not in KINDS:
-        raise errors.AwsError(f"the emulator of the aws provider does not know the resource type {token}")
+        raise errors.AwsError(
+            f"the emulator of the aws provider does not know the resource type {token}; it knows those of the table "
+            "nomad_csi_sandbox/aws/provider/table.py: add a row there, which names the calls that make, read and "
+            "delete the type"
+        )
     return KINDS[token]

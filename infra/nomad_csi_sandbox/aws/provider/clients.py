@@ -65,30 +65,34 @@ class Clients:
         """Return the clients for *region*; for this one when it is empty."""
         return Clients(self._pool, region or self.region)
 
+    def of(self, service: str) -> Any:
+        """Return the client of *service*, by boto3's name: ``of("kms")``."""
+        return self._pool.client(service, self.region)
+
     @property
     def ec2(self) -> Any:
         """EC2 and EBS."""
-        return self._pool.client("ec2", self.region)
+        return self.of("ec2")
 
     @property
     def backup(self) -> Any:
         """AWS Backup."""
-        return self._pool.client("backup", self.region)
+        return self.of("backup")
 
     @property
     def dlm(self) -> Any:
         """Data Lifecycle Manager."""
-        return self._pool.client("dlm", self.region)
+        return self.of("dlm")
 
     @property
     def efs(self) -> Any:
         """EFS."""
-        return self._pool.client("efs", self.region)
+        return self.of("efs")
 
     @property
     def iam(self) -> Any:
         """IAM."""
-        return self._pool.client("iam", self.region)
+        return self.of("iam")
 
     def caller(self) -> dict[str, str]:
         """Return ``Account``, ``Arn`` and ``UserId`` of who is calling."""

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi_sandbox.aws.provider import clients, faults, inputs
 
 NO_REGION = "Missing region information. Set it with `pulumi config set aws:region us-east-1` or as AWS_REGION"
@@ -35,3 +37,52 @@ def defaults(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> in
     if isinstance(default_tags, str):
         default_tags = json.loads(default_tags)
     return inputs.Defaults(region=region(arguments, environment), tags=default_tags.get("tags") or {})
+
+
+CONNECTIONS_KEPT = 1000
+"""An engine makes one for each provider of each operation; nothing tells when one has ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configured:
+    """One provider of a program: an ``aws.Provider``, or the default one."""
+
+    aws: clients.Clients
+    defaults: inputs.Defaults
+
+
+class ByConnection:
+    """
+    The configurations of the providers that share this process, by the engine's connection.
+
+    No request says whose it is, but an engine opens a connection of its own for each provider.
+    Source: pulumi 3.260, ``NewProvider`` in ``sdk/go/common/resource/plugin/provider_plugin.go``.
+    """
+
+    def __init__(self) -> None:
+        self._by_peer: dict[str, Configured] = {}
+
+    def add(self, peer: str, configured: Configured) -> None:
+        """Note what the connection *peer* was configured with; the oldest connections are forgotten."""
+        self._by_peer.pop(peer, None)
+        self._by_peer[peer] = configured
+        for old in list(self._by_peer)[:-CONNECTIONS_KEPT]:
+            del self._by_peer[old]
+
+    def of(self, peer: str) -> Configured:
+        """
+        Return the configuration of the connection *peer*.
+
+        A connection that was opened anew after a pause has that of the others, if theirs are all the same. Raises
+        `errors.AwsError` otherwise.
+        """
+        if peer in self._by_peer:
+            return self._by_peer[peer]
+        known = list(self._by_peer.values())
+        if not known:
+            raise errors.AwsError("the provider was asked to work before it was configured")
+        if any(one.defaults != known[0].defaults for one in known):
+            raise errors.AwsError(
+                "the connection to the emulator of the aws provider was lost, and several providers use it: run again"
+            )
+        return known[-1]

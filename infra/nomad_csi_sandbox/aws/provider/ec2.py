@@ -2,9 +2,10 @@
 Security groups, with rules inside them or as objects of their own.
 
 Source: hashicorp/terraform-provider-aws, ``internal/service/ec2/vpc_security_group.go`` and
-``vpc_security_group_ingress_rule.go``, read 2026-11.
+``vpc_security_group_ingress_rule.go``, ``vpc_security_group_rule.go``, read 2026-11.
 """
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,9 @@ RANGES = {
     "securityGroups": ("UserIdGroupPairs", "GroupId"),
 }
 """Lists of peers in a rule: Pulumi's name, and where EC2 keeps the same."""
+
+PERMISSIONS = {"ingress": "IpPermissions", "egress": "IpPermissionsEgress"}
+"""Where EC2 keeps the rules of a direction."""
 
 Permission = dict[str, Any]
 """One element of EC2's ``IpPermissions``."""
@@ -46,17 +50,10 @@ def _finish_group(aws: clients.Clients, identity: str, inputs: Mapping[str, Any]
 def _set_rules(aws: clients.Clients, identity: str, wanted: Mapping[str, Any]) -> None:
     """Make the rules of each direction named in *wanted* equal to it; a direction with ``None`` is left alone."""
     group = _group(aws, identity)
-    directions = {
-        "ingress": ("IpPermissions", aws.ec2.authorize_security_group_ingress, aws.ec2.revoke_security_group_ingress),
-        "egress": (
-            "IpPermissionsEgress",
-            aws.ec2.authorize_security_group_egress,
-            aws.ec2.revoke_security_group_egress,
-        ),
-    }
-    for direction, (key, authorize, revoke) in directions.items():
+    for direction, key in PERMISSIONS.items():
         if wanted.get(direction) is not None:
-            _replace_permissions(identity, group[key], _permissions(wanted[direction], identity), authorize, revoke)
+            permissions = _permissions(wanted[direction], identity)
+            _replace_permissions(identity, group[key], permissions, _authorize(aws, direction), _revoke(aws, direction))
 
 
 def _replace_permissions(
@@ -174,15 +171,41 @@ member), and its name in ModifySecurityGroupRules.
 """
 
 
-def _create_rule(aws: clients.Clients, inputs: kinds.Properties) -> str:
+def _rule_kind(direction: str) -> kinds.Kind:
+    """Return the type of an ``ingress`` or ``egress`` rule that is an object of its own."""
+    capital = direction.capitalize()
+    return kinds.Kind(
+        token=f"aws:vpc/securityGroup{capital}Rule:SecurityGroup{capital}Rule",
+        service="EC2",
+        title="VPC Security Group Rule",
+        inputs=frozenset({*PEERS, "description", "fromPort", "ipProtocol", "securityGroupId", "toPort"}),
+        outputs=frozenset({"arn", "securityGroupRuleId"}),
+        required=frozenset({"ipProtocol", "securityGroupId"}),
+        fixed=frozenset({"securityGroupId"}),
+        create=functools.partial(_create_rule, direction),
+        read=_read_rule,
+        update=_update_rule,
+        delete=functools.partial(_delete_rule, direction),
+    )
+
+
+def _create_rule(direction: str, aws: clients.Clients, inputs: kinds.Properties) -> str:
     described = kinds.present(Description=inputs.get("description"))
     peers = {key: [{name: inputs[ours], **described}] for ours, (key, name, _) in PEERS.items() if inputs.get(ours)}
-    reply = aws.ec2.authorize_security_group_ingress(
+    reply = _authorize(aws, direction)(
         GroupId=inputs["securityGroupId"],
         IpPermissions=[{**_protocol(inputs), **peers}],
         **kinds.present(TagSpecifications=tags.to_specifications("security-group-rule", inputs)),
     )
     return str(reply["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+
+
+def _authorize(aws: clients.Clients, direction: str) -> Any:
+    return getattr(aws.ec2, f"authorize_security_group_{direction}")
+
+
+def _revoke(aws: clients.Clients, direction: str) -> Any:
+    return getattr(aws.ec2, f"revoke_security_group_{direction}")
 
 
 def _protocol(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,8 +240,8 @@ def _update_rule(aws: clients.Clients, identity: str, old_inputs: Mapping[str, A
     ebs.retag(aws, identity, old_inputs, inputs)
 
 
-def _delete_rule(aws: clients.Clients, identity: str, state: kinds.Properties) -> None:
-    aws.ec2.revoke_security_group_ingress(GroupId=state["securityGroupId"], SecurityGroupRuleIds=[identity])
+def _delete_rule(direction: str, aws: clients.Clients, identity: str, state: kinds.Properties) -> None:
+    _revoke(aws, direction)(GroupId=state["securityGroupId"], SecurityGroupRuleIds=[identity])
 
 
 SECURITY_GROUP = kinds.Kind(
@@ -239,16 +262,93 @@ SECURITY_GROUP = kinds.Kind(
     delete=_delete_group,
 )
 
-INGRESS_RULE = kinds.Kind(
-    token="aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",  # noqa: S106  # a type token, no secret
+INGRESS_RULE = _rule_kind("ingress")
+EGRESS_RULE = _rule_kind("egress")
+
+
+def _create_group_rule(aws: clients.Clients, inputs: kinds.Properties) -> str:
+    group = inputs["securityGroupId"]
+    _authorize(aws, inputs["type"])(GroupId=group, IpPermissions=[_group_rule(inputs, group)])
+    peers = [*_group_rule_peers(inputs)]
+    ports = [str(int(inputs[name])) for name in ("fromPort", "toPort")]
+    return "_".join([group, inputs["type"], inputs["protocol"], *ports, *peers])
+
+
+def _group_rule(inputs: Mapping[str, Any], group: str) -> Permission:
+    source = [inputs["sourceSecurityGroupId"]] if inputs.get("sourceSecurityGroupId") else []
+    return _permission({**inputs, "securityGroups": source}, group)
+
+
+def _group_rule_peers(inputs: Mapping[str, Any]) -> list[str]:
+    """Return the peers of a rule as its id has them."""
+    lists = [peer for name in ("cidrBlocks", "ipv6CidrBlocks", "prefixListIds") for peer in inputs.get(name) or []]
+    source = [inputs["sourceSecurityGroupId"]] if inputs.get("sourceSecurityGroupId") else []
+    return [*(["self"] if inputs.get("self") else []), *source, *lists]
+
+
+def _read_group_rule(aws: clients.Clients, identity: str) -> kinds.Properties | None:
+    """Return the rule that the id describes, ``None`` when the group lacks a part of it."""
+    described = _described_rule(identity)
+    group = _group(aws, described["securityGroupId"])
+    live = {_bare(one) for rule in group[PERMISSIONS[described["type"]]] for one in _split(rule)}
+    wanted = {_bare(one) for one in _split(_group_rule(described, described["securityGroupId"]))}
+    return described | {"securityGroupRuleId": ""} if wanted <= live else None
+
+
+def _bare(permission: Permission) -> str:
+    """Return `_key` of a permission of one peer without its description."""
+    lists = {
+        key: [{name: peer[name] for name in peer if name != "Description"} for peer in value]
+        for key, value in permission.items()
+        if isinstance(value, list)
+    }
+    return _key({**permission, **lists})
+
+
+def _described_rule(identity: str) -> dict[str, Any]:
+    """Return what ``sg-1_ingress_tcp_2049_2049_10.0.0.0/16`` says; the provider imports rules by such ids."""
+    group, direction, protocol, from_port, to_port, *peers = identity.split("_")
+    named = {
+        "cidrBlocks": [peer for peer in peers if "/" in peer and ":" not in peer],
+        "ipv6CidrBlocks": [peer for peer in peers if ":" in peer],
+        "prefixListIds": [peer for peer in peers if peer.startswith("pl-")],
+    }
+    [source] = [peer for peer in peers if peer.startswith("sg-")] or [""]
+    return {
+        "securityGroupId": group,
+        "type": direction,
+        "protocol": protocol,
+        "fromPort": int(from_port),
+        "toPort": int(to_port),
+        "self": "self" in peers,
+        "sourceSecurityGroupId": source,
+        **named,
+    }
+
+
+def _delete_group_rule(aws: clients.Clients, identity: str, _state: kinds.Properties) -> None:
+    described = _described_rule(identity)
+    group = described["securityGroupId"]
+    _revoke(aws, described["type"])(GroupId=group, IpPermissions=_split(_group_rule(described, group)))
+
+
+_GROUP_RULE_INPUTS = (
+    "cidrBlocks description fromPort ipv6CidrBlocks prefixListIds protocol securityGroupId self sourceSecurityGroupId "
+    "toPort type"
+)
+
+GROUP_RULE = kinds.Kind(
+    token="aws:ec2/securityGroupRule:SecurityGroupRule",  # noqa: S106  # a type token, no secret
     service="EC2",
-    title="VPC Security Group Rule",
-    inputs=frozenset({*PEERS, "description", "fromPort", "ipProtocol", "securityGroupId", "toPort"}),
-    outputs=frozenset({"arn", "securityGroupRuleId"}),
-    required=frozenset({"ipProtocol", "securityGroupId"}),
-    fixed=frozenset({"securityGroupId"}),
-    create=_create_rule,
-    read=_read_rule,
-    update=_update_rule,
-    delete=_delete_rule,
+    title="Security Group Rule",
+    inputs=frozenset(_GROUP_RULE_INPUTS.split()),
+    outputs=frozenset({"securityGroupRuleId"}),
+    required=frozenset({"fromPort", "protocol", "securityGroupId", "toPort", "type"}),
+    fixed=frozenset(_GROUP_RULE_INPUTS.split()),
+    filled_in=frozenset({"self"}),
+    delete_before_replace=True,
+    has_tags=False,
+    create=_create_group_rule,
+    read=_read_group_rule,
+    delete=_delete_group_rule,
 )

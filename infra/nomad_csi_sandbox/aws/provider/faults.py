@@ -18,11 +18,11 @@ def is_gone(error: Exception) -> bool:
     """
     Whether AWS says that the object asked for does not exist.
 
-    EC2 ``InvalidVolume.NotFound`` and the like, EFS ``FileSystemNotFound`` and the like, IAM ``NoSuchEntity``, DLM and
-    AWS Backup ``ResourceNotFoundException``.
+    EC2 ``InvalidVolume.NotFound`` and the like, EFS ``FileSystemNotFound`` and the like, IAM ``NoSuchEntity``, DLM, AWS
+    Backup and Secrets Manager ``ResourceNotFoundException``, KMS ``NotFoundException``, S3 ``404``, ``NoSuchBucket``.
     """
     code = error.response["Error"]["Code"] if isinstance(error, exceptions.ClientError) else ""
-    return code.endswith("NotFound") or code in ("NoSuchEntity", "ResourceNotFoundException")
+    return code.endswith(("NotFound", "NotFoundException")) or code in ("404", "NoSuchBucket", "NoSuchEntity")
 
 
 def of_resource(verb: str, kind: kinds.Kind, subject: str, error: Exception) -> str:

@@ -1,12 +1,14 @@
 """The functions of the real provider that the stack calls: what they return, in Pulumi's names."""
 
+import json
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from botocore import exceptions
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import clients, faults, kinds, tags
+from nomad_csi_sandbox.aws.provider import clients, faults, kinds, steps, tags
 
 Function = Callable[[clients.Clients, Mapping[str, Any]], kinds.Properties]
 
@@ -143,15 +145,15 @@ def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties
         "cidrBlockAssociations": associations,
         "default": vpc["IsDefault"],
         "dhcpOptionsId": vpc["DhcpOptionsId"],
-        "enableDnsHostnames": _vpc_attribute(aws, vpc_id, "enableDnsHostnames", "EnableDnsHostnames"),
-        "enableDnsSupport": _vpc_attribute(aws, vpc_id, "enableDnsSupport", "EnableDnsSupport"),
+        "enableDnsHostnames": steps.vpc_attribute(aws, vpc_id, "enableDnsHostnames"),
+        "enableDnsSupport": steps.vpc_attribute(aws, vpc_id, "enableDnsSupport"),
         "enableNetworkAddressUsageMetrics": False,
         "id": vpc_id,
         "instanceTenancy": vpc["InstanceTenancy"],
         "ipv6AssociationId": "",
         "ipv6CidrBlock": "",
         "ipv6CidrBlockAssociations": [],
-        "mainRouteTableId": _main_route_table_id(aws, vpc_id),
+        "mainRouteTableId": steps.main_route_table_id(aws, vpc_id),
         "ownerId": vpc["OwnerId"],
         "region": aws.region,
         "state": vpc["State"],
@@ -159,20 +161,66 @@ def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties
     }
 
 
-def _vpc_attribute(aws: clients.Clients, vpc_id: str, attribute: str, key: str) -> bool:
-    return bool(aws.ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute=attribute)[key]["Value"])
+def _subnets(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    pages = aws.ec2.get_paginator("describe_subnets").paginate(Filters=_filters({}, arguments))
+    ids = sorted(subnet["SubnetId"] for page in pages for subnet in page["Subnets"])
+    return {"id": aws.region, "ids": ids, "region": aws.region, "tags": arguments.get("tags") or {}}
 
 
-def _main_route_table_id(aws: clients.Clients, vpc_id: str) -> str:
-    filters = [{"Name": "vpc-id", "Values": [vpc_id]}, {"Name": "association.main", "Values": ["true"]}]
-    tables = aws.ec2.describe_route_tables(Filters=filters)["RouteTables"]
-    return str(tables[0]["RouteTableId"]) if tables else ""
+POLICY_VERSION = "2012-10-17"
+
+STATEMENT = {
+    "actions": "Action",
+    "notActions": "NotAction",
+    "notResources": "NotResource",
+    "resources": "Resource",
+}
+"""Lists of a statement: Pulumi's names and those of the policy language."""
+
+
+def _policy_document(_aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+    """Source: hashicorp/terraform-provider-aws, ``internal/service/iam/policy_document_data_source.go``, 2026-11."""
+    overriding = {name for name in arguments if name.endswith(("PolicyDocuments", "Json"))}
+    if unknown := sorted(overriding):
+        raise errors.AwsError(f"the emulator of the aws provider does not know {', '.join(unknown)} of a document")
+    version = arguments.get("version") or POLICY_VERSION
+    statements = [_statement(one) for one in arguments.get("statements") or []]
+    document = {"Version": version, **kinds.present(Id=arguments.get("policyId")), "Statement": statements}
+    compact = json.dumps(document, separators=(",", ":"))
+    return {"id": str(zlib.crc32(compact.encode())), "json": json.dumps(document, indent=2), "minifiedJson": compact}
+
+
+def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {theirs: _one_or_all(statement.get(ours) or []) for ours, theirs in STATEMENT.items()}
+    conditions: dict[str, dict[str, Any]] = {}
+    for one in statement.get("conditions") or []:
+        conditions.setdefault(one["test"], {})[one["variable"]] = _one_or_all(one["values"])
+    return kinds.present(
+        Sid=statement.get("sid"),
+        Effect=statement.get("effect") or "Allow",
+        **lists,
+        Principal=_principals(statement.get("principals") or []),
+        NotPrincipal=_principals(statement.get("notPrincipals") or []),
+        Condition=conditions,
+    )
+
+
+def _principals(principals: list[Mapping[str, Any]]) -> Any:
+    if [(one["type"], one["identifiers"]) for one in principals] == [("*", ["*"])]:
+        return "*"
+    return {one["type"]: _one_or_all(one["identifiers"]) for one in principals}
+
+
+def _one_or_all(values: list[str]) -> Any:
+    return values[0] if len(values) == 1 else sorted(values)
 
 
 FUNCTIONS: Mapping[str, Function] = {
     "aws:ebs/getEbsVolumes:getEbsVolumes": _ebs_volumes,
     "aws:ec2/getSubnet:getSubnet": _subnet,
+    "aws:ec2/getSubnets:getSubnets": _subnets,
     "aws:ec2/getVpc:getVpc": _vpc,
+    "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _availability_zones,
     "aws:index/getCallerIdentity:getCallerIdentity": _caller_identity,
     "aws:index/getPartition:getPartition": _partition,
@@ -189,7 +237,10 @@ def call(token: str, aws: clients.Clients, arguments: Mapping[str, Any]) -> kind
     """
     function = FUNCTIONS.get(token)
     if function is None:
-        raise errors.AwsError(f"the emulator of the aws provider does not know the function {token}")
+        raise errors.AwsError(
+            f"the emulator of the aws provider does not know the function {token}; it knows those of FUNCTIONS in "
+            "nomad_csi_sandbox/aws/provider/functions.py: add one there, by its token"
+        )
     try:
         return function(aws.in_region(arguments.get("region")), arguments)
     except (exceptions.ClientError, exceptions.BotoCoreError) as error:

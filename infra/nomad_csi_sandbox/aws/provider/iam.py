@@ -1,10 +1,9 @@
-"""IAM policies, roles and attachments. Source: hashicorp/terraform-provider-aws, ``internal/service/iam`` (2026-11)."""
+"""IAM policies and roles. Source: hashicorp/terraform-provider-aws, ``internal/service/iam`` (2026-11)."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors
 from nomad_csi_sandbox.aws.provider import clients, kinds, refusals, tags
 
 MAX_POLICY_VERSIONS = 5
@@ -132,23 +131,6 @@ def _delete_role(aws: clients.Clients, name: str, state: kinds.Properties) -> No
     aws.iam.delete_role(RoleName=name)
 
 
-def _create_attachment(aws: clients.Clients, inputs: kinds.Properties) -> str:
-    aws.iam.attach_role_policy(RoleName=inputs["role"], PolicyArn=inputs["policyArn"])
-    return f"{inputs['role']}/{inputs['policyArn']}"
-
-
-def _read_attachment(aws: clients.Clients, identity: str) -> kinds.Properties | None:
-    role, slash, arn = identity.partition("/")
-    if not slash:
-        raise errors.AwsError(f"id: expected role-name/policy-arn, got {identity!r}")
-    return {"role": role, "policyArn": arn} if arn in _attached_policies(aws, role) else None
-
-
-def _delete_attachment(aws: clients.Clients, identity: str, _state: kinds.Properties) -> None:
-    role, arn = identity.split("/", 1)
-    aws.iam.detach_role_policy(RoleName=role, PolicyArn=arn)
-
-
 POLICY = kinds.Kind(
     token="aws:iam/policy:Policy",  # noqa: S106  # a type token, no secret
     service="IAM",
@@ -183,20 +165,4 @@ ROLE = kinds.Kind(
     read=_read_role,
     update=_update_role,
     delete=_delete_role,
-)
-
-ROLE_POLICY_ATTACHMENT = kinds.Kind(
-    token="aws:iam/rolePolicyAttachment:RolePolicyAttachment",  # noqa: S106  # a type token, no secret
-    service="IAM",
-    title="IAM Role Policy Attachment",
-    inputs=frozenset({"policyArn", "role"}),
-    outputs=frozenset(),
-    required=frozenset({"policyArn", "role"}),
-    fixed=frozenset({"policyArn", "role"}),
-    delete_before_replace=True,
-    has_tags=False,
-    has_region=False,
-    create=_create_attachment,
-    read=_read_attachment,
-    delete=_delete_attachment,
 )

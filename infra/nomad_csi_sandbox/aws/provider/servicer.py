@@ -24,13 +24,14 @@ from nomad_csi_sandbox.aws.provider import (
     functions,
     inputs,
     lifecycle,
+    schema,
 )
 
 Context: TypeAlias = grpc.ServicerContext
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """An emulator of the ``aws`` provider. One process serves one operation of an engine after the other."""
+    """An emulator of the ``aws`` provider. One process serves all configurations of it that a program has."""
 
     def __init__(self, endpoint_url: str, environment: Mapping[str, str]) -> None:
         self._endpoint_url = endpoint_url
@@ -38,8 +39,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         self._cancelled = threading.Event()
         self._access: clients.Access | None = None
         self._pool: clients.Pool | None = None
-        self._aws: clients.Clients | None = None
-        self._defaults = inputs.Defaults(region="", tags={})
+        self._configured = configuration.ByConnection()
 
     def Handshake(self, _request: Any, _context: Context) -> Any:  # noqa: N802  # a name of the protocol, as below
         """Say what this provider can take; an operation begins."""
@@ -54,6 +54,10 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def GetPluginInfo(self, _request: Any, _context: Context) -> Any:  # noqa: N802
         """Say the version of the SDK that this emulator follows."""
         return plugin_pb2.PluginInfo(version=importlib.metadata.version("pulumi-aws"))
+
+    def GetSchema(self, _request: Any, _context: Context) -> Any:  # noqa: N802
+        """Return the schema, which programs in YAML need."""
+        return provider_pb2.GetSchemaResponse(schema=schema.text())
 
     def CheckConfig(self, request: Any, _context: Context) -> Any:  # noqa: N802
         """Refuse a configuration without credentials or region."""
@@ -73,10 +77,11 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             access = configuration.access(arguments, self._endpoint_url, self._environment)
             if access is None:
                 raise errors.AwsError(faults.NO_CREDENTIALS)
-        self._defaults = configuration.defaults(arguments, self._environment)
         if self._pool is None or self._access != access:
             self._access, self._pool = access, clients.Pool(access, self._cancelled)
-        self._aws = clients.Clients(self._pool, self._defaults.region)
+        defaults = configuration.defaults(arguments, self._environment)
+        aws = clients.Clients(self._pool, defaults.region)
+        self._configured.add(context.peer(), configuration.Configured(aws=aws, defaults=defaults))
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True, acceptResources=True)
 
     def Cancel(self, _request: Any, _context: Context) -> Any:  # noqa: N802
@@ -88,11 +93,12 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Fill in defaults and a generated name; refuse what the real provider's schema refuses."""
         with answers.answering(context):
             kind = catalogue.of_urn(request.urn)
+            defaults = self._configured.of(context.peer()).defaults
         (olds, _), (news, secrets) = wire.load(request.olds), wire.load(request.news)
         chosen = {kind.autonamed} - {"", *news}
         kept = chosen & answers.generated(request.olds)
         name = olds[kind.autonamed] if kept else inputs.generated_name(request.name, request.randomSeed)
-        checked = inputs.checked(kind, news, self._defaults, generated_name=name)
+        checked = inputs.checked(kind, news, defaults, generated_name=name)
         return provider_pb2.CheckResponse(
             inputs=answers.properties(checked, secrets, chosen),
             failures=answers.failures(inputs.failures(kind, request.name, news)),
@@ -128,7 +134,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             if request.preview:
                 known = inputs.unknown_outputs(catalogue.of_urn(request.urn), wanted)
                 return provider_pb2.CreateResponse(properties=answers.properties(known, secrets))
-            made = self._lifecycle(request.urn, wanted).create(wanted)
+            made = self._lifecycle(context, request.urn, wanted).create(wanted)
         if made.problem:
             answers.abort_recorded(context, made, request.properties, secrets)
         return provider_pb2.CreateResponse(id=made.identity, properties=answers.properties(made.outputs, secrets))
@@ -137,7 +143,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Return what the object is now; nothing when it is gone."""
         (state, outer), (old_inputs, inner) = wire.load(request.properties), wire.load(request.inputs)
         with answers.answering(context):
-            found = self._lifecycle(request.urn, state).read(request.id, old_inputs)
+            found = self._lifecycle(context, request.urn, state).read(request.id, old_inputs)
         if found is None:
             return provider_pb2.ReadResponse(id="")
         current, known = found
@@ -154,7 +160,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         with answers.answering(context):
             if request.preview:
                 return provider_pb2.UpdateResponse(properties=answers.properties({**outputs, **wanted}, secrets))
-            made = self._lifecycle(request.urn, wanted).update(request.id, old_inputs, wanted)
+            made = self._lifecycle(context, request.urn, wanted).update(request.id, old_inputs, wanted)
         if made.problem:
             answers.abort_recorded(context, made, request.news, secrets)
         return provider_pb2.UpdateResponse(properties=answers.properties(made.outputs, secrets))
@@ -163,25 +169,21 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Remove the object."""
         state = _plain(request.properties)
         with answers.answering(context):
-            self._lifecycle(request.urn, state).delete(request.id, state)
+            self._lifecycle(context, request.urn, state).delete(request.id, state)
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Context) -> Any:  # noqa: N802
         """Call a function."""
         with answers.answering(context):
-            result = functions.call(request.tok, self._configured(), _plain(request.args))
+            result = functions.call(request.tok, self._configured.of(context.peer()).aws, _plain(request.args))
         reply = {"return": wire.dump(result)}  # a keyword of Python, so not written as an argument
         return provider_pb2.InvokeResponse(**reply)  # type: ignore[arg-type]  # the stub has no such argument
 
-    def _lifecycle(self, urn: str, properties: Mapping[str, Any]) -> lifecycle.Lifecycle:
+    def _lifecycle(self, context: Context, urn: str, properties: Mapping[str, Any]) -> lifecycle.Lifecycle:
         """Return what works on the resource *urn*, in the region that its properties name."""
-        aws = self._configured().in_region(properties.get("region"))
-        return lifecycle.Lifecycle(kind=catalogue.of_urn(urn), aws=aws, defaults=self._defaults)
-
-    def _configured(self) -> clients.Clients:
-        if self._aws is None:
-            raise errors.AwsError("the provider was asked to work before it was configured")
-        return self._aws
+        found = self._configured.of(context.peer())
+        aws = found.aws.in_region(properties.get("region"))
+        return lifecycle.Lifecycle(kind=catalogue.of_urn(urn), aws=aws, defaults=found.defaults)
 
 
 def _plain(struct: struct_pb2.Struct) -> dict[str, Any]:

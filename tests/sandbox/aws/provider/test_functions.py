@@ -94,7 +94,8 @@ def test_vpc_by_default_and_by_id(engine):
         (
             "aws:ec2/getAmi:getAmi",
             {},
-            "the emulator of the aws provider does not know the function aws:ec2/getAmi:getAmi",
+            "the emulator of the aws provider does not know the function aws:ec2/getAmi:getAmi; it knows those of "
+            "FUNCTIONS in nomad_csi_sandbox/aws/provider/functions.py: add one there, by its token",
         ),
     ],
 )

@@ -209,7 +209,7 @@ def test_rejects_import_of_an_attachment_by_another_id(engine):
     with pytest.raises(grpc.RpcError) as refused:
         engine.import_(ATTACHMENT, "nomad-client")
 
-    assert refused.value.details().endswith("id: expected role-name/policy-arn, got 'nomad-client'")
+    assert refused.value.details().endswith("id: expected {role}/{policyArn}, got 'nomad-client'")
 
 
 def test_role_leaves_its_instance_profiles_before_it_is_deleted(engine, unique, trust_policy, by_hand):

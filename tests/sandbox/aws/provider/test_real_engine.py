@@ -53,6 +53,34 @@ pulumi.export("volume", volume.id)
 """
 
 
+YAML_PROGRAM = """
+name: emulator
+runtime: yaml
+config: {aws:region: us-east-1}
+variables:
+  account: {fn::invoke: {function: aws:getCallerIdentity, return: accountId}}
+resources:
+  network: {type: aws:ec2:Vpc, properties: {cidrBlock: 10.3.0.0/16, tags: {use: storage}}}
+  europe: {type: pulumi:providers:aws, properties: {region: eu-west-1}}
+  one:
+    type: aws:ec2:Subnet
+    properties: {vpcId: "${network.id}", cidrBlock: 10.3.1.0/24, availabilityZone: us-east-1a}
+  way: {type: aws:ec2:InternetGateway, properties: {vpcId: "${network.id}"}}
+  table:
+    type: aws:ec2:RouteTable
+    properties: {vpcId: "${network.id}", routes: [{cidrBlock: 0.0.0.0/0, gatewayId: "${way.id}"}]}
+  key: {type: aws:kms:Key, properties: {description: of volumes, deletionWindowInDays: 7}}
+  data:
+    type: aws:ebs:Volume
+    properties: {availabilityZone: "${one.availabilityZone}", size: 4, encrypted: true, kmsKeyId: "${key.arn}"}
+  far:
+    type: aws:ebs:Volume
+    properties: {availabilityZone: eu-west-1a, size: 4}
+    options: {provider: "${europe}"}
+outputs: {account: "${account}", zone: "${data.availabilityZone}", far: "${far.arn}", size: "${data.size}"}
+"""
+
+
 @pytest.fixture
 def pulumi(run_server, endpoint_url, tmp_path):
     """Run ``pulumi`` on a stack of its own, attached to the emulator; returns exit code and output."""
@@ -123,6 +151,25 @@ def test_life_of_a_stack(pulumi, by_hand):
     code, text = pulumi("destroy", "--yes", "--skip-preview")
     assert (code, "10 deleted" in text) == (0, True), text
     assert _volumes(by_hand, first, second) == []
+
+
+@pytest.mark.skipif(shutil.which("pulumi-language-yaml") is None, reason="no pulumi-language-yaml on PATH")
+def test_program_in_yaml_with_a_network_and_two_regions(pulumi, tmp_path):
+    """The schema lets a YAML program use types of the table; each provider of the program has its own region."""
+    (tmp_path / "project" / "Pulumi.yaml").write_text(YAML_PROGRAM)
+
+    code, text = pulumi("preview")
+    assert (code, "9 to create" in text) == (0, True), text
+    code, text = pulumi("up", "--yes", "--skip-preview")
+    assert code == 0, text
+    outputs = json.loads(pulumi("stack", "output", "--json")[1])
+    code, text = pulumi("up", "--yes", "--refresh", "--skip-preview", "--expect-no-changes")
+    assert code == 0, text
+    code, text = pulumi("destroy", "--yes", "--skip-preview")
+    assert code == 0, text
+
+    assert (outputs["account"], outputs["zone"], outputs["size"]) == ("123456789012", "us-east-1a", 4)
+    assert outputs["far"].startswith("arn:aws:ec2:eu-west-1:123456789012:volume/vol-")
 
 
 def _volumes(by_hand, *ids):

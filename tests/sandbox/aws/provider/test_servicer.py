@@ -109,10 +109,12 @@ def test_rejects_missing_and_unknown_inputs(engine):
 def test_rejects_unknown_type(engine):
     """A type that the emulator lacks is a sentence, not a crash."""
     with pytest.raises(grpc.RpcError) as refused:
-        engine.check("aws:s3/bucket:Bucket", "data", {})
+        engine.check("aws:sqs/queue:Queue", "data", {})
 
     assert refused.value.details() == (
-        "the emulator of the aws provider does not know the resource type aws:s3/bucket:Bucket"
+        "the emulator of the aws provider does not know the resource type aws:sqs/queue:Queue; it knows those of the "
+        "table nomad_csi_sandbox/aws/provider/table.py: add a row there, which names the calls that make, read and "
+        "delete the type"
     )
 
 
