@@ -131,7 +131,7 @@ class Row:
 
     tagging: Tagging | None = None
     tags_in_create: Any = None
-    """Value of the argument ``Tags`` or ``TagSpecifications`` of `create`; ``None``: the tags are set afterwards."""
+    """Argument of `create` for the tags, left out without tags; ``None``: the tags are set afterwards."""
 
     unsent: str = ""
     """Inputs that only a delete looks at."""
@@ -189,7 +189,7 @@ class Row:
         if not isinstance(self.create, Call):
             return self.create(aws, inputs)
         named = {self._path(name): f"${name}" for name in self._sent() if self._path(name).isalnum()}
-        tagged = self.tags_in_create or {}
+        tagged = self.tags_in_create if self.tags_in_create and inputs.get("tagsAll") else {}
         whole = Call(operation=self.create.operation, arguments={**named, **tagged, **self.create.arguments})
         reply = whole(aws.of(self.client), self._values("", {}, inputs))
         if "{" in self.identity:

@@ -188,6 +188,19 @@ def test_each_provider_has_its_own_region(endpoint_url, unique):
     assert told == {"us-east-1": "us-east-1", "eu-west-1": "eu-west-1"}
 
 
+def test_object_without_any_tag(attach, endpoint_url, unique):
+    """EC2 takes no empty list of tags, so none is sent."""
+    engine = attach(endpoint_url, {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"})
+    engine.configure(region="us-east-1")
+
+    vpc = engine.create("aws:ec2/vpc:Vpc", unique, {"cidrBlock": "10.4.0.0/16"})
+    subnet = engine.create("aws:ec2/subnet:Subnet", unique, {"vpcId": vpc.id, "cidrBlock": "10.4.1.0/24"})
+    engine.delete(subnet)
+    engine.delete(vpc)
+
+    assert (vpc.outputs["tagsAll"], subnet.outputs["tagsAll"]) == ({}, {})
+
+
 def test_connection_that_was_lost_is_not_given_another_region(endpoint_url):
     """A connection that nobody configured has the configuration of all others, or an error when they differ."""
     credentials = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
