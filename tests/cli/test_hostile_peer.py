@@ -20,6 +20,7 @@ COMMANDS = {
     "snapshot": ("snapshot", "create", "default/a", "--name", "n"),
     "claims": ("claims",),
     "plan": ("plan", "{spec}"),
+    "apply": ("apply", "{spec}", "--owner", "shop/prod", "--yes"),
     "verify": ("verify", "{spec}"),
     "doctor": ("doctor", "{spec}"),
     "report": ("verify", "--html", "{folder}/page.html", "--json"),
@@ -31,7 +32,7 @@ COMMANDS = {
     "probe": ("probe", "--on-nodes", "aws-efs0", "--timeout-s", "0.1"),
     "import": ("import", "--cluster", "--json"),
 }
-WITH_SECRETS = {"register", "create", "snapshot", "delete"}
+WITH_SECRETS = {"apply", "register", "create", "snapshot", "delete"}
 """Commands that send secrets of a volume; all of them send a token."""
 
 LIMITS = {("page", "escapes", "cut"), ("report", "escapes", "cut")}

@@ -33,6 +33,7 @@ CASES = {
     "import": ["LEGACY", "LEGACY --json", "--cluster --json"],
     "register": ["SPEC", "SPEC --json", "SPEC --secrets SECRETS", "SPEC --secrets WRONG", "LEGACY", "WRONG"],
     "plan": ["SPEC", "SPEC --json --out OUT"],
+    "apply": ["MADE --owner shop/prod --secrets SECRETS --dry-run", "MADE --owner shop/prod --secrets SECRETS"],
     "create": ["MADE --owner shop/prod --secrets SECRETS", "MADE --owner shop/prod --dry-run --json"],
     "remove": [
         "default/v0 --timeout-s 1",

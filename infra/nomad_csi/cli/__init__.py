@@ -33,8 +33,7 @@ SECTIONS = {
     },
     "cluster": {
         "plan": "show what would change in jobs, volumes and files",
-        "register": "register volumes of a spec or of volume files",
-        "create": "have plugins make the volumes of a spec that they are to make, and grow them",
+        "apply": "run the plugin jobs, create, grow and register the volumes, after a question",
         "remove": "deregister volumes; with --delete-data delete their storage, too",
         "snapshot": "list, create and delete snapshots of volumes",
     },
@@ -48,6 +47,8 @@ SECTIONS = {
         "drivers": "show requirements, known issues and test status of the CSI drivers",
         "csi": "call RPCs of a CSI plugin over its socket",
         "probe": "ask one CSI plugin over its socket whether it is healthy",
+        "register": "register volumes of a spec or of volume files",
+        "create": "have plugins make the volumes of a spec that they are to make, and grow them",
         "explain": "explain the code of a finding",
         "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
         "sandbox": "run the whole job on this machine, with emulators for what it lacks",
@@ -66,7 +67,7 @@ MODULES = {
     name: f"{package}.{name.replace('-', '_')}"
     for package, names in {
         "author": "init check render snippet schema drivers plugin acl-policy explain completion version",
-        "operate": "plan register create remove snapshot claims smoke eject",
+        "operate": "plan apply register create remove snapshot claims smoke eject",
         "observe": "verify doctor probe csi",
     }.items()
     for name in names.split()

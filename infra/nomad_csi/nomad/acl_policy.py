@@ -83,6 +83,8 @@ _DESTROY = Rights(
     identity=("read variable",),
 )
 
+_UP = Rights(jobs=("register job", "run plugin", "read logs"), volumes=("write volume",), identity=("write variable",))
+
 COMMANDS: Mapping[str, Rights] = {
     "register": Rights(
         volumes=(*_READ_VOLUMES, "write volume", "read variable", "write variable"), cluster=("read servers",)
@@ -97,6 +99,7 @@ COMMANDS: Mapping[str, Rights] = {
         volumes=(*_READ_VOLUMES, "read variable"),
         cluster=("read plugin", "read clients"),
     ),
+    "apply": _PREVIEW.with_(_UP).with_(Rights(jobs=_TOUCH_RECORDS, volumes=_TOUCH_RECORDS, cluster=("read servers",))),
     "remove": Rights(volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS)),
     "remove --delete-data": Rights(
         volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
@@ -126,13 +129,7 @@ COMMANDS: Mapping[str, Rights] = {
     "probe --plugin": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
     "probe --on-nodes": _PROBE_JOB,
     "import --cluster": Rights(jobs=("read job",), volumes=_READ_VOLUMES, cluster=("list plugins", "read plugin")),
-    "up": _PREVIEW.with_(_DESTROY).with_(
-        Rights(
-            jobs=("register job", "run plugin", "read logs"),
-            volumes=("write volume",),
-            identity=("write variable",),
-        )
-    ),
+    "up": _PREVIEW.with_(_DESTROY).with_(_UP),
     "preview": _PREVIEW,
     "refresh": _REFRESH,
     "destroy": _DESTROY,

@@ -120,7 +120,17 @@ def test_the_connection_is_described_once(capsys):
                 told.add(typed)
 
     assert told == {
-        *("import", "plan", "register", "create", "remove", "snapshot create", "snapshot list", "snapshot delete"),
+        *(
+            "import",
+            "plan",
+            "apply",
+            "register",
+            "create",
+            "remove",
+            "snapshot create",
+            "snapshot list",
+            "snapshot delete",
+        ),
         *("verify", "verify job", "doctor", "claims", "claims repair", "smoke", "probe"),
     }
     assert cli.main(["help", "connection"]) == 0
@@ -139,7 +149,9 @@ def test_a_volume_is_named_with_or_without_its_namespace():
         if each.type in {inputs.volume_key, inputs.spec_volume_key} and each.metavar == "VOLUME"
     }
 
-    assert found == {*("create", "remove", "snapshot create", "snapshot list", "claims repair", "smoke", "snippet")}
+    assert found == {
+        *("apply", "create", "remove", "snapshot create", "snapshot list", "claims repair", "smoke", "snippet")
+    }
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ COMMANDS = {
     "register": "register storage.yaml",
     "create": "create storage.yaml --owner a/b",
     "plan": "plan storage.yaml",
+    "apply": "apply storage.yaml --owner a/b --dry-run",
     "verify": "verify storage.yaml",
     "claims": "claims",
     "doctor": "doctor --no-aws storage.yaml",

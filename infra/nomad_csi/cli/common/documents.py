@@ -80,20 +80,24 @@ def _registrations_of_plan(
     *external_ids* are those of storage that Pulumi creates, by ``namespace/volume_id``. Raises `errors.SpecError`
     naming every volume whose external id is unknown.
     """
-    documents = tuple(volumes.desired_document(item, external_ids) for item in plan.volumes if not item.made_by_plugin)
+    refuse_unknown_storage(plan, external_ids)
+    return tuple(volumes.desired_document(item, external_ids) for item in plan.volumes if not item.made_by_plugin)
+
+
+def refuse_unknown_storage(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> None:
+    """Raise `errors.SpecError` naming every volume of *plan* that no plugin creates, and whose storage is unknown."""
     problems = tuple(
         errors.Problem(
-            path=f"external id of {document.key}",
+            path=f"external id of {item.key}",
             got="nothing",
             allowed="the id of storage that is made by Pulumi",
             fix="pass --stack-output with the output of `pulumi stack output --json`",
         )
-        for document in documents
-        if not document.external_id
+        for item in plan.volumes
+        if not item.made_by_plugin and not volumes.desired_document(item, external_ids).external_id
     )
     if problems:
         raise errors.SpecError(problems)
-    return documents
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

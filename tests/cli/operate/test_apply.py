@@ -1,0 +1,153 @@
+"""``nomad-csi apply``: from an empty cluster to healthy plugins and registered volumes, and nothing twice."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.ownership import job_ownership
+from nomad_csi.resources import gate, plugin_start
+from nomad_csi.resources.frame import resource
+from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi_sandbox.nomad import cluster, server
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
+
+MIB = 2**20
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A folder whose path is short enough for sockets."""
+    path = Path(tempfile.mkdtemp(prefix="nc"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def serving(place):
+    """An emulator agent with one client, and no job."""
+    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
+    settings = cluster.Settings(data_dir=place, nodes=[node], pace=pace, environment=environment)
+    with server.Server(cluster.Cluster(settings)) as made:
+        yield made
+
+
+@pytest.fixture
+def client(serving, monkeypatch):
+    """A client of the agent."""
+    for name in ("NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NOMAD_ADDR", serving.url)
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        yield found
+
+
+@pytest.fixture
+def spec(place, tmp_path):
+    """A spec with one plugin, and two volumes that it creates."""
+    driver = {"name": "raw_exec", "command": "nomad-csi-sandbox-csi-plugin", "arguments": ["--driver", "csi-hostpath"]}
+    driver["client_data_dir"] = str(place)
+    plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver}
+    create = {"capacity_min_bytes": 100 * MIB}
+    made = [{"id": name, "plugin_id": "hostpath0", "create": create} for name in ("a", "b")]
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
+    return str(path)
+
+
+@pytest.fixture
+def apply(client, spec, capsys):
+    """Apply the spec; return the exit code, and what was printed."""
+    del client
+
+    def call(*words):
+        return cli.main(["apply", spec, *words, "--owner", "shop/hcl"]), *capsys.readouterr()
+
+    return call
+
+
+def writes(serving, before):
+    return [
+        f"{each['method']} {each['path']}"
+        for each in list(serving.cluster.requests)[before:]
+        if each["method"] != "GET"
+    ]
+
+
+def test_empty_cluster_becomes_what_the_spec_says(apply, client, serving):
+    """Shown first, asked, done in the order job, health, volumes; the second time nothing changes."""
+    before = len(serving.cluster.requests)
+    code, out, _ = apply("--dry-run")
+    assert (code, "3 of 3 would change" in out) == (1, True)
+    refused = apply()
+    assert refused[0] == 1
+    assert refused[2].endswith("refused: no terminal to confirm on; pass --yes\n")
+    assert {line.rpartition("/")[2] for line in writes(serving, before)} <= {"parse", "plan"}
+    asked = len(serving.cluster.requests)
+
+    code, out, err = apply("a", "--yes", "--json")
+
+    assert code == 0, err
+    shown = json.loads(out)
+    assert [(each["volume_id"], each["status"]) for each in shown["created"]] == [("a", "created")]
+    assert shown["registered"] == []
+    sent = writes(serving, asked)
+    job, volume = (next(at for at, line in enumerate(sent) if end in line) for end in ("/v1/jobs", "/v1/volume/csi/a"))
+    assert job < volume
+    assert volumes.get(client, "default", "a") is not None
+    assert volumes.get(client, "default", "b") is None
+
+    code, out, err = apply("--yes")
+    assert code == 0, err
+    assert "2 volumes: 1 unchanged, 1 created" in out
+    sent = len(serving.cluster.requests)
+    code, out, err = apply()
+    assert (code, "0 of 3 would change" in out, "2 volumes: 2 unchanged" in out) == (0, True, True), err
+    assert {line.rpartition("/")[2] for line in writes(serving, sent)} <= {"parse", "plan"}
+
+
+def test_plugin_that_does_not_become_healthy_gets_no_volumes(apply, monkeypatch, serving):
+    """The error of the health check is told, and no volume is sent."""
+
+    def unhealthy(*_):
+        raise gate.errors.RefusedError("plugin hostpath0 is not healthy")
+
+    monkeypatch.setattr(plugin_start.plugin_health.gate, "wait", unhealthy)
+    before = len(serving.cluster.requests)
+
+    code, _, err = apply("--yes")
+
+    assert (code, "plugin hostpath0 is not healthy" in err) == (1, True)
+    assert not [line for line in writes(serving, before) if "/volume" in line]
+
+
+def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
+    """Even where the owner has the stack's name: its state holds the record. An equal job is used as it is."""
+    apply("--yes")
+    [key] = [key for key in serving.cluster.state.jobs if "hostpath0" in key[1]]
+    found = jobs.get(client, *key)
+    inputs = {"namespace": key[0], "jobId": key[1], "owner": "shop/hcl", "ownerId": "9f86d081884c7d65"}
+    inputs |= {"hcl": jobs.source(client, *key, found.version), "adopt": True}
+    plugin_job.PluginJobResource().create(resource.Context(connect=lambda: client), inputs)
+    record = job_ownership.owner_of(client, jobs.get(client, *key))
+
+    equal = apply("--yes")
+    path = Path(spec)
+    path.write_text(path.read_text().replace("driver: csi-hostpath\n", "driver: csi-hostpath\n  priority: 71\n"))
+    changed = apply("--yes")
+
+    assert equal[0] == 0, equal
+    assert record.stack_id == "9f86d081884c7d65"
+    assert job_ownership.owner_of(client, jobs.get(client, *key)) == record
+    assert changed[0] == 1, changed
+    assert "belongs to Pulumi stack shop/hcl: change it with `pulumi up`" in changed[2]
