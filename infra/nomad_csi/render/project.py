@@ -433,7 +433,7 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
 def _driver_example(name: str) -> tuple[_Item, _Item]:
     driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
     [plugin], [volume] = facts.example(driver).values()
-    about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers show {name}`."
+    about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers {name}`."
     return (
         _Item(comment=about, value=plugin),
         _Item(comment=f"An example, which the plugin creates. Replace {example.replace}.", value=volume),
