@@ -559,7 +559,7 @@ def test_volume_that_was_registered_anew_during_a_question_is_left_alone(repair,
     held = STUCK | other
     assert (done.status, repair.said["asked"][-1].partition(":")[0]) == ("refused", step)
     assert done.reason == (
-        f"it was registered anew meanwhile, as {held['ExternalID']} of plugin {held['PluginID']}; check it, and "
+        f"it was registered again meanwhile, as {held['ExternalID']} of plugin {held['PluginID']}; check it, and "
         "run this again if it is needed"
     )
     assert not any(line.startswith((f"DELETE {PATH}?", f"PUT {PATH}", f"PUT {NOTE}")) for line in written(cluster))

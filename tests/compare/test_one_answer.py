@@ -376,7 +376,7 @@ def test_register(case, client):
 
 @names(REGISTERED + MADE)
 def test_diff_after_a_refresh(case, client, context):
-    """The properties of the fields, and whether the volume is registered anew, or replaced."""
+    """The properties of the fields, and whether the volume is registered again, or replaced."""
     kind, news = kind_of(case), inputs_of(case)
     held = volumes.get(client, *KEY)
     recorded = news | {"externalId": held.external_id, "topologies": []} if case.is_made else news

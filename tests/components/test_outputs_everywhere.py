@@ -71,7 +71,7 @@ IMPOSSIBLE = {
 
 UNREACHED = {
     "CsiPlugin arguments_checked": "it only says which other values are allowed",
-    "CsiVolume shares_storage": "it is always false: a plugin makes the storage anew",
+    "CsiVolume shares_storage": "it is always false: a plugin creates new storage",
 }
 """Arguments that reach no resource, each with the reason."""
 

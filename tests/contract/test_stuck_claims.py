@@ -111,7 +111,7 @@ def test_garbage_collection_has_no_body_and_one_method(agent):
 
 
 def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
-    """What is registered anew is free for Nomad, and attached for EC2: the danger of the last step."""
+    """What is registered again is free for Nomad, and attached for EC2: the danger of the last step."""
     volume_id, external = stuck
 
     stuck_claims.deregister_by_force(client, "default", volume_id)

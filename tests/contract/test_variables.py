@@ -149,7 +149,7 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
             for name in ("a", "b")
         ]
 
-    assert [(item.refused, item.unmarked) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
+    assert [(item.refused, item.unrecorded) for item in taken] == [({}, {("default", "a")}), ({}, {("default", "b")})]
     assert told == [
         "volumes of namespace default are registered without an owner record: the token lacks variables { path "
         '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace default; nothing keeps another '

@@ -13,7 +13,7 @@ FOR_OWNER = {"owner": OWNER}
 
 def objection(changes, said):
     """Judge storage of this cluster and of the owner, with *changes*, for a user who *said* so much."""
-    seen = {"external_id": ID, "tags": TAGS, "cluster": "one", "is_registered": True, "mark": OWNER} | changes
+    seen = {"external_id": ID, "tags": TAGS, "cluster": "one", "is_registered": True, "owner": OWNER} | changes
     cluster = seen.pop("recorded_cluster", "")
     made = seen.pop("made", {"prod/mysql": ID} if cluster else {})
     recorded = {"made": {key: deletion.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}}
@@ -29,9 +29,11 @@ def without(tag):
 
 
 @pytest.mark.parametrize("seen", [{}, BY_STATE], ids=["by tags", "by a state"])
-@pytest.mark.parametrize("changes", [{}, {"mark": ""}, {"is_registered": False}], ids=["all", "no mark", "not there"])
+@pytest.mark.parametrize(
+    "changes", [{}, {"owner": ""}, {"is_registered": False}], ids=["all", "no record", "not there"]
+)
 def test_tags_or_a_state_verify_it(seen, changes):
-    """With a registration, a mark, or both in the cluster that is named."""
+    """With a registration, an owner record, or both in the cluster that is named."""
     assert objection(seen | changes, FOR_OWNER) == ""
 
 
@@ -45,16 +47,16 @@ def test_tags_or_a_state_verify_it(seen, changes):
         (without("nomad-csi:volume"), FOR_OWNER, "(found nomad-csi:owner=shop/prod)"),
         ({"tags": TAGS | {"nomad-csi:volume": "prod/other"}}, FOR_OWNER, "(found nomad-csi:volume=prod/other, nomad-csi:owner=shop/prod)"),
         ({}, {}, f"prod/mysql belongs to stack {OWNER} by its owner record: delete it there, or act for that stack with --owner {OWNER}"),
-        ({"mark": ""}, {"owner": "bank/prod"}, f"prod/mysql belongs to stack {OWNER} by the tag nomad-csi:owner of {ID}: delete it there"),
-        ({"mark": "bank/prod"}, {"owner": "bank/prod"}, f"prod/mysql belongs to stack bank/prod by its owner record, and {ID} to stack {OWNER} by its tag nomad-csi:owner: find the owner, and correct the other"),
+        ({"owner": ""}, {"owner": "bank/prod"}, f"prod/mysql belongs to stack {OWNER} by the tag nomad-csi:owner of {ID}: delete it there"),
+        ({"owner": "bank/prod"}, {"owner": "bank/prod"}, f"prod/mysql belongs to stack bank/prod by its owner record, and {ID} to stack {OWNER} by its tag nomad-csi:owner: find the owner, and correct the other"),
         ({"cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster one, and the one that answers is two: delete it there"),
         ({"cluster": ""}, FOR_OWNER, f"{ID} is storage of cluster one, and the id of the one that answers is unknown: delete it there"),
         ({"cluster": "two", "recorded_cluster": "three"}, FOR_OWNER, f"{ID} is storage of cluster one, three, and the one that answers is two"),
         ({"recorded_cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster two, and the one that answers is one"),
         (without("nomad-csi:cluster"), FOR_OWNER, f"{ID} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is; see that no other has it registered, and say so: --external-id {ID}"),
-        ({"is_registered": False, "mark": ""}, FOR_OWNER, f"{ID} may be another cluster's: this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID}"),
-        (without("nomad-csi:cluster") | {"is_registered": False, "mark": ""}, FOR_OWNER, f": no tag nomad-csi:cluster says of which cluster it is, and this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID} --accept unregistered"),
-        (without("nomad-csi:cluster") | {"is_registered": False, "mark": ""}, {"owner": OWNER, "external_id": ID}, "say so: --accept unregistered"),
+        ({"is_registered": False, "owner": ""}, FOR_OWNER, f"{ID} may be another cluster's: this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID}"),
+        (without("nomad-csi:cluster") | {"is_registered": False, "owner": ""}, FOR_OWNER, f": no tag nomad-csi:cluster says of which cluster it is, and this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID} --accept unregistered"),
+        (without("nomad-csi:cluster") | {"is_registered": False, "owner": ""}, {"owner": OWNER, "external_id": ID}, "say so: --accept unregistered"),
     ],
 )  # fmt: skip
 def test_anything_else_is_refused(changes, said, reason):
@@ -66,9 +68,9 @@ def test_anything_else_is_refused(changes, said, reason):
     ("changes", "said"),
     [
         (without("nomad-csi:cluster"), {"owner": OWNER, "external_id": ID}),
-        ({"is_registered": False, "mark": ""}, {"owner": OWNER, "external_id": ID}),
+        ({"is_registered": False, "owner": ""}, {"owner": OWNER, "external_id": ID}),
         (
-            without("nomad-csi:cluster") | {"is_registered": False, "mark": ""},
+            without("nomad-csi:cluster") | {"is_registered": False, "owner": ""},
             {"owner": OWNER, "external_id": ID, "accepts_unregistered": True},
         ),
     ],

@@ -35,7 +35,7 @@ def plan_of(make, **volume):
         ({"plugins": REFUSED}, "plugins of the volumes, and their controllers"),
         ({"tasks": REFUSED}, "how plugins are run"),
         ({"volumes": REFUSED}, "volumes and their claims"),
-        ({"marks": REFUSED}, "owner records of volumes"),
+        ({"owner_records": REFUSED}, "owner records of volumes"),
         ({"token": REFUSED}, "what the token may do"),
         ({"account": REFUSED}, "instances, roles, storage and orphans in AWS"),
     ],

@@ -320,7 +320,7 @@ def test_mark_of_a_volume_that_is_not_there(world):
 
     [told] = world.examine(asks_aws=False).findings
 
-    assert (told.code, told.subject) == ("mark-without-volume", "stack shop/prod")
+    assert (told.code, told.subject) == ("owner-record-without-volume", "stack shop/prod")
 
 
 def test_instance_that_is_gone(world):

@@ -117,8 +117,8 @@ SITUATIONS = {
         "/v1/job: default/plugin-ebs-controller of shop/prod, default/plugin-ebs-node of shop/prod; /v1/volumes: none "
         "with plugin ebs",
     ),
-    "mark-without-volume": (
-        lambda make: make.found(marks={"default/mysql": "shop/prod", "default/gone": "shop/prod"}),
+    "owner-record-without-volume": (
+        lambda make: make.found(owner_records={"default/mysql": "shop/prod", "default/gone": "shop/prod"}),
         "/v1/var/nomad-csi/volumes: shop/prod has default/gone; /v1/volumes: not registered",
     ),
     "hop-limit-low": (

@@ -124,7 +124,7 @@ def test_claims_are_waited_for(run, scripted):
     ("now", "told"),
     [
         ({"ExternalID": "vol-b"}, f"its external id is vol-b now, not {ID}"),
-        ({"CreateIndex": 9}, f"it was registered anew meanwhile, for {ID}"),
+        ({"CreateIndex": 9}, f"it was registered again meanwhile, for {ID}"),
     ],
 )
 @pytest.mark.parametrize("is_forced", [True, False])

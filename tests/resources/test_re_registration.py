@@ -1,4 +1,4 @@
-"""A volume is registered anew in one step: checked first, and put back where Nomad does not take its replacement."""
+"""A volume is registered again in one step: checked first, and put back where Nomad does not take its replacement."""
 
 import pytest
 

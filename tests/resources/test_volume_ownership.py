@@ -343,11 +343,11 @@ def test_mark_that_was_never_written_is_no_drift(ours):
     registration_ownership.owner_records_of(ours.client).give_up(
         registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
     )
-    unmarked = {name: value for name, value in held.items() if name != "marked"}
+    unrecorded = {name: value for name, value in held.items() if name != "marked"}
 
-    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, unmarked)
+    inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, unrecorded)
 
-    assert RESOURCE.diff(IDENTITY, inputs, unmarked, NEWS).updates == ()
+    assert RESOURCE.diff(IDENTITY, inputs, unrecorded, NEWS).updates == ()
 
 
 def test_refresh_tells_of_another_owner(clusters, side):

@@ -105,7 +105,7 @@ class _Ladder:
             self._registered = now
         if now != self._registered:
             held = f"{volume.external_id} of plugin {volume.plugin_id}"
-            reason = f"it was registered anew meanwhile, as {held}; check it, and run this again if it is needed"
+            reason = f"it was registered again meanwhile, as {held}; check it, and run this again if it is needed"
             raise EndError("refused", reason)
 
     def _freed(self, judged: claim_status.VolumeClaims) -> EndError:

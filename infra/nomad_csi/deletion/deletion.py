@@ -216,7 +216,7 @@ class Storage:
     cluster: str = ""
     """The id of the queried cluster; empty if it has none, or the token may not read it."""
 
-    mark: str = ""
+    owner: str = ""
     """The owner record of the volume in that cluster; empty without one."""
 
 
@@ -265,7 +265,7 @@ def _run(deletion: _Deletion) -> DeletionOutcome:
         untouched: Status = "refused" if isinstance(error, errors.RefusedError) else "failed"
         status, reason = "kept" if deletion.is_forgotten else untouched, str(error)
     if deletion.is_forgotten and status in DeletionOutcome.DONE:
-        _release_mark(deletion)
+        _release_record(deletion)
     if status == "deleted":
         reason = "; ".join(part for part in (reason, _registered_meanwhile(deletion)) if part)
     return DeletionOutcome(
@@ -415,7 +415,7 @@ def _refuse_unproven(deletion: _Deletion) -> None:
     seen = dataclasses.replace(
         deletion.storage,
         cluster=cluster_identity.cluster_id(client),
-        mark=registration_ownership.owner_records_of(client).labels([volume]).get(volume, ""),
+        owner=registration_ownership.owner_records_of(client).labels([volume]).get(volume, ""),
     )
     if why := objection(deletion.request, deletion.options, seen):
         raise errors.RefusedError(f"{why}; nothing was changed")
@@ -457,14 +457,14 @@ def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storag
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
     """Yield an objection to another owner: if a tag or the owner record names a stack, only that stack may delete."""
     key, external_id = request.key, storage.external_id
-    mark = storage.mark
+    recorded = storage.owner
     tagged = storage.tags.get(planned.OWNER_TAG, "")
-    if mark and tagged and mark != tagged:
+    if recorded and tagged and recorded != tagged:
         yield (
-            f"{key} belongs to stack {mark} by its owner record, and {external_id} to stack {tagged} by its tag "
+            f"{key} belongs to stack {recorded} by its owner record, and {external_id} to stack {tagged} by its tag "
             f"{planned.OWNER_TAG}: find the owner, and correct the other"
         )
-    for owner, by in ((mark, "its owner record"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
+    for owner, by in ((recorded, "its owner record"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
         if owner and owner != options.owner:
             yield f"{key} belongs to stack {owner} by {by}: delete it there, or act for that stack with --owner {owner}"
 
@@ -488,7 +488,7 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
             "delete it there"
         )
         return
-    is_held = storage.is_registered or bool(storage.mark)
+    is_held = storage.is_registered or bool(storage.owner)
     if named and is_held:
         return
     lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
@@ -567,7 +567,7 @@ def _deregister(deletion: _Deletion) -> None:
         aws_region=given.aws_region,
         requester=deletion.requester,
         external_ids={deletion.volume: deletion.storage.external_id},
-        keeps_marks=True,
+        keeps_owner_records=True,
     )
     began = time.monotonic()
     [done] = deregistration.deregister(
@@ -588,9 +588,9 @@ def _keep_owner_record(deletion: _Deletion) -> None:
     cluster's.
     """
     if deletion.requester.owner:
-        marks = registration_ownership.owner_records_of(deletion.client)
+        records = registration_ownership.owner_records_of(deletion.client)
         held = registration_ownership.objects_without_nonce([deletion.volume])
-        taken = marks.acquire(held, deletion.requester, deletion.options.tell)
+        taken = records.acquire(held, deletion.requester, deletion.options.tell)
         if owner := taken.refused.get(deletion.volume):
             raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
 
@@ -665,7 +665,7 @@ def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, response: s
             raise _StoppedError("kept", f"{response}; the storage is still there")
 
 
-def _release_mark(deletion: _Deletion) -> None:
+def _release_record(deletion: _Deletion) -> None:
     """Remove the owner record of the deleted volume."""
     if deletion.requester.owner:
         tell = deletion.options.tell
@@ -673,7 +673,7 @@ def _release_mark(deletion: _Deletion) -> None:
             held = registration_ownership.objects_without_nonce([deletion.volume])
             owner_record_upkeep.release(deletion.client, held, deletion.requester, tell)
         except errors.NomadApiError as error:
-            tell(f"{error}; the owner mark of {deletion.request.key} stays")
+            tell(f"{error}; the owner record of {deletion.request.key} stays")
 
 
 def _registered_meanwhile(deletion: _Deletion) -> str:

@@ -117,7 +117,7 @@ def read_cluster(
         account=None,
         plan=plan,
         namespace=client.connection.namespace,
-        marks=_marks(client, held),
+        owner_records=_owner_records(client, held),
         mounts=seen_here(client),
     )
     return _add_clients(client, found, names_instances=names_instances)
@@ -145,7 +145,9 @@ def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Pa
         return model.Unknown(reason=str(error))
 
 
-def _marks(client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown) -> dict[str, str] | model.Unknown:
+def _owner_records(
+    client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown
+) -> dict[str, str] | model.Unknown:
     """Return the owner records in the namespaces of volumes. Optional: a token that may not read them is no error."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}

@@ -21,7 +21,7 @@ def _outcomes(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         clients.check,
         token.check,
         registrations.check_plugins,
-        registrations.check_marks,
+        registrations.check_owner_records,
         places.check,
     ):
         yield from check(found)

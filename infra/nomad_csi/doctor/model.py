@@ -124,7 +124,7 @@ class ObservedCluster:
     namespace: str = "default"
     """Namespace of the connection, unless another is given."""
 
-    marks: Mapping[str, str] | Unknown = field(default_factory=dict)
+    owner_records: Mapping[str, str] | Unknown = field(default_factory=dict)
     """Owner (``project/stack``) by ``namespace/volume_id``, as Nomad variables have it."""
 
     mounts: Mapping[str, str] | Unknown = field(default_factory=dict)

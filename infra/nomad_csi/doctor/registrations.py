@@ -14,19 +14,19 @@ from nomad_csi.plan import volumes as tags
 # Compare owner records with the registered volumes.
 
 
-def check_marks(found: model.ObservedCluster) -> Iterator[model.Outcome]:
+def check_owner_records(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     """Yield owner records of volumes that are not registered."""
-    marks = yield from model.known(found.marks, "owner records of volumes")
-    if marks is None or isinstance(found.volumes, model.Unknown):
+    records = yield from model.known(found.owner_records, "owner records of volumes")
+    if records is None or isinstance(found.volumes, model.Unknown):
         return
     registered = {volume.key for volume in found.volumes if volume.is_registered}
     left: dict[str, list[str]] = defaultdict(list)
-    for key, owner in marks.items():
+    for key, owner in records.items():
         if key not in registered:
             left[owner].append(key)
     for owner, keys in sorted(left.items()):
         evidence = f"/v1/var/nomad-csi/volumes: {owner} has {model.named(keys)}; /v1/volumes: not registered"
-        yield finding("mark-without-volume", f"stack {owner}", found=evidence)
+        yield finding("owner-record-without-volume", f"stack {owner}", found=evidence)
 
 
 # Orphaned objects: registrations without storage, tagged storage without a registration.

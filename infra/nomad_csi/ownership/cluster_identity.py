@@ -94,7 +94,7 @@ def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
         return (
             f"{what} is recorded in cluster {recorded}, and at {address} is cluster {cluster_id(client)}; nothing was "
             "changed: correct the provider's address or region, or remove it from this stack with `pulumi state "
-            f"delete`; where the identity of the one cluster was lost and made anew: {_restore(recorded)}"
+            f"delete`; where the identity of the one cluster was lost and created again: {_restore(recorded)}"
         )
     if found == "lost":
         return (

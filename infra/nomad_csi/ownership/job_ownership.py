@@ -52,14 +52,14 @@ def digest(label: str) -> str:
     return hashlib.sha256(label.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-def marked(document: dict[str, Any], owner: str) -> dict[str, Any]:
+def with_owner(document: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return a job's *document* with the label of *owner* (``project/stack``); unchanged where *owner* is empty."""
     return document | {"Meta": dict(document.get("Meta") or {}) | {OWNER_META: owner}} if owner else document
 
 
-def copy_owner_mark(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
+def copy_owner(document: dict[str, Any], found: jobs.Job) -> dict[str, Any]:
     """Return *document* with the owner's label of the job *found*, so that a comparison ignores the label."""
-    return marked(document, found.meta.get(OWNER_META, ""))
+    return with_owner(document, found.meta.get(OWNER_META, ""))
 
 
 def is_marked_in_file(found: jobs.Job, document: Mapping[str, Any]) -> bool:

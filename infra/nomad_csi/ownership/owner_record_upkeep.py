@@ -41,20 +41,20 @@ def _settled(
     tell: registration_ownership.Tell,
 ) -> list[volumes.Key]:
     """Remove and put back records until they match the registrations; return the volumes that have one at the end."""
-    marks = registration_ownership.owner_records_of(client)
-    is_marked = dict.fromkeys(held, True)
+    records = registration_ownership.owner_records_of(client)
+    has_record = dict.fromkeys(held, True)
     removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
     for _ in range(ROUNDS):
-        is_registered = {key: volume is not None for key, volume in volumes.found(client, is_marked)}
-        wrong = [key for key, is_there in is_registered.items() if is_there is not is_marked[key]]
+        is_registered = {key: volume is not None for key, volume in volumes.found(client, has_record)}
+        wrong = [key for key, is_there in is_registered.items() if is_there is not has_record[key]]
         if not wrong:
             break
         for key in wrong:
-            if not is_marked[key] and key in removed:
-                marks.put_back(key, removed[key], tell)
-        removed |= marks.give_up({key: held[key] for key in wrong if is_marked[key]}, requester, tell)
-        is_marked |= {key: is_registered[key] for key in wrong}
-    return [key for key, has_mark in is_marked.items() if has_mark]
+            if not has_record[key] and key in removed:
+                records.put_back(key, removed[key], tell)
+        removed |= records.give_up({key: held[key] for key in wrong if has_record[key]}, requester, tell)
+        has_record |= {key: is_registered[key] for key in wrong}
+    return [key for key, is_recorded in has_record.items() if is_recorded]
 
 
 def confirm(

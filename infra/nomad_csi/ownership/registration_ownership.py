@@ -64,7 +64,7 @@ class AcquiredVolumes:
     fresh: Holds
     """Volumes that have a record now and had none."""
 
-    unmarked: frozenset[volumes.Key]
+    unrecorded: frozenset[volumes.Key]
     """Volumes that got no record, because the token may not write it."""
 
     adopted: Mapping[volumes.Key, OwnerRecord]
@@ -155,13 +155,13 @@ class OwnerRecords:
         """
         refused: dict[volumes.Key, OwnerRecord] = {}
         fresh: dict[volumes.Key, Hold] = {}
-        unmarked: set[volumes.Key] = set()
+        unrecorded: set[volumes.Key] = set()
         adopted: dict[volumes.Key, OwnerRecord] = {}
         origins: dict[volumes.Key, str] = {}
         for namespace, volume_ids in _group_by_namespace(wanted).items():
             pages = self._pages.read(namespace, volume_ids)
             if pages is None:
-                unmarked |= {(namespace, item) for item in volume_ids if requester.owner}
+                unrecorded |= {(namespace, item) for item in volume_ids if requester.owner}
                 self._tell_once((_UNMARKED if requester.owner else _UNREAD).format(namespace=namespace), tell)
                 continue
             for path, page in pages.items():
@@ -176,10 +176,10 @@ class OwnerRecords:
                     written = {item: taken.owners[item].origin for item in here if item in taken.owners}
                     origins |= {(namespace, item): origin for item, origin in written.items() if origin}
                     continue
-                unmarked |= {(namespace, item) for item in here if item not in taken.refused}
+                unrecorded |= {(namespace, item) for item in here if item not in taken.refused}
                 self._tell_once(_UNMARKED.format(namespace=namespace), tell)
         return AcquiredVolumes(
-            refused=refused, fresh=fresh, unmarked=frozenset(unmarked), adopted=adopted, origins=origins
+            refused=refused, fresh=fresh, unrecorded=frozenset(unrecorded), adopted=adopted, origins=origins
         )
 
     def _on_page(self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Holds) -> dict[str, Hold]:

@@ -104,7 +104,7 @@ class DeregistrationOptions:
     external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
     """Expected external ids, where the caller knows them; a volume with another one is refused."""
 
-    keeps_marks: bool = False
+    keeps_owner_records: bool = False
     """Whether owner records stay, because their volumes are still needed."""
 
 
@@ -172,8 +172,8 @@ class _Run:
             held = self._read_after(held)
         for volume in held:
             self._end(volume)
-        if not self._options.keeps_marks:
-            self._unmark()
+        if not self._options.keeps_owner_records:
+            self._release_records()
         return tuple(self._outcomes[key] for key in wanted)
 
     def _read_again(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
@@ -207,7 +207,7 @@ class _Run:
         meant = self._options.external_ids.get(key, first.external_id)
         if volume.external_id != meant:
             return f"its external id is {volume.external_id} now, not {meant}"
-        return "" if volume.create_index == first.create_index else f"it was registered anew meanwhile, for {meant}"
+        return "" if volume.create_index == first.create_index else f"it was registered again meanwhile, for {meant}"
 
     def _read_owners(self, keys: Iterable[volumes.Key]) -> None:
         """Read the owners of *keys*; they may be others after a wait."""
@@ -227,7 +227,7 @@ class _Run:
                 self._note(volumes.key_of(volume), "refused", reason)
         return ours
 
-    def _unmark(self) -> None:
+    def _release_records(self) -> None:
         """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
         done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
         try:

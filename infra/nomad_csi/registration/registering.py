@@ -117,7 +117,7 @@ def register(
     users = storage_sharing.Users(client)
     seen = {
         key: (document, _retried(functools.partial(storage_sharing.refuse_sharing, users, document, found), timeouts))
-        for key, (document, found) in _looked(client, wanted, timeouts).items()
+        for key, (document, found) in _observed(client, wanted, timeouts).items()
     }
     if users.unlisted:
         tell(users.unlisted)
@@ -137,7 +137,7 @@ def register(
         and not (wanted[key].secrets and secret_safety.risk(client))
     }
     with contextlib.suppress(errors.NomadApiError):  # then Nomad's own message is the reason
-        seen |= _looked(client, taken_meanwhile, timeouts)
+        seen |= _observed(client, taken_meanwhile, timeouts)
     outcomes = {key: _outcome(key, seen[key][1], taken, answers) for key in wanted}
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"
@@ -174,7 +174,7 @@ def _index_by_key(
     return wanted
 
 
-def _looked(
+def _observed(
     client: nomad.Nomad,
     wanted: Mapping[volumes.Key, registration.VolumeRegistration],
     timeouts: sending.BatchTimeouts,
@@ -182,8 +182,8 @@ def _looked(
     """Return the comparison of each, by key; retried where the response was lost, or Nomad asks to retry later."""
 
     def look() -> dict[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]]:
-        looked = sending.comparisons(client, wanted, frozenset())
-        return {key: (document, found) for key, document, found in looked}
+        observed = sending.comparisons(client, wanted, frozenset())
+        return {key: (document, found) for key, document, found in observed}
 
     return _retried(look, timeouts)
 
@@ -201,17 +201,17 @@ def _acquire(
 
     A requester without an owner may have unchanged volumes of any stack.
     """
-    marks = registration_ownership.owner_records_of(client)
+    records = registration_ownership.owner_records_of(client)
     by_kind = {key: found for key, (_, found) in seen.items()}
-    leaves_marks = bool(requester.owner) or requester.adopts
-    keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_marks and found.kind != "refused")]
+    leaves_records = bool(requester.owner) or requester.adopts
+    keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_records and found.kind != "refused")]
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
     if is_dry_run:
         keys, others = [], [*keys, *others]
     wanted = registration_ownership.objects_without_nonce(keys)
-    taken = _retried(lambda: marks.acquire(wanted, requester, timeouts.tell), timeouts)
-    looked = _retried(lambda: marks.read(others, timeouts.tell), timeouts)
-    refused = {key: owner for key, owner in looked.owners.items() if not requester.may_have(owner)}
+    taken = _retried(lambda: records.acquire(wanted, requester, timeouts.tell), timeouts)
+    observed = _retried(lambda: records.read(others, timeouts.tell), timeouts)
+    refused = {key: owner for key, owner in observed.owners.items() if not requester.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
 
 

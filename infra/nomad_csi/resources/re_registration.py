@@ -1,5 +1,5 @@
 """
-Register a volume anew in one step: check the new registration, deregister, register; roll back on failure.
+Register a volume again in one step: check the new registration, deregister, register; roll back on failure.
 
 Nomad changes external id, plugin, places and parameters of a registration only in this way. Between the two requests
 the volume is not registered: after a failure there either the new or the old registration is in effect, and the error
@@ -42,7 +42,7 @@ def register(
         errors.NomadCsiError: Nomad refused the new registration; says whether the old one was restored.
 
     """
-    volume_ownership.mark(context, news, recorded, held)
+    volume_ownership.acquire(context, news, recorded, held)
     free = volume_steps.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")

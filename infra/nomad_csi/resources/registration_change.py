@@ -122,7 +122,7 @@ def _is_re_pointed(change: RegistrationChange) -> bool:
 
 
 def _consequence(change: RegistrationChange) -> str:
-    """Return the consequences for the data of a volume that is registered anew."""
+    """Return the consequences for the data of a volume that is registered again."""
     if not _is_re_pointed(change):
         kept = _kept(change.old_location or change.old_external_id)
         return f"{kept}; the volume id may stand for other data afterwards" if change.storage == "unknown" else kept

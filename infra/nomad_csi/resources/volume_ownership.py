@@ -68,7 +68,7 @@ def warn_unless_owned(context: resource.Context, news: Mapping[str, Any], refusa
     context.warn(f"{refusal}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 
 
-def mark(
+def acquire(
     context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], held: Hold
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where another stack owns it."""
@@ -79,7 +79,7 @@ def mark(
     return taken
 
 
-def unmark(context: resource.Context, recorded: Mapping[str, Any]) -> None:
+def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the volume *recorded*, unless it is registered again, or another owner has it."""
     if recorded.get("owner"):
         held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
@@ -97,8 +97,8 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     if not news.get("owner"):
         return {}
     record = registration_ownership.owner_records_of(client).cached(_key(news))
-    is_marked = record is not None and record.label == news["owner"]
-    return {"cluster": cluster_identity.cluster_id(client), "marked": is_marked}
+    has_record = record is not None and record.label == news["owner"]
+    return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
 
 
 def step_outputs(recorded: Mapping[str, Any]) -> dict[str, Any]:

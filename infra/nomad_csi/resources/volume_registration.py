@@ -36,7 +36,7 @@ class VolumeRegistrationResource(resource.Resource):
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """
-        Compare inputs; a change that Nomad does not make in place registers anew, and only another id replaces.
+        Compare inputs; a change that Nomad does not make in place registers it again, and only another id replaces.
 
         Refuses nothing: the engine calls it in a refresh, too, to show drift.
         """
@@ -111,7 +111,7 @@ class VolumeRegistrationResource(resource.Resource):
         elif "register" in decision.steps:
             volume_changes.register(context, news, wanted.hold, found=wanted.found, recorded=recorded)
         else:
-            volume_ownership.mark(context, news, recorded, wanted.hold)
+            volume_ownership.acquire(context, news, recorded, wanted.hold)
         return _observed(context, news, stack_identity.recorded(context, wanted.hold.nonce))
 
     def read(

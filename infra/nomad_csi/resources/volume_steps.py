@@ -170,5 +170,5 @@ def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recor
         if "delete storage" not in decision.steps:
             deregistration.deregister_free(context.client, removed.found)
     if "delete storage" not in decision.steps:
-        volume_ownership.unmark(context, recorded)
+        volume_ownership.release(context, recorded)
     return True

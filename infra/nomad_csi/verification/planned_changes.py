@@ -173,12 +173,12 @@ def plan_changes(
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     listed = _listed(client, plan)
     wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
-    marks = registration_ownership.owner_records_of(client).read(wanted | (listed or {}).keys())
-    items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester, marks))
+    records = registration_ownership.owner_records_of(client).read(wanted | (listed or {}).keys())
+    items = (*_jobs(client, plan, templates, requester), *_volumes(client, plan, external_ids, requester, records))
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
     return PlannedChanges(
         items=(*(_check_namespace(item, missing) for item in items), *on_disk),
-        not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, marks, owner)),
+        not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, records, owner)),
     )
 
 
@@ -200,7 +200,7 @@ def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[nomad_volum
 def _unplanned(
     plan: model.StoragePlan,
     listed: Mapping[nomad_volumes.Key, str],
-    marks: registration_ownership.VolumeOwners,
+    records: registration_ownership.VolumeOwners,
     owner: str,
 ) -> Iterator[UnplannedVolume]:
     """
@@ -210,10 +210,10 @@ def _unplanned(
     """
     wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
     plugins = {item.plugin_id for item in plan.plugins} | {item.registration.plugin_id for item in plan.volumes}
-    own = {owner} if owner else {str(marks.owners.get(key, "")) for key in wanted & listed.keys()} or {""}
+    own = {owner} if owner else {str(records.owners.get(key, "")) for key in wanted & listed.keys()} or {""}
     for key in sorted(listed.keys() - wanted):
-        record = marks.owners.get(key)
-        is_ours = record.label in own if record else listed[key] in plugins and ("" in own or key in marks.unread)
+        record = records.owners.get(key)
+        is_ours = record.label in own if record else listed[key] in plugins and ("" in own or key in records.unread)
         if is_ours:
             is_of_stack = bool(record and record.stack_id)
             yield UnplannedVolume(namespace=key[0], volume_id=key[1], owner=str(record or ""), is_of_stack=is_of_stack)
@@ -267,7 +267,7 @@ def _job(client: nomad.Nomad, job: model.PluginJob, found: jobs.Job | None, temp
         return PlannedChange(kind="job", name=name, state="stopped", remarks=("it would run again",))
     try:
         parsed = jobs.parse(client, hcl, namespace=job.namespace)
-        planned = jobs.plan(client, job_ownership.copy_owner_mark(parsed, found))
+        planned = jobs.plan(client, job_ownership.copy_owner(parsed, found))
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
@@ -293,7 +293,7 @@ def _volumes(
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
     requester: registration_ownership.Requester,
-    marks: registration_ownership.VolumeOwners,
+    records: registration_ownership.VolumeOwners,
 ) -> Iterator[PlannedChange]:
     wanted = {
         nomad_volumes.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
@@ -307,15 +307,15 @@ def _volumes(
     for key, planned in zip(wanted, plan.volumes, strict=True):
         item = _volume(key, seen[key])
         if key in made and seen[key].is_new:
-            record = marks.owners.get(key)
+            record = records.owners.get(key)
             remark = ITS_STORAGE if record is not None and record.origin else NEW_STORAGE
             item = dataclasses.replace(item, remarks=(remark,))
-        if key in marks.unread and (item.state != EQUAL or requester.owner):
+        if key in records.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
         if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
             item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
-        yield _check_owner(item, str(marks.owners.get(key, "")), requester, adopts=planned.adopt)
+        yield _check_owner(item, str(records.owners.get(key, "")), requester, adopts=planned.adopt)
 
 
 def _check_owner(

@@ -189,7 +189,7 @@ def test_a_job_without_its_source_is_read_as_nomad_runs_it(alone, monkeypatch, c
     [*_, job] = _plan(folder).plugins[0].jobs
     hcl = documents.job_file(job)
     with nomad.Nomad(nomad.Connection(address=address)) as client:
-        document = job_ownership.marked(jobs.parse(client, hcl), "shop/prod")
+        document = job_ownership.with_owner(jobs.parse(client, hcl), "shop/prod")
         client.request("PUT", "/v1/jobs", body={"Job": document})
         until_healthy(client, job_id=job.job_id, version=1)
 

@@ -599,7 +599,7 @@ def changes(script):
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unmarked", "marked"])
+@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unrecorded", "marked"])
 def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held):
     """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
     scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
@@ -612,7 +612,7 @@ def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, h
     assert str(caught.value) == (
         f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster {OTHER}; nothing was "
         "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where "
-        "the identity of the one cluster was lost and made anew: `nomad var put -force -namespace default "
+        "the identity of the one cluster was lost and created again: `nomad var put -force -namespace default "
         f"nomad-csi/cluster id={CLUSTER}`"
     )
     assert changes(scripted) == []
@@ -664,7 +664,7 @@ def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
     assert changes(scripted) == []
 
 
-@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unmarked"])
+@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unrecorded"])
 def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, held, taken_in):
     """An older release recorded none: the cluster is recorded once a job with our mark is seen in it."""
     answers(cluster, job=held, planned=plan("None"))

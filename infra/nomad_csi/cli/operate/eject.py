@@ -35,7 +35,7 @@ def run(arguments: command.Arguments) -> int:
         return 0
     question = (
         f"This removes {listing.counted(len(found.forgotten), 'resource')} from the state. As long as the "
-        "program declares them, do not run `pulumi up`: it would make storage anew, and take over or refuse what is "
+        "program declares them, do not run `pulumi up`: it would create new storage, and take over or refuse what is "
         "there."
     )
     if not options.agreed(question, is_agreed=arguments.yes):

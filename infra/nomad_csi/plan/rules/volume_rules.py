@@ -261,7 +261,7 @@ def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -
 def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     modes = access_modes(volume, driver)
     if volume.create:
-        yield Problem(path=path, got="true", allowed="no such key: a plugin makes the storage anew")
+        yield Problem(path=path, got="true", allowed="no such key: a plugin creates new storage")
     elif not registration.is_shareable(modes):
         yield Problem(path=path, got=", ".join(modes), allowed="it only with access modes for several nodes")
 

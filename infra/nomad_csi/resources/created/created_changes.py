@@ -40,7 +40,7 @@ def make(
     namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
     held = dataclasses.replace(held, origin="" if recorded else owner_records.new_nonce())
-    taken = volume_ownership.mark(context, news, recorded, held)
+    taken = volume_ownership.acquire(context, news, recorded, held)
     name = _name_to_make(news, recorded, taken.origins.get(key, held.origin))
     context.status(f"plugin {news['pluginId']} makes {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
@@ -62,7 +62,7 @@ def make(
     sharing_refusal.count(context, made)
     for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))
-    proof = {} if key in taken.unmarked else {created_properties.MADE: made.external_id}
+    proof = {} if key in taken.unrecorded else {created_properties.MADE: made.external_id}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 

@@ -100,7 +100,7 @@ def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
-    volume_ownership.unmark(context, recorded)
+    volume_ownership.release(context, recorded)
     context.warn(sentence(outcome))
 
 

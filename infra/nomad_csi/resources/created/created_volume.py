@@ -165,7 +165,7 @@ class CreatedVolumeResource(resource.Resource):
                 context.warn(empty_sentence(wanted.name, recorded))
             again = recorded if "create again" in decision.steps else {}
             return created_changes.make(context, news, wanted.hold, again) | done
-        volume_ownership.mark(context, news, recorded, wanted.hold)
+        volume_ownership.acquire(context, news, recorded, wanted.hold)
         if "change" in decision.steps and wanted.found is not None:
             created_changes.change(context, wanted.found, news)
         if not recorded and wanted.found is not None:

@@ -217,7 +217,7 @@ def _refuse_foreign(
 ) -> None:
     """Raise `errors.RefusedError` where the job runs, is not this stack's, and is neither equal nor to be adopted."""
     if found and not found.stopped and not news.get("adopt") and not _is_ours(client, found, document, news):
-        planned = jobs.plan(client, job_ownership.copy_owner_mark(document, found))
+        planned = jobs.plan(client, job_ownership.copy_owner(document, found))
         job_ownership.refuse_foreign(found, job_ownership.owner_of(client, found), planned)
 
 
@@ -260,7 +260,7 @@ def _run(
         job_hold.acquire(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
     else:
         job_hold.acquire(context, news, held, _owner(news))
-        document = job_ownership.marked(document, _owner(news))
+        document = job_ownership.with_owner(document, _owner(news))
         _register(context, document, jobs.plan(context.client, document), news)
     return _observed(context.client, news, stack_identity.recorded(context, held.nonce), recorded)
 
@@ -341,7 +341,7 @@ def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> s
 
 def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> str:
     """Return the drift of the job *found* from *document* by Nomad's plan, ignoring the owner's label."""
-    return jobs.plan(client, job_ownership.copy_owner_mark(document, found)).diff_type
+    return jobs.plan(client, job_ownership.copy_owner(document, found)).diff_type
 
 
 def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
