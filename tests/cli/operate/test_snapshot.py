@@ -107,7 +107,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     [
         (["list"], "expected one of VOLUME, --plugin, got none"),
         (["list", "a/b", "--plugin", "p"], "expected one of VOLUME, --plugin, got VOLUME and --plugin"),
-        (["remove", "--delete-data", "s"], "--plugin: expected ID, got nothing"),
+        (["delete", "s"], "--plugin: expected ID, got nothing"),
         (["create", "a/b", "--parameter", "x"], "expected KEY=VALUE, got 'x'"),
     ],
 )
