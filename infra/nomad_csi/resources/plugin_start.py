@@ -80,7 +80,7 @@ def _running(
     owner = job_ownership.owner_of(client, found)
     if found is None or owner is None or requester.adopts:
         return {}
-    document = job_ownership.copy_owner_mark(jobs.parse(client, inputs["hcl"]), found)
+    document = job_ownership.copy_owner(jobs.parse(client, inputs["hcl"]), found)
     if owner.label == requester.owner and jobs.plan(client, document).diff_type == job_ownership.EQUAL:
         return {"jobId": inputs["jobId"], "jobModifyIndex": found.job_modify_index}
     if owner.stack_id:
