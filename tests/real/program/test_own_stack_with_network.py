@@ -1,0 +1,53 @@
+"""The example with a network, a key and two kinds of storage, on the real engine."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nomad_csi_sandbox.aws import account, session
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "own-stack"
+TAGS = "import pulumi\n\npulumi.export('tags', {'team': 'shop', 'cost': '7'})\n"
+
+
+@pytest.fixture
+def own(stack, world, tmp_path):
+    """The example, ready to run, with the tags of a stack of another project."""
+    folder, other = tmp_path / "own-stack", tmp_path / "tags"
+    shutil.copytree(EXAMPLE, folder)
+    other.mkdir()
+    (other / "Pulumi.yaml").write_text("name: tags\nruntime: python\n")
+    (other / "__main__.py").write_text(TAGS)
+    tagging = stack(other, PATH=world.environment["PATH"])
+    tagging.run("up", "--yes", "--skip-preview")
+    backend = tagging.environment["PULUMI_BACKEND_URL"]
+    made = stack(folder, PATH=world.environment["PATH"], PULUMI_BACKEND_URL=backend)
+    drivers = {name: {**world.task_driver, "arguments": ["--driver", f"aws-{name}"]} for name in ("ebs", "efs")}
+    made.run("config", "set", "tagsFrom", "organization/tags/dev")
+    made.run("config", "set", "taskDrivers", json.dumps(drivers))
+    made.command("plugin", "install")
+    return made
+
+
+def test_example_with_a_network_stands_up_and_goes(own, world):
+    """Storage in the subnets and with the key of the same program, tags of another stack, and a job of all volumes."""
+    own.run("preview")
+    own.run("up", "--yes", "--skip-preview")
+    outputs = json.loads(own.run("stack", "output", "--json"))
+    isolated = session.isolated(account.CREDENTIAL, account.CREDENTIAL)
+    ec2 = isolated.client("ec2", region_name="us-east-1", endpoint_url=world.environment["AWS_ENDPOINT_URL"])
+    volumes = ec2.describe_volumes(VolumeIds=list(outputs["externalIds"].values()))["Volumes"]
+    own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
+    own.run("destroy", "--yes", "--skip-preview")
+
+    tags = [{pair["Key"]: pair["Value"] for pair in volume["Tags"]} for volume in volumes]
+    assert [(one["AvailabilityZone"], one["KmsKeyId"]) for one in volumes] == [("us-east-1a", outputs["keyArn"])] * 2
+    assert sorted(one["Size"] for one in volumes) == [10, 20]
+    assert [(one["team"], one["cost"]) for one in tags] == [("shop", "7")] * 2
+    assert outputs["zone"] == "us-east-1a"
+    assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
+    group = json.loads(outputs["job"])["job"]["shop"]["group"]["shop"]
+    assert sorted(one["source"] for one in group["volume"].values()) == ["orders", "stock", "uploads"]
+    assert len(group["task"]["shop"]["volume_mount"]) == 3
