@@ -44,7 +44,7 @@ COMMANDS = {
     "verify --json": ("verify", "{spec}", "--json"),
     "verify --prometheus": ("verify", "{spec}", "--prometheus"),
     "verify --on-nodes": ("verify", "{spec}", "--on-nodes", "--timeout-s", "300"),
-    "probe --on-nodes": ("probe", "--on-nodes", "aws-ebs0", "--timeout-s", "300"),
+    "csi probe --on-nodes": ("csi", "probe", "--on-nodes", "aws-ebs0", "--timeout-s", "300"),
     "claims": ("claims",),
     "report": ("verify", "{spec}", "--html", "{folder}/report.html"),
     "report --json": ("verify", "{spec}", "--html", "{folder}/report.html", "--json"),

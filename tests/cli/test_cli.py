@@ -19,7 +19,9 @@ def test_help_lists_every_command(capsys):
     assert all(name in out for name in cli.COMMANDS)
 
 
-@pytest.mark.parametrize("words", [[], ["rendre"], ["render"], ["render", "x", "--out"], ["probe", "x", "--role", "y"]])
+@pytest.mark.parametrize(
+    "words", [[], ["rendre"], ["render"], ["render", "x", "--out"], ["csi", "probe", "x", "--role", "y"]]
+)
 def test_wrong_usage_exits_64(words, capsys):
     """A typing error is told apart from an answer and from a failure."""
     code = cli.main(words)
@@ -36,7 +38,7 @@ def test_wrong_usage_exits_64(words, capsys):
             ["remove", "default/x", "--delete-dat"],
             "--delete-dat: expected an option of this command; did you mean --delete-data?\n",
         ),
-        (["csi", "controller", "unpublish", "--ye"], "--ye: expected an option of this command; did you mean --yes?\n"),
+        (["csi", "call", "--ye"], "--ye: expected an option of this command; did you mean --yes?\n"),
     ],
 )
 def test_rejects_abbreviated_options(words, said, capsys):
@@ -84,9 +86,9 @@ def test_what_the_system_says_names_the_option(capsys, tmp_path):
         (["verify", "x", "--jsno"], "verify", "--jsno: expected an option of this command; did you mean --json?"),
         (["sandbox", "up", "--fast"], "sandbox up", "--fast: expected an option of this command"),
         (
-            ["csi", "nod"],
+            ["csi", "prob"],
             "csi",
-            "COMMAND: expected a command that `nomad-csi csi --help` lists, got 'nod'; did you mean node?",
+            "COMMAND: expected a command that `nomad-csi csi --help` lists, got 'prob'; did you mean probe?",
         ),
         (
             ["init", "--storage", "ebz"],
@@ -97,8 +99,8 @@ def test_what_the_system_says_names_the_option(capsys, tmp_path):
         (["verify", "x", "--json=1"], "verify", "--json: expected no value, got one"),
         (["smoke", "x", "y"], "smoke", "expected no more arguments, got 'y'"),
         (
-            ["probe", "x", "--role", "nod"],
-            "probe",
+            ["csi", "probe", "x", "--role", "nod"],
+            "csi probe",
             "--role: expected one of controller, node, monolith, got 'nod'; did you mean node?",
         ),
         (
@@ -171,7 +173,7 @@ def test_a_command_imports_no_other_command():
     assert done.stdout.splitlines()[-1] == "['nomad_csi.cli.author.render']"
 
 
-@pytest.mark.parametrize("words", [[], ["snapshot"], ["csi"], ["csi", "node"], ["plugin"], ["sandbox"]])
+@pytest.mark.parametrize("words", [[], ["snapshot"], ["csi"], ["plugin"], ["sandbox"]])
 def test_help_is_shown_where_no_command_is_named(words, capsys):
     """The whole of it, with what can be typed next."""
     assert cli.main([*words, "--help"]) == 0
@@ -200,7 +202,7 @@ def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):
     [
         ("bash", "nomad-csi ver", ["plain,verify"]),
         ("bash", "nomad-csi verify --pr", ["plain,--probe-timeout-s", "plain,--prometheus"]),
-        ("bash", "nomad-csi probe --role ", ["plain,controller", "plain,node", "plain,monolith"]),
+        ("bash", "nomad-csi csi probe --role ", ["plain,controller", "plain,node", "plain,monolith"]),
         ("zsh", "nomad-csi snapshot l", ["plain", "list", "Show the snapshots of a volume, or all..."]),
         ("fish", "nomad-csi sandbox ex", ["plain,exec\tRun a command in the sandbox's..."]),
     ],

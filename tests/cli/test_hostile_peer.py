@@ -29,7 +29,7 @@ COMMANDS = {
     "smoke": ("smoke", "default/a", "--step-timeout-s", "0.1"),
     "delete": ("remove", "default/a", "--delete-data", "--confirm", "default/a", "--timeout-s", "0.1"),
     "repair": ("claims", "repair", "default/a", "--step-timeout-s", "0.1", "--yes"),
-    "probe": ("probe", "--on-nodes", "aws-efs0", "--timeout-s", "0.1"),
+    "csi": ("csi", "probe", "--on-nodes", "aws-efs0", "--timeout-s", "0.1"),
     "import": ("import", "--cluster", "--json"),
 }
 WITH_SECRETS = {"apply", "register", "create", "snapshot", "delete"}

@@ -10,7 +10,7 @@ import yaml
 from nomad_csi import cli
 
 ROWS = re.findall(
-    r"^\| `([a-z]+(?: --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
+    r"^\| `([a-z]+(?: probe| --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
     (Path(__file__).parents[2] / "docs/reference/json.md").read_text(),
     re.MULTILINE,
 )
@@ -39,14 +39,15 @@ COMMANDS = (
     "verify storage.yaml",
     "doctor --no-aws storage.yaml",
     "verify storage.yaml --html report.html",
-    "probe /no/such.sock",
+    "csi probe /no/such.sock",
 )
 
 
 def name_of(line):
-    """Return the command of *line* as the page names it: with the option that makes it print another document."""
-    option = next((f" {word}" for word in ("--delete-data", "--html") if word in line), "")
-    return f"{line.split()[0]}{option}"
+    """Return the command of *line* as the page names it: with the word that makes it print another document."""
+    return next(
+        (f"{line.split()[0]} {word}" for word in ("--delete-data", "--html", "probe") if word in line), line.split()[0]
+    )
 
 
 def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch, capsys):

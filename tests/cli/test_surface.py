@@ -6,8 +6,8 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import command
 
-LEAVES_MAX = 58
-SLOTS_MAX = 366
+LEAVES_MAX = 37
+SLOTS_MAX = 173
 FIRST_HELP_LINES_MAX = 24
 HELP_LINES_MAX = 57
 """Raise none of these: merge commands or options instead."""

@@ -121,8 +121,9 @@ class World:
     def storage(self, name):
         """Return the external id of storage that the plugin makes under *name*, once."""
         if name not in self.external_ids:
-            words = "--capability single-node-writer,file-system,ext4 --required-size 1MiB --json --yes"
-            code, out, err = self.run(f"csi controller create --name {name} {words} --endpoint {self.socket}")
+            use = "volume_capabilities=single-node-writer,file-system,ext4"
+            words = f"name={name} {use} capacity_range.required_bytes=1MiB --json --yes"
+            code, out, err = self.run(f"csi call {self.socket} CreateVolume {words}")
             assert code == 0, err
             self.external_ids[name] = json.loads(out)["volume"]["volume_id"]
         return self.external_ids[name]
@@ -295,8 +296,8 @@ RUNS = {
     "verify --on-nodes": _with_other("verify {spec} --on-nodes --command {program}"),
     "doctor": _with_other("doctor --no-aws --json {spec}"),
     "verify --html": _with_other("verify {broken} --html page.html --json"),
-    "probe --plugin": lambda world: f"probe {world.socket} --plugin hp",
-    "probe --on-nodes": lambda _: f"probe --on-nodes hp --command {PROGRAM}",
+    "csi probe --plugin": lambda world: f"csi probe {world.socket} --plugin hp",
+    "csi probe --on-nodes": lambda _: f"csi probe --on-nodes hp --command {PROGRAM}",
     "import --cluster": lambda _: "import --cluster",
 }
 

@@ -262,8 +262,8 @@ def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):
     [alloc] = reading[0].call("GET", "/v1/job/plugin-efs/allocations")
     path = f"{reading[0].agent.data_dir}/client/csi/plugins/{alloc['ID']}/csi.sock"
 
-    assert run("probe", path, "--json")[0] == 0
-    code, out, _ = run("csi", "identity", "info", "--endpoint", path)
+    assert run("csi", "probe", path, "--json")[0] == 0
+    code, out, _ = run("csi", "call", path, "GetPluginInfo")
 
     assert code == 0
     assert "efs.csi.aws.com" in out

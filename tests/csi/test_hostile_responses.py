@@ -35,7 +35,7 @@ def test_csi_commands_print_no_more_than_the_limit(start_plugin, capsys, length,
     """A terminal and a log are not filled: the middle of a long text is left out."""
     plugin = start_plugin(name="n" * length)
 
-    assert cli.main(["csi", "identity", "info", "--endpoint", plugin.socket]) == code
+    assert cli.main(["csi", "call", plugin.socket, "GetPluginInfo"]) == code
 
     said = capsys.readouterr()
     assert 0 < len(said.out + said.err) < limit

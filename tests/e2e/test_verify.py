@@ -1,4 +1,4 @@
-"""`nomad-csi verify` and `nomad-csi probe` against a sandbox that is up."""
+"""`nomad-csi verify` and `nomad-csi csi probe` against a sandbox that is up."""
 
 import contextlib
 import json
@@ -175,7 +175,12 @@ def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dea
 
 def test_wrong_usage_exits_64(untouched):
     """A typing error is neither an answer nor a failure."""
-    for words in (["verify"], ["verify", "x.yaml", "--jsno"], ["probe"], ["probe", "x", "--role", "driver"]):
+    for words in (
+        ["verify"],
+        ["verify", "x.yaml", "--jsno"],
+        ["csi", "probe"],
+        ["csi", "probe", "x", "--role", "driver"],
+    ):
         done = untouched.exec("nomad-csi", *words, check=False)
 
         assert done.returncode == 64, words
@@ -186,8 +191,8 @@ def test_probe_asks_a_live_controller(untouched):
     """One line; as JSON everything that it answered."""
     [endpoint, _] = sockets(untouched, "aws-ebs0", "controller")
 
-    line = untouched.exec("nomad-csi", "probe", f"unix://{endpoint}", "--expect-name", "ebs.csi.aws.com")
-    data = json.loads(untouched.exec("nomad-csi", "probe", endpoint, "--role", "controller", "--json").stdout)
+    line = untouched.exec("nomad-csi", "csi", "probe", f"unix://{endpoint}", "--expect-name", "ebs.csi.aws.com")
+    data = json.loads(untouched.exec("nomad-csi", "csi", "probe", endpoint, "--role", "controller", "--json").stdout)
 
     assert line.stdout.startswith(f"unix://{endpoint} ready ebs.csi.aws.com v1.64.0 (")
     assert line.stdout.count("\n") == 1
@@ -199,7 +204,9 @@ def test_probe_asks_a_live_node(untouched):
     """Its place and its limit are what Nomad schedules by."""
     endpoints = sockets(untouched, "aws-ebs0", "node")
 
-    answers = [json.loads(untouched.exec("nomad-csi", "probe", endpoint, "--json").stdout) for endpoint in endpoints]
+    answers = [
+        json.loads(untouched.exec("nomad-csi", "csi", "probe", endpoint, "--json").stdout) for endpoint in endpoints
+    ]
 
     zones = {answer["segments"]["topology.ebs.csi.aws.com/zone"] for answer in answers}
     assert zones == {"us-east-1a", "us-east-1b"}
@@ -210,7 +217,7 @@ def test_probe_exits_1_for_a_wrong_name(untouched):
     """A healthy plugin is not the one that was meant."""
     [endpoint, _] = sockets(untouched, "aws-efs0", "node")
 
-    done = untouched.exec("nomad-csi", "probe", endpoint, "--expect-name", "ebs.csi.aws.com", check=False)
+    done = untouched.exec("nomad-csi", "csi", "probe", endpoint, "--expect-name", "ebs.csi.aws.com", check=False)
 
     assert done.returncode == 1
     assert "wrong-name efs.csi.aws.com" in done.stdout
@@ -220,12 +227,12 @@ def test_probe_exits_1_for_a_wrong_name(untouched):
 def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monkeypatch):
     """A socket that is missing and one that is silent are told apart, and neither is waited for beyond the deadline."""
     monkeypatch.chdir(tmp_path)  # a socket's path may have 107 bytes
-    missing = untouched.exec("nomad-csi", "probe", tmp_path / "no.sock", "--probe-timeout-s", "1", check=False)
+    missing = untouched.exec("nomad-csi", "csi", "probe", tmp_path / "no.sock", "--probe-timeout-s", "1", check=False)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind("silent.sock")
         silent.listen()
         hung = untouched.exec(
-            "nomad-csi", "probe", tmp_path / "silent.sock", "--probe-timeout-s", "1", "--json", check=False
+            "nomad-csi", "csi", "probe", tmp_path / "silent.sock", "--probe-timeout-s", "1", "--json", check=False
         )
 
     assert (missing.returncode, hung.returncode) == (1, 1)

@@ -33,7 +33,7 @@ COMMANDS = {
     "create": "create MADE --owner shop/prod --dry-run --json",
     "remove": "remove default/none --json --timeout-s 1",
     "snapshot": "snapshot list default/data-00001 --json",
-    "probe": "probe --on-nodes aws-ebs0 --json --timeout-s 5",
+    "probe": "csi probe --on-nodes aws-ebs0 --json --timeout-s 5",
 }
 VALUES = (
     *(None, True, False, 0, -1, 1, 2**63, 2**64, -(2**70), 10**400, 0.5, 1e300),

@@ -28,9 +28,9 @@ COMMANDS = {
     "health/": {"verify"},
     "claims/": {"claims"},
     "health/other_job_findings.py": {"plan", "verify"},
-    "probing/probed_needs.py": {"probe", "verify"},
-    "probing/probed.py": {"probe", "verify"},
-    "probing/probe_deep.py": {"probe"},
+    "probing/probed_needs.py": {"csi probe", "verify"},
+    "probing/probed.py": {"csi probe", "verify"},
+    "probing/probe_deep.py": {"csi probe"},
     "health/minimum_version.py": {"register", "verify"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""
@@ -161,10 +161,10 @@ RENAMED = [
     ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
     ("doctor", "storage-absent", "storage-missing", {"claims", "doctor"}),
     ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),
-    ("doctor", "zone-without-client", "volume-out-of-reach", {"doctor", "probe", "verify"}),
+    ("doctor", "zone-without-client", "volume-out-of-reach", {"csi probe", "doctor", "verify"}),
     ("doctor", "instance-absent", "ec2-instance-missing", {"doctor"}),
-    ("probe", "wrong-name", "provider-differs", {"probe", "verify"}),
-    ("probe", "capabilities-differ", "instance-capabilities-differ", {"probe", "verify"}),
+    ("csi probe", "wrong-name", "provider-differs", {"csi probe", "verify"}),
+    ("csi probe", "capabilities-differ", "instance-capabilities-differ", {"csi probe", "verify"}),
 ]
 """Command, its code before 0.1, the code of the condition now, and all commands that report the condition."""
 

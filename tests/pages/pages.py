@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.pages import MARK, commands, compatibility, drivers, findings, promises, spec, tested
+from tests.pages import MARK, commands, compatibility, csc, drivers, findings, promises, spec, tested
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -14,6 +14,7 @@ def generated():
         "reference/compatibility.md": compatibility.page(),
         "reference/findings.md": findings.page(),
         "reference/options.md": commands.page(),
+        "reference/csc.md": csc.page(),
         "explain/promises.md": promises.page(),
         "explain/how-it-was-tested.md": tested.page(),
         **{f"reference/drivers/{name}.md": text for name, text in drivers.pages().items()},

@@ -48,7 +48,7 @@ def test_probe_on_nodes_takes_its_job_along(cluster, tmp_path, number):
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
 
-    found = ended(cluster, ["probe", "--on-nodes", "well", "--command", str(slow)], "nomad-csi-probe", [number])
+    found = ended(cluster, ["csi", "probe", "--on-nodes", "well", "--command", str(slow)], "nomad-csi-probe", [number])
 
     assert found == SAID[number]
     assert jobs_of(cluster, "nomad-csi-probe") == []
@@ -59,7 +59,7 @@ def test_second_sigterm_does_not_end_the_removal(cluster, tmp_path):
     slow = tmp_path / "slow.sh"
     slow.write_text("#!/bin/sh\ntrap '' INT TERM\nsleep 2\n")
     slow.chmod(0o755)
-    words = ["probe", "--on-nodes", "well", "--command", str(slow)]
+    words = ["csi", "probe", "--on-nodes", "well", "--command", str(slow)]
 
     found = ended(cluster, words, "nomad-csi-probe", [signal.SIGTERM, signal.SIGTERM])
 

@@ -45,8 +45,7 @@ SECTIONS = {
     },
     "more": {
         "drivers": "show requirements, known issues and test status of the CSI drivers",
-        "csi": "call RPCs of a CSI plugin over its socket",
-        "probe": "ask one CSI plugin over its socket whether it is healthy",
+        "csi": "probe a CSI plugin over its socket, or call any RPC of it",
         "register": "register volumes of a spec or of volume files",
         "create": "have plugins make the volumes of a spec that they are to make, and grow them",
         "explain": "explain the code of a finding",
@@ -68,7 +67,7 @@ MODULES = {
     for package, names in {
         "author": "init check render snippet schema drivers plugin acl-policy explain completion version",
         "operate": "plan apply register create remove snapshot claims smoke eject",
-        "observe": "verify doctor probe csi",
+        "observe": "verify doctor csi",
     }.items()
     for name in names.split()
 } | {"import": "author.import_files", "sandbox": "sandbox"}

@@ -51,7 +51,7 @@ ADVICE = {
     "UNAUTHENTICATED": "the plugin has no valid credentials",
     "UNAVAILABLE": "the connection could not be made or broke: check whether the plugin restarts",
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
-    "driver lacks this RPC: `nomad-csi csi controller capabilities`",
+    "driver lacks this RPC: `nomad-csi csi call ENDPOINT ControllerGetCapabilities`",
 }
 """gRPC status -> next step, where there is one."""
 

@@ -47,9 +47,14 @@ class Rpc:
         return found
 
     @property
+    def is_list(self) -> bool:
+        """Whether the response is paged."""
+        return "starting_token" in self.fields
+
+    @property
     def takes_secrets(self) -> bool:
         """Whether a request can carry secrets."""
-        return any(map(_is_secret, self.fields.values()))
+        return any(map(is_secret, self.fields.values()))
 
 
 RPCS: Mapping[str, Rpc] = {
@@ -126,7 +131,7 @@ def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
 
 
 def _value(field: Any, value: Any) -> Any:
-    if _is_secret(field):
+    if is_secret(field):
         return dict.fromkeys(value, redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
     if isinstance(value, list):
         return [_single(field, item) for item in value]
@@ -148,5 +153,6 @@ def _entry(name: str, value: Any) -> Any:
     return redaction.HIDDEN if isinstance(value, str) and secrets.is_secret(name, value) else value
 
 
-def _is_secret(field: Any) -> bool:
+def is_secret(field: Any) -> bool:
+    """Return whether CSI marks *field* as a secret."""
     return bool(field.GetOptions().Extensions[csi_pb2.csi_secret])

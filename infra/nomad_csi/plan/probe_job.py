@@ -1,7 +1,7 @@
 """
 The job that probes plugins on their own clients. Pure.
 
-It runs ``nomad-csi probe --folder`` once on every client: only root on the client can open the plugins' sockets.
+It runs ``nomad-csi csi probe --folder`` once on every client: only root on the client can open the plugins' sockets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ class ProbeJob:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Arguments of the program."""
-        return ("probe", "--folder", self.folder, "--probe-timeout-s", f"{self.timeout_s:g}", "--json")
+        return ("csi", "probe", "--folder", self.folder, "--probe-timeout-s", f"{self.timeout_s:g}", "--json")
 
     @property
     def clients(self) -> str:

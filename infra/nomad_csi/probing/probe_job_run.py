@@ -104,7 +104,7 @@ def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAn
     return None
 
 
-_BY_HAND = "nomad-csi probe --folder STATE_DIR/csi/plugins"
+_BY_HAND = "nomad-csi csi probe --folder STATE_DIR/csi/plugins"
 
 
 def _nothing(problem: str, advice: str = "") -> probed.ClientAnswer:

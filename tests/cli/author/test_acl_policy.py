@@ -118,7 +118,6 @@ def test_every_command_that_asks_nomad_has_rights():
         "explain",
         "completion",
         "version",
-        "csi",
         "plugin",
         "schema",
         "eject",

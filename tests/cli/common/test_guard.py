@@ -20,10 +20,10 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
 PLUGIN_WORDS = [
-    ["probe", "SOCKET"],
-    ["probe", "SOCKET", "--json"],
-    ["csi", "identity", "info", "--endpoint", "SOCKET"],
-    ["csi", "identity", "info", "--endpoint", "SOCKET", "--json"],
+    ["csi", "probe", "SOCKET"],
+    ["csi", "probe", "SOCKET", "--json"],
+    ["csi", "call", "SOCKET", "GetPluginInfo"],
+    ["csi", "call", "SOCKET", "GetPluginInfo", "--json"],
 ]
 
 

@@ -47,9 +47,9 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
             found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
-        "--timeout-s": {"register", "remove", "snapshot", "csi", "probe", "verify"},
+        "--timeout-s": {"register", "remove", "snapshot", "csi", "verify"},
         "--step-timeout-s": {"claims", "create", "smoke"},
-        "--probe-timeout-s": {"probe", "verify"},
+        "--probe-timeout-s": {"csi", "verify"},
         "--snapshot-timeout-s": {"remove"},
         "--stable-s": {"verify"},
         "--every-s": {"verify"},
@@ -81,7 +81,7 @@ def test_findings_are_counted_by_one_option():
     """Where findings have severities, a warning is enough with it; nowhere is another one for that."""
     found = {typed for typed, option in options() if {"--strict", "--fail-on"} & set(option.opts)}
 
-    assert found == {"check", "verify", "verify job", "doctor", "probe"}
+    assert found == {"check", "verify", "verify job", "doctor", "csi probe"}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_connection_is_described_once(capsys):
             "snapshot list",
             "snapshot delete",
         ),
-        *("verify", "verify job", "doctor", "claims", "claims repair", "smoke", "probe"),
+        *("verify", "verify job", "doctor", "claims", "claims repair", "smoke", "csi probe"),
     }
     assert cli.main(["help", "connection"]) == 0
     text = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""``nomad-csi csi``: every RPC as a command, JSON in and out, and no secret anywhere."""
+"""``nomad-csi csi call``: every RPC by its name, JSON in and out, and no secret anywhere."""
 
 import io
 import json
@@ -14,20 +14,19 @@ import grpc
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.cli.observe import csi_commands
+from nomad_csi.cli.observe import csi
+from nomad_csi.csi import rpc
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 
 SSH = Path(__file__).parents[2] / "csi" / "fake_ssh.py"
 USE = "single-node-writer,file-system,ext4,noatime"
-WITHOUT_COMMAND = {
-    *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),  # Nomad's alone
-}
+PLACES = ("requisite=zone=a,rack=1", "requisite=zone=b", "preferred=zone=b")
 
 
 @pytest.fixture
 def hostpath(short_folder, monkeypatch):
-    """A hostpath plugin, named by CSI_ENDPOINT; call it to order a fault."""
+    """A hostpath plugin, whose endpoint is in CSI_ENDPOINT; call it to order a fault."""
     environment = {server.FAULT_FILE: str(short_folder / "faults.json")}
     words = ["--driver", "csi-hostpath", "--nodeid=client-1", f"--statedir={short_folder}/state"]
     command = arguments.read([*words, f"--endpoint=unix://{short_folder}/csi.sock"], environment)
@@ -44,8 +43,8 @@ def hostpath(short_folder, monkeypatch):
 def call(capsys):
     """Run a command; return exit code, the answer as data, and what stands on standard error."""
 
-    def run(*words, code=0):
-        assert cli.main(["csi", *words, "--json"]) == code
+    def run(*words, code=0, endpoint=""):
+        assert cli.main(["csi", "call", endpoint or os.environ["CSI_ENDPOINT"], *words, "--json"]) == code
         printed = capsys.readouterr()
         return (json.loads(printed.out) if printed.out else None), printed.err
 
@@ -56,68 +55,69 @@ def call(capsys):
 def made(request, call):
     """The id of a volume that a plugin made."""
     request.getfixturevalue("hostpath")
-    words = ("--name", "data", "--capability", USE, "--required-size", "1GiB", "--parameter", "a=b")
-    answer, _ = call("controller", "create", "--yes", *words)
+    words = ("name=data", f"volume_capabilities={USE}", "capacity_range.required_bytes=1GiB", "parameters.a=b")
+    answer, _ = call("CreateVolume", "--yes", *words)
     return answer["volume"]["volume_id"]
 
 
-def test_every_rpc_is_a_command_or_left_out_on_purpose():
-    """A new RPC in `proto/csi.proto` needs a decision."""
-    from nomad_csi.csi import rpc  # noqa: PLC0415
+def test_help_names_every_rpc(capsys):
+    """Of `proto/csi.proto`; what needs a confirmation, and what is left to another command, is one of them."""
+    assert cli.main(["csi", "call", "--help"]) == 0
 
-    commands = {command.name for group in csi_commands.SERVICES.values() for command in group.values()}
-
-    assert commands | WITHOUT_COMMAND == set(rpc.RPCS)
-    assert not commands & WITHOUT_COMMAND
+    told = capsys.readouterr().out
+    assert [name for name in rpc.RPCS if name not in told] == []
+    assert {*csi.QUESTIONS, *csi.INSTEAD} <= rpc.RPCS.keys()
 
 
 @pytest.mark.usefixtures("hostpath")
 def test_identity_is_asked(call):
     """Name, capabilities, and readiness: an absent `ready` is ready, and said to be absent."""
-    assert call("identity", "info")[0]["name"] == "hostpath.csi.k8s.io"
-    assert {"service": {"type": "CONTROLLER_SERVICE"}} in call("identity", "capabilities")[0]["capabilities"]
-    assert call("identity", "probe")[0] == {"ready": True, "stated": False}
+    assert call("GetPluginInfo")[0]["name"] == "hostpath.csi.k8s.io"
+    assert {"service": {"type": "CONTROLLER_SERVICE"}} in call("GetPluginCapabilities")[0]["capabilities"]
+    assert call("Probe")[0] == {"ready": True, "stated": False}
 
 
 def test_probe_of_a_starting_plugin_is_a_no(hostpath, call):
     """Exit code 1: it answered, and is not ready."""
     hostpath(probe="not-ready")
 
-    assert call("identity", "probe", code=1)[0] == {"ready": False, "stated": True}
+    assert call("Probe", code=1)[0] == {"ready": False, "stated": True}
 
 
 @pytest.mark.usefixtures("hostpath")
 def test_node_is_asked(call):
     """Where it stands, what it can do."""
-    answer, _ = call("node", "info")
+    answer, _ = call("NodeGetInfo")
 
     assert (answer["node_id"], answer["max_volumes_per_node"]) == ("client-1", 0)
-    assert {"rpc": {"type": "GET_VOLUME_STATS"}} in call("node", "capabilities")[0]["capabilities"]
+    assert {"rpc": {"type": "GET_VOLUME_STATS"}} in call("NodeGetCapabilities")[0]["capabilities"]
 
 
 def test_a_volume_is_made_found_validated_and_expanded(made, call):
     """The same name makes no second one; sizes are numbers."""
     again, _ = call(
-        "controller", "create", "--yes", "--name", "data", "--capability", USE, "--required-size", "1073741824"
+        "CreateVolume", "--yes", "name=data", f"volume_capabilities={USE}", "capacity_range.required_bytes=1073741824"
     )
-    listed, _ = call("controller", "list")
-    validated, _ = call("controller", "validate", "--volume-id", made, "--capability", USE)
-    expanded, _ = call("controller", "expand", "--volume-id", made, "--required-size", "2GiB", "--capability", USE)
+    listed, _ = call("ListVolumes")
+    validated, _ = call("ValidateVolumeCapabilities", f"volume_id={made}", f"volume_capabilities={USE}")
+    expanded, _ = call(
+        "ControllerExpandVolume", f"volume_id={made}", "capacity_range.required_bytes=2GiB", f"volume_capability={USE}"
+    )
 
     assert again["volume"]["volume_id"] == made
     assert [entry["volume"]["volume_id"] for entry in listed["entries"]] == [made]
     assert validated["confirmed"]["volume_capabilities"][0]["mount"]["mount_flags"] == ["noatime"]
     assert expanded == {"capacity_bytes": 2 << 30, "node_expansion_required": True}
-    assert call("controller", "get", "--volume-id", made)[0]["volume"]["capacity_bytes"] == 2 << 30
+    assert call("ControllerGetVolume", f"volume_id={made}")[0]["volume"]["capacity_bytes"] == 2 << 30
 
 
 def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
     """Small pages give the same list; one page gives the token of the next."""
-    call("controller", "create", "--yes", "--name", "more", "--capability", USE)
+    call("CreateVolume", "--yes", "name=more", f"volume_capabilities={USE}")
 
-    assert len(call("controller", "list", "--max-entries", "1")[0]["entries"]) == 2
-    page, _ = call("controller", "list", "--max-entries", "1", "--one-page")
-    rest, _ = call("controller", "list", "--starting-token", page["next_token"])
+    assert len(call("ListVolumes", "max_entries=1")[0]["entries"]) == 2
+    page, _ = call("ListVolumes", "max_entries=1", "--one-page")
+    rest, _ = call("ListVolumes", f"starting_token={page['next_token']}")
     found = {entry["volume"]["volume_id"] for entry in page["entries"] + rest["entries"]}
 
     assert (len(page["entries"]), len(rest["entries"])) == (1, 1)
@@ -127,8 +127,17 @@ def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
 @pytest.mark.usefixtures("hostpath")
 def test_topology_reaches_the_plugin(call, capsys):
     """Places as KEY=VALUE, several of them; csc had no way to say it."""
-    places = ("--required-topology", "zone=a,rack=1", "--required-topology", "zone=b", "--preferred-topology", "zone=b")
-    words = ["csi", "controller", "create", "--yes", "--name", "x", "--capability", USE, *places]
+    places = [f"accessibility_requirements.{each}" for each in PLACES]
+    words = [
+        "csi",
+        "call",
+        os.environ["CSI_ENDPOINT"],
+        "CreateVolume",
+        "--yes",
+        "name=x",
+        f"volume_capabilities={USE}",
+        *places,
+    ]
 
     assert cli.main([*words, "--show-request", "--json"]) == 0
 
@@ -137,20 +146,24 @@ def test_topology_reaches_the_plugin(call, capsys):
         "requisite": [{"segments": {"zone": "a", "rack": "1"}}, {"segments": {"zone": "b"}}],
         "preferred": [{"segments": {"zone": "b"}}],
     }
-    assert call("controller", "capacity", "--topology", "zone=a")[0]["available_capacity"] > 0
+    assert call("GetCapacity", "accessible_topology=zone=a")[0]["available_capacity"] > 0
 
 
 def test_snapshots_are_made_and_listed(made, call):
     """And a volume is made from one; deleting is not here."""
-    snapshot, _ = call("snapshot", "create", "--source-volume-id", made, "--name", "s")
+    snapshot, _ = call("CreateSnapshot", f"source_volume_id={made}", "name=s")
     snapshot_id = snapshot["snapshot"]["snapshot_id"]
-    listed, _ = call("snapshot", "list", "--source-volume-id", made)
+    listed, _ = call("ListSnapshots", f"source_volume_id={made}")
     copy, _ = call(
-        "controller", "create", "--yes", "--name", "copy", "--capability", USE, "--from-snapshot", snapshot_id
+        "CreateVolume",
+        "--yes",
+        "name=copy",
+        f"volume_capabilities={USE}",
+        f"volume_content_source.snapshot.snapshot_id={snapshot_id}",
     )
 
     assert [entry["snapshot"]["snapshot_id"] for entry in listed["entries"]] == [snapshot_id]
-    assert call("snapshot", "get", "--snapshot-id", snapshot_id)[0]["snapshot"]["source_volume_id"] == made
+    assert call("GetSnapshot", f"snapshot_id={snapshot_id}")[0]["snapshot"]["source_volume_id"] == made
     assert copy["volume"]["content_source"] == {"snapshot": {"snapshot_id": snapshot_id}}
 
 
@@ -163,8 +176,8 @@ def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder
         "capacity_range: {required_bytes: 1024}\n"
     )
 
-    first, _ = call("controller", "create", "--yes", "--request", str(request))
-    second, _ = call("controller", "create", "--yes", "--request", str(request), "--name", "of-the-option")
+    first, _ = call("CreateVolume", "--yes", "--request", str(request))
+    second, _ = call("CreateVolume", "--yes", "--request", str(request), "name=of-the-option")
 
     assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
     assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
@@ -176,7 +189,7 @@ def test_a_request_comes_from_standard_input(call, monkeypatch):
     use = {"mount": {}, "access_mode": {"mode": "SINGLE_NODE_WRITER"}}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"name": "piped", "volume_capabilities": [use]})))
 
-    assert call("controller", "create", "--yes", "--request", "-")[0]["volume"]["volume_id"]
+    assert call("CreateVolume", "--yes", "--request", "-")[0]["volume"]["volume_id"]
 
 
 @pytest.mark.parametrize(("text", "said"), [("[1]", "a mapping of CSI's field names"), ("name: [", "request.yaml")])
@@ -184,7 +197,7 @@ def test_rejects_a_file_that_is_no_request(text, said, short_folder, capsys):
     """Before the plugin is asked."""
     (short_folder / "request.yaml").write_text(text)
 
-    words = ["csi", "controller", "create", "--request", f"{short_folder}/request.yaml", "--endpoint", "/x.sock"]
+    words = ["csi", "call", "/x.sock", "CreateVolume", "--request", f"{short_folder}/request.yaml"]
 
     assert cli.main(words) == 2
     assert said in capsys.readouterr().err
@@ -200,8 +213,8 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("SSH_FAKE_LOG", str(short_folder / "ssh.log"))
 
-    answer, _ = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/csi.sock")
-    _, err = call("identity", "info", "--endpoint", f"ssh://root@client-1{short_folder}/gone.sock", code=2)
+    answer, _ = call("GetPluginInfo", endpoint=f"ssh://root@client-1{short_folder}/csi.sock")
+    _, err = call("GetPluginInfo", endpoint=f"ssh://root@client-1{short_folder}/gone.sock", code=2)
 
     assert answer["name"] == "hostpath.csi.k8s.io"
     assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: GetPluginInfo: UNAVAILABLE")
@@ -214,7 +227,7 @@ def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, r
     starting = threading.Timer(0.2, request.getfixturevalue, ["hostpath"])
     starting.start()
 
-    answer, _ = call("identity", "info", "--wait-ready", "--timeout-s", "30")
+    answer, _ = call("GetPluginInfo", "--wait-ready", "--timeout-s", "30")
 
     starting.join()
     assert answer["name"] == "hostpath.csi.k8s.io"
@@ -223,7 +236,7 @@ def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, r
 @pytest.mark.usefixtures("hostpath")
 def test_what_the_plugin_refuses_is_explained_with_its_code(call):
     """100 and the number of the gRPC code; as JSON for programs, as a sentence for people."""
-    answer, err = call("controller", "validate", "--volume-id", "gone", "--capability", USE, code=105)
+    answer, err = call("ValidateVolumeCapabilities", "volume_id=gone", f"volume_capabilities={USE}", code=105)
 
     assert answer["error"]["code"] == "NOT_FOUND"
     assert answer["error"]["advice"] == "the plugin knows no such volume: Nomad would not register it"
@@ -234,13 +247,13 @@ def test_a_plugin_that_hangs_ends_at_the_deadline(hostpath, call):
     """104 is DEADLINE_EXCEEDED."""
     hostpath(probe="hang")
 
-    assert "no answer within 0.3 s" in call("identity", "probe", "--timeout-s", "0.3", code=104)[1]
+    assert "no answer within 0.3 s" in call("Probe", "--timeout-s", "0.3", code=104)[1]
 
 
 def test_a_capability_that_does_not_fit_is_a_no(made, call):
     """The volume exists and cannot be used so: exit code 1, as for every no."""
     use = "multi-node-multi-writer,block-device"
-    answer, _ = call("controller", "validate", "--volume-id", made, "--capability", use)
+    answer, _ = call("ValidateVolumeCapabilities", f"volume_id={made}", f"volume_capabilities={use}")
 
     assert "confirmed" in answer
 
@@ -248,7 +261,7 @@ def test_a_capability_that_does_not_fit_is_a_no(made, call):
 @pytest.mark.usefixtures("hostpath")
 def test_people_read_yaml(capsys):
     """Without --json."""
-    assert cli.main(["csi", "identity", "info"]) == 0
+    assert cli.main(["csi", "call", os.environ["CSI_ENDPOINT"], "GetPluginInfo"]) == 0
 
     assert capsys.readouterr().out == "name: hostpath.csi.k8s.io\nvendor_version: v1.18.0\nmanifest: {}\n"
 
@@ -258,7 +271,16 @@ def test_people_read_yaml(capsys):
 def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_folder, monkeypatch, capsys, form):
     """Not in the request that is shown, nor in an error or an answer that repeats them."""
     secret = "hunter2hunter2"
-    words = ["csi", "controller", "create", "--yes", "--name", secret, "--capability", USE, "--show-request"]
+    words = [
+        "csi",
+        "call",
+        os.environ["CSI_ENDPOINT"],
+        "CreateVolume",
+        "--yes",
+        f"name={secret}",
+        f"volume_capabilities={USE}",
+        "--show-request",
+    ]
     if form == "file":
         (short_folder / "secrets.yaml").write_text(f"password: {secret}\n")
         words += ["--secrets", str(short_folder / "secrets.yaml")]
@@ -267,7 +289,7 @@ def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_fold
         monkeypatch.setenv("X_CSI_SECRETS", value)
 
     assert cli.main(words) == 0
-    assert cli.main([*words, "--required-size", "1GiB", "--json"]) == 106
+    assert cli.main([*words, "capacity_range.required_bytes=1GiB", "--json"]) == 106
     printed = capsys.readouterr()
 
     assert "password: '[secret]'" in printed.err
@@ -282,11 +304,19 @@ def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_fold
 def test_short_secrets_show_nowhere_either(monkeypatch, capsys, secret, json_words):
     """As a value of the request, in a name, and in the plugin's words about it."""
     monkeypatch.setenv("X_CSI_SECRETS", json.dumps({"password": secret}))
-    words = ["csi", "controller", "create", "--yes", "--name", f"vol-{secret}", "--capability", USE]
-    words += ["--parameter", f"k={secret}", "--show-request", *json_words]
+    words = [
+        "csi",
+        "call",
+        os.environ["CSI_ENDPOINT"],
+        "CreateVolume",
+        "--yes",
+        f"name=vol-{secret}",
+        f"volume_capabilities={USE}",
+    ]
+    words += [f"parameters.k={secret}", "--show-request", *json_words]
 
     assert cli.main(words) == 0
-    assert cli.main([*words, "--required-size", "1GiB"]) == 106
+    assert cli.main([*words, "capacity_range.required_bytes=1GiB"]) == 106
     printed = capsys.readouterr()
 
     ours = [line for line in printed.err.splitlines() if not line.startswith("GRPC error")]  # the plugin's own log
@@ -298,7 +328,7 @@ def test_short_secrets_show_nowhere_either(monkeypatch, capsys, secret, json_wor
 @pytest.mark.parametrize("words", [["--secret", "a=hunter2"], ["--secret=a=hunter2"], ["--secrets", "a=hunter2"]])
 def test_rejects_secrets_as_arguments(words, capsys):
     """With the way to give them, and without repeating them."""
-    code = cli.main(["csi", "controller", "create", *words])
+    code = cli.main(["csi", "call", "/x.sock", "CreateVolume", *words])
 
     err = capsys.readouterr().err
     assert code == 64
@@ -311,7 +341,7 @@ def test_rejects_secrets_that_are_none(value, monkeypatch, capsys):
     """The form is told, the value is not."""
     monkeypatch.setenv("X_CSI_SECRETS", value)
 
-    assert cli.main(["csi", "controller", "create", "--endpoint", "/x.sock"]) == 2
+    assert cli.main(["csi", "call", "/x.sock", "CreateVolume"]) == 2
 
     err = capsys.readouterr().err
     assert "X_CSI_SECRETS" in err
@@ -321,25 +351,70 @@ def test_rejects_secrets_that_are_none(value, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--capability", "writer,file-system"], "expected MODE,file-system"),
-        (["--capability", "single-node-writer"], "expected MODE,file-system"),
-        (["--capability", "single-node-writer,block-device,ext4"], "expected MODE,file-system"),
-        (["--required-size", "10GB"], "such as 10GiB, got '10GB'"),
-        (["--required-size", "0"], "got '0'"),
-        (["--parameter", "a"], "expected KEY=VALUE, got 'a'"),
-        (["--required-topology", "zone"], "expected KEY=VALUE, got 'zone'"),
+        (["volume_capabilities=writer,file-system"], "volume_capabilities: expected MODE,file-system"),
+        (["volume_capabilities=single-node-writer"], "expected MODE,file-system"),
+        (["volume_capabilities=single-node-writer,block-device,ext4"], "expected MODE,file-system"),
+        (["capacity_range.required_bytes=10GB"], "such as 10GiB, got '10GB'"),
+        (["capacity_range.limit_bytes=0"], "got '0'"),
+        (["capacity_range=1GiB"], "expected one of capacity_range.required_bytes, capacity_range.limit_bytes"),
+        (["parameters=a"], "expected parameters.KEY=VALUE"),
+        (["name"], "expected FIELD=VALUE, got 'name'"),
+        (["name.x=a"], "expected name=VALUE, got 'name.x'"),
+        (["name=a", "name=b"], "name: expected it once, got 'name=b'"),
+        (["nmae=a"], "got 'nmae'; did you mean name?"),
+        (["accessibility_requirements.requisite=zone"], "expected KEY=VALUE[,KEY=VALUE...], got 'zone'"),
+        (["secrets.password=hunter2"], "secrets are not taken as arguments"),
         (
-            ["--from-snapshot", "a", "--from-volume", "b"],
-            "--from-snapshot and --from-volume exclude each other; give one",
+            ["volume_content_source.snapshot.snapshot_id=a", "volume_content_source.volume.volume_id=b"],
+            "expected the fields of CSI's CreateVolumeRequest",
         ),
     ],
 )
-def test_rejects_options_that_mean_nothing(words, said, capsys):
-    """Before anything is asked."""
-    code = cli.main(["csi", "controller", "create", *words])
+def test_rejects_fields_that_mean_nothing(words, said, capsys):
+    """Before anything is asked, and without a secret in the error."""
+    code = cli.main(["csi", "call", "/x.sock", "CreateVolume", "--yes", *words])
 
+    told = capsys.readouterr().err
     assert code == 64
-    assert said in capsys.readouterr().err
+    assert said in told
+    assert "hunter2" not in told
+
+
+def test_all_problems_of_a_request_are_named_at_once(capsys):
+    """One line for each."""
+    words = ["max_entries=none", "volume=x", "starting_token=a"]
+
+    assert cli.main(["csi", "call", "/x.sock", "ListVolumes", *words]) == 64
+
+    told = capsys.readouterr().err
+    assert "max_entries: expected a whole number above 0, got 'none'" in told
+    assert "volume: expected one of max_entries, starting_token, got 'volume'" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("csi call /x.sock Val", ["ValidateVolumeCapabilities"]),
+        ("csi call /x.sock CreateVolume capacity", ["capacity_range.required_bytes=", "capacity_range.limit_bytes="]),
+        ("csi call /x.sock CreateVolume se", [""]),
+        ("csi call /x.sock CreateVolume param", ["parameters."]),
+        ("csi call /x.sock ControllerPublishVolume read", ["readonly=true", "readonly=false"]),
+        (
+            "csi call /x.sock NodeExpandVolume volume_capability=single-node-w",
+            ["volume_capability=single-node-writer,file-system", "volume_capability=single-node-writer,block-device"],
+        ),
+    ],
+)
+def test_shells_complete_methods_and_fields(words, expected, monkeypatch, capsys):
+    """By `proto/csi.proto`."""
+    typed = ["nomad-csi", *words.split(" ")]
+    monkeypatch.setenv("_NOMAD_CSI_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", " ".join(typed))
+    monkeypatch.setenv("COMP_CWORD", str(len(typed) - 1))
+
+    assert cli.main([]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [f"plain,{name}" if name else name for name in expected]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +430,7 @@ def test_an_endpoint_that_cannot_be_asked_is_exit_code_2(endpoint, said, monkeyp
     """No call was answered, so no gRPC code is made up."""
     monkeypatch.setenv("CSI_ENDPOINT", endpoint)
 
-    assert said in call("identity", "info", code=2)[1]
+    assert said in call("GetPluginInfo", code=2)[1]
 
 
 class _Identity(csi_pb2_grpc.IdentityServicer):
@@ -379,10 +454,10 @@ def test_a_call_goes_over_tcp(port, form, call):
     """With the scheme or without; and what it does not serve is its own answer."""
     where = form.format(port)
 
-    answer, _ = call("identity", "info", "--endpoint", where)
+    answer, _ = call("GetPluginInfo", endpoint=where)
 
     assert answer == {"name": "over.tcp", "vendor_version": "v1", "manifest": {}}
-    assert "UNIMPLEMENTED" in call("identity", "probe", "--endpoint", where, code=112)[1]
+    assert "UNIMPLEMENTED" in call("Probe", endpoint=where, code=112)[1]
 
 
 def test_a_place_where_no_plugin_answers_is_exit_code_2(short_folder, monkeypatch, call):
@@ -393,25 +468,24 @@ def test_a_place_where_no_plugin_answers_is_exit_code_2(short_folder, monkeypatc
 
     for where in (f"{short_folder}/dead.sock", f"tcp://127.0.0.1:{port}"):
         monkeypatch.setenv("CSI_ENDPOINT", where)
-        assert "GetPluginInfo: UNAVAILABLE: failed to connect" in call("identity", "info", code=2)[1]
+        assert "GetPluginInfo: UNAVAILABLE: failed to connect" in call("GetPluginInfo", code=2)[1]
 
 
-def test_no_endpoint_at_all_is_typed_wrong(monkeypatch, capsys):
-    """The option and the variable that stands for it are named."""
-    monkeypatch.setenv("CSI_ENDPOINT", "")
+def test_method_that_is_none_is_typed_wrong(capsys):
+    """With the one that was likely meant."""
+    assert cli.main(["csi", "call", "/x.sock", "NodeGetinfo"]) == 64
 
-    assert cli.main(["csi", "identity", "info"]) == 64
-
-    said = capsys.readouterr().err
-    assert "--endpoint: expected unix:///run/csi.sock" in said
-    assert "got nothing; or set CSI_ENDPOINT" in said
+    assert "METHOD: expected an RPC of CSI" in (said := capsys.readouterr().err)
+    assert "did you mean NodeGetInfo?" in said
 
 
-@pytest.mark.parametrize("name", ["publish", "unpublish"])
+@pytest.mark.parametrize("name", ["ControllerPublishVolume", "ControllerUnpublishVolume"])
 def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
     """Nobody at a terminal is a no; --yes is a yes."""
-    words = ["csi", "controller", name, "--volume-id", made, "--node-id", "client-1"]
-    words += ["--capability", USE] if name == "publish" else []
+    words = ["csi", "call", os.environ["CSI_ENDPOINT"], name, f"volume_id={made}"]
+    words += {
+        "ControllerPublishVolume": [f"volume_capability={USE}", "node_id=client-1"],
+    }.get(name, [])
 
     assert cli.main(words) == 1
     assert "no terminal to confirm on" in capsys.readouterr().err
@@ -422,26 +496,29 @@ def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
 @pytest.mark.usefixtures("hostpath")
 def test_making_storage_is_asked_for(call, capsys):
     """Nobody at a terminal is a no, and nothing is made."""
-    assert cli.main(["csi", "controller", "create", "--name", "data", "--capability", USE]) == 1
+    assert (
+        cli.main(["csi", "call", os.environ["CSI_ENDPOINT"], "CreateVolume", "name=data", f"volume_capabilities={USE}"])
+        == 1
+    )
 
     told = capsys.readouterr().err
-    assert told.startswith("This makes storage that the provider may bill, and that neither Nomad nor a stack knows")
+    assert told.startswith("This creates storage that the provider may bill, and that neither Nomad nor a stack knows")
     assert "no terminal to confirm on" in told
-    assert call("controller", "list")[0].get("entries", []) == []
+    assert call("ListVolumes")[0].get("entries", []) == []
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (
-            ["controller", "delete", "--volume-id", "x"],
+            ["DeleteVolume", "volume_id=x"],
             "`nomad-csi remove NAMESPACE/ID --delete-data --endpoint ENDPOINT`",
         ),
-        (["snapshot", "delete", "--snapshot-id", "x"], "`nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`"),
+        (["DeleteSnapshot", "snapshot_id=x"], "`nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`"),
     ],
 )
 def test_deleting_is_left_to_the_commands_with_guards(words, said, capsys):
     """No socket is opened; who comes from csc is told where it went."""
-    assert cli.main(["csi", *words, "--endpoint", "/nowhere.sock"]) == 1
+    assert cli.main(["csi", "call", "/nowhere.sock", *words]) == 1
 
     assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``nomad-csi probe``: one line or JSON, and an exit code that says whether the plugin is ready."""
+"""``nomad-csi csi probe``: one line or JSON, and an exit code that says whether the plugin is ready."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from nomad_csi_sandbox.nomad.hcl import parse
 @pytest.mark.usefixtures("plugin")
 def test_probe_prints_one_line_of_a_ready_plugin(short_folder, capsys):
     """Endpoint, status, name and version are what a person looks for."""
-    assert cli.main(["probe", f"unix://{short_folder}/csi.sock"]) == 0
+    assert cli.main(["csi", "probe", f"unix://{short_folder}/csi.sock"]) == 0
 
     out = capsys.readouterr().out
     assert out.startswith(f"unix://{short_folder}/csi.sock ready efs.csi.aws.com v3.4.1 (")
@@ -24,7 +24,7 @@ def test_probe_prints_one_line_of_a_ready_plugin(short_folder, capsys):
 @pytest.mark.usefixtures("plugin")
 def test_probe_prints_every_answer_as_json(short_folder, capsys):
     """Keys are kept once released."""
-    assert cli.main(["probe", f"{short_folder}/csi.sock", "--role", "node", "--json"]) == 0
+    assert cli.main(["csi", "probe", f"{short_folder}/csi.sock", "--role", "node", "--json"]) == 0
 
     data = json.loads(capsys.readouterr().out)
     assert data.keys() == {
@@ -46,7 +46,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, status, detail):
     """Not ready, refusing, hanging, or another driver than was meant."""
     plugin(**faults)
-    words = ["probe", f"{short_folder}/csi.sock", "--probe-timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--probe-timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
 
     assert cli.main(words) == 1
     line = capsys.readouterr().out
@@ -60,7 +60,7 @@ def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faul
 
 def test_probe_exits_1_where_no_socket_is(short_folder, capsys):
     """The plugin may not run here; that is an answer."""
-    assert cli.main(["probe", f"{short_folder}/csi.sock"]) == 1
+    assert cli.main(["csi", "probe", f"{short_folder}/csi.sock"]) == 1
 
     line = capsys.readouterr().out
     assert re.match(rf"{short_folder}/csi\.sock missing \(\d+ ms\): no such socket; ", line)
@@ -68,7 +68,7 @@ def test_probe_exits_1_where_no_socket_is(short_folder, capsys):
 
 def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
     """What cannot be asked gives no answer."""
-    assert cli.main(["probe", "csi.sock"]) == 2
+    assert cli.main(["csi", "probe", "csi.sock"]) == 2
 
     expected = "error: csi.sock: expected unix:///run/csi.sock, /run/csi.sock or HOST:PORT, got 'csi.sock'\n"
     assert capsys.readouterr().err == expected
@@ -77,7 +77,7 @@ def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "soon"])
 def test_a_deadline_that_is_none_is_wrong_usage(text, capsys):
     """Nothing is asked without a deadline."""
-    code = cli.main(["probe", "/x.sock", f"--probe-timeout-s={text}"])
+    code = cli.main(["csi", "probe", "/x.sock", f"--probe-timeout-s={text}"])
 
     assert code == 64
     assert f"expected a number of seconds above 0, got '{text}'" in capsys.readouterr().err
@@ -90,9 +90,9 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
     (short_folder / "plugins" / "alloc-b").mkdir()
     (short_folder / "plugins" / "alloc-a" / "csi.sock").symlink_to(short_folder / "csi.sock")
 
-    assert cli.main(["probe", "--folder", f"{short_folder}/plugins"]) == 1
+    assert cli.main(["csi", "probe", "--folder", f"{short_folder}/plugins"]) == 1
     first, second = capsys.readouterr().out.splitlines()
-    assert cli.main(["probe", "--folder", f"{short_folder}/plugins", "--json"]) == 1
+    assert cli.main(["csi", "probe", "--folder", f"{short_folder}/plugins", "--json"]) == 1
     data = json.loads(capsys.readouterr().out)
 
     assert "/alloc-a/csi.sock ready efs.csi.aws.com v3.4.1" in first
@@ -105,7 +105,7 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
 
 def test_probe_exits_2_for_a_host_that_is_none(capsys):
     """An ssh endpoint without a socket."""
-    assert cli.main(["probe", "ssh://host"]) == 2
+    assert cli.main(["csi", "probe", "ssh://host"]) == 2
 
     assert "expected ssh://USER@HOST[:PORT]/run/csi.sock, got 'ssh://host'" in capsys.readouterr().err
 
@@ -113,17 +113,17 @@ def test_probe_exits_2_for_a_host_that_is_none(capsys):
 @pytest.mark.parametrize("words", [[], ["/x.sock", "--folder", "/y"], ["--folder", "/y", "--on-nodes", "z"]])
 def test_probe_asks_one_thing(words, capsys):
     """A socket, a machine, or a plugin of the cluster."""
-    code = cli.main(["probe", *words])
+    code = cli.main(["csi", "probe", *words])
 
     assert code == 64
-    assert "nomad-csi probe: " in capsys.readouterr().err
+    assert "nomad-csi csi probe: " in capsys.readouterr().err
 
 
 def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent, capsys):
     """The cluster is named, and what it has."""
     address = empty_agent()
 
-    assert cli.main(["probe", "--on-nodes", "ghost", "--address", address]) == 2
+    assert cli.main(["csi", "probe", "--on-nodes", "ghost", "--address", address]) == 2
 
     err = capsys.readouterr().err
     assert err == (
@@ -140,7 +140,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
             {
                 "command": "/opt/nomad-csi/bin/nomad-csi",
                 "args": [
-                    *("probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
+                    *("csi", "probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
                     *("--probe-timeout-s", "2.5", "--json"),
                 ],
             },
@@ -151,7 +151,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
             {
                 "image": "registry.example.com/nomad-csi:1",
                 "entrypoint": ["nomad-csi"],
-                "args": ["probe", "--folder", "/csi-plugins", "--probe-timeout-s", "2.5", "--json"],
+                "args": ["csi", "probe", "--folder", "/csi-plugins", "--probe-timeout-s", "2.5", "--json"],
                 "mount": [
                     {
                         "type": "bind",
@@ -166,7 +166,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
 )
 def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
     """For a repository, or to run it by other means: once, on every client."""
-    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout-s", "2.5", *words]) == 0
+    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout-s", "2.5", *words]) == 0
 
     job = parse.parse(capsys.readouterr().out, "")
     [group] = job["TaskGroups"]
@@ -177,7 +177,7 @@ def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
 
 def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
     """A container sees nothing of its client."""
-    assert cli.main(["probe", "--on-nodes", "aws-ebs0", "--image", "x/y:1", "--print-job"]) == 64
+    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--image", "x/y:1", "--print-job"]) == 64
 
     assert "--state-dir: expected the clients' state_dir with --image" in capsys.readouterr().err
 
@@ -193,17 +193,17 @@ def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
 )
 def test_probe_ignores_no_option(words, said, capsys):
     """What would mean nothing is refused, all of it at once."""
-    assert cli.main(["probe", *words]) == 64
+    assert cli.main(["csi", "probe", *words]) == 64
 
     head, *problems = capsys.readouterr().err.splitlines()
-    assert head.startswith("error: nomad-csi probe: ")
+    assert head.startswith("error: nomad-csi csi probe: ")
     assert [problem.split()[0].rstrip(":") for problem in problems] == said
 
 
 def test_probe_compares_one_endpoint_with_the_cluster(empty_agent, short_folder, capsys, request):
     """The plugin must be one of the cluster's."""
     request.getfixturevalue("plugin")
-    words = ["probe", f"{short_folder}/csi.sock", "--plugin", "ghost", "--address", empty_agent()]
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--plugin", "ghost", "--address", empty_agent()]
 
     assert cli.main(words) == 2
 
@@ -225,7 +225,9 @@ def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, caps
     )
     monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: known)
 
-    assert cli.main(["probe", f"{short_folder}/csi.sock", "--plugin", "aws-ebs0", "--address", empty_agent()]) == 1
+    assert (
+        cli.main(["csi", "probe", f"{short_folder}/csi.sock", "--plugin", "aws-ebs0", "--address", empty_agent()]) == 1
+    )
 
     [_answer, finding] = capsys.readouterr().out.splitlines()
     assert finding.startswith("error: ")

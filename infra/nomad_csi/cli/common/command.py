@@ -47,8 +47,6 @@ class Option(click.Option):
         """The likely fix if it does not fit."""
         self.job: str = settings.pop("job", "")
         """Its use in the job of ``verify job``: see `cli.observe.verify_job`."""
-        self.field: str = settings.pop("field", "")
-        """The field of a request of ``csi`` that it sets: see `cli.observe.csi_commands`."""
         super().__init__(names, **settings)
 
 

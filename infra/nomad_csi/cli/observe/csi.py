@@ -1,26 +1,28 @@
-"""``nomad-csi csi``: each RPC of CSI as a command."""
+"""
+``nomad-csi csi``: any RPC of CSI by its name, and the probe of a plugin.
+
+Deleting has guards that a bare RPC lacks: the error names the command that has them.
+"""
 
 import contextlib
 import functools
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TextIO
 
-import click
 import yaml
 
 from nomad_csi import errors
 from nomad_csi.cli.common import argument_secrets, command, inputs, options, output, usage
-from nomad_csi.cli.observe import csi_commands
+from nomad_csi.cli.observe import csi_fields, probe
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
 from nomad_csi.spec import draft
 from nomad_csi.text import foreign, redaction
-
-ENDPOINT = "CSI_ENDPOINT"
-"""Environment variable with the endpoint: the one that CSI names, and that Nomad sets for plugins."""
 
 TIMEOUT_S = 60.0
 
@@ -34,14 +36,14 @@ LEAST_S = 0.05
 SECRETS = "X_CSI_SECRETS"
 """As in csc: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
 
-INSTEAD = (
+INSTEAD_OF_ARGUMENTS = (
     f"secrets are not taken as arguments, which every user of this machine can read: write them to a file "
     f"(--secrets FILE, JSON or YAML of names and texts) or into the variable {SECRETS}"
 )
 
 
 secrets_options = argument_secrets.options(
-    f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD
+    f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
 )
 
 
@@ -117,62 +119,154 @@ class _Output:
         return [self._hidden(item, name) for item in value] if isinstance(value, list) else value
 
 
-# The commands.
+# The calls that are not like others.
 
 
-COMMON = (
-    command.option(
-        "--endpoint ENDPOINT",
-        f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM} (default: the variable {ENDPOINT})",
-        envvar=ENDPOINT,
-    ),
-    options.seconds("timeout", " for the plugin", default=TIMEOUT_S),
-    command.option("--wait-ready", "before the call, wait until it is there and ready"),
-    command.option(
-        "--request FILE",
-        "JSON or YAML of the request with CSI's own field names, - for standard input; options go before it",
-    ),
-    command.option("--show-request", "print the request first, without its secrets"),
-    command.as_json(),
+_CREATE = (
+    "This creates storage that the provider may bill, and that neither Nomad nor a stack knows: only you can remove it."
 )
+_PUBLISH = (
+    "This attaches the volume to the node behind Nomad's back: Nomad neither knows of it nor detaches it, and may fail "
+    "to attach the volume elsewhere."
+)
+_UNPUBLISH = (
+    "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
+    "Check first with `nomad-csi claims`; `nomad-csi claims repair` does it in steps that check."
+)
+_MOUNT = (
+    "This mounts the volume behind Nomad's back: Nomad does not unmount what it did not mount. "
+    "`nomad-csi smoke` tests a volume with a job."
+)
+_UNMOUNT = (
+    "This unmounts the volume, whatever still uses it there: a task that writes to it loses its file system. "
+    "Check first with `nomad-csi claims`."
+)
+QUESTIONS: Mapping[str, str] = {
+    "CreateVolume": _CREATE,
+    "ControllerPublishVolume": _PUBLISH,
+    "ControllerUnpublishVolume": _UNPUBLISH,
+    "NodeStageVolume": _MOUNT,
+    "NodePublishVolume": _MOUNT,
+    "NodeUnpublishVolume": _UNMOUNT,
+    "NodeUnstageVolume": _UNMOUNT,
+}
+"""RPCs that need a confirmation, and the question."""
+
+INSTEAD: Mapping[str, str] = {
+    "DeleteVolume": (
+        "a bare DeleteVolume would not see who uses the storage; `nomad-csi remove NAMESPACE/ID --delete-data "
+        "--endpoint ENDPOINT` has the plugin do it, after a check of claims and registrations, with a last snapshot "
+        "and your confirmation"
+    ),
+    "DeleteSnapshot": "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for confirmation",
+}
+"""RPCs that are not called this way, and what to use."""
 
 
-def _made(name: str, of: csi_commands.RpcCommand) -> command.Command:
-    secrets = (secrets_options, inputs.insecure) if of.called.takes_secrets else ()
-    asks = (options.yes,) if of.question else ()
-    add = command.together(csi_commands.options_of(of.called.fields), *COMMON, *secrets, *asks)
-    return command.command(name=name, help=f"{of.summary}.")(add(functools.partial(_call, of)))
+def _judged(name: str, reply: rpc.Document) -> tuple[rpc.Document, bool]:
+    """Return the response as it is printed, and whether it is positive; a negative one is exit code 1."""
+    if name == "Probe":  # an absent `ready` means ready; `stated` records whether the plugin sent the field
+        is_ready = reply.get("ready", True)
+        return {"ready": is_ready, "stated": "ready" in reply}, is_ready
+    return reply, name != "ValidateVolumeCapabilities" or "confirmed" in reply
 
 
-def _service(name: str) -> command.Group:
-    made: dict[str, click.Command] = {each: _made(each, of) for each, of in csi_commands.SERVICES[name].items()}
-    summary = csi_commands.SUMMARIES[name]
-    return command.Group(name, commands=made, help=f"{summary[0].upper()}{summary[1:]}.")
+# The command.
 
 
-def _call(of: csi_commands.RpcCommand, arguments: command.Arguments) -> int:
+@functools.partial(command.Typed, suggest=lambda _ctx, _incomplete: rpc.RPCS)
+def _method(given: str) -> str:
+    """Return the name of an RPC. Raises `click.BadParameter`."""
+    if given not in rpc.RPCS:
+        raise usage.wrong(
+            "an RPC of CSI, which `nomad-csi csi call --help` lists", given, usage.nearest(given, rpc.RPCS)
+        )
+    return given
+
+
+@functools.partial(command.Typed, suggest=csi_fields.suggested)
+def _field(given: str) -> str:
+    """Return *given*: it is read by the fields of its RPC."""
+    return given
+
+
+ABOUT = f"""\
+{textwrap.fill(f"METHOD is one of {', '.join(rpc.RPCS)}.", 98)}
+
+FIELD is a field of its request, such as volume_id, capacity_range.required_bytes or parameters.KEY;
+a list is given one by one. Sizes are bytes or 10GiB. volume_capability(ies) are written as
+single-node-writer,file-system,ext4,noatime; a topology as KEY=VALUE,KEY=VALUE.
+"""
+
+run = command.Group(commands={"probe": probe.run})
+probe.run.help = "Check whether one plugin is healthy, all of this machine, or one on all its clients."
+
+
+@run.command("call", help="Call any RPC of a CSI plugin over its socket.", epilog=ABOUT)
+@command.argument("endpoint ENDPOINT", f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM}")
+@command.argument("method METHOD", "name of the RPC", type=_method)
+@command.argument("fields [FIELD=VALUE...]", "fields of the request", type=_field)
+@command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
+@secrets_options
+@options.seconds("timeout", " for the plugin", default=TIMEOUT_S)
+@command.option("--wait-ready", "before the call, wait until it is there and ready")
+@command.option("--one-page", "of a list, ask for one page only, and print its next_token")
+@command.option("--show-request", "print the request first, without its secrets")
+@options.yes
+@command.as_json()
+@inputs.insecure
+def _call(arguments: command.Arguments) -> int:
     """Call the RPC, print the response, and return 0, 2 if no plugin answered, or 100 and the gRPC code of an error."""
-    if of.instead:
-        raise errors.RefusedError(f"{of.called.name} is not called: {of.instead}")
-    given = _read_secrets(arguments) if of.called.takes_secrets else {}
-    document = csi_commands.document(arguments, csi_commands.fields(arguments), given)
-    request = rpc.request_of(of.called, document, str(arguments.request or ""))
+    called = rpc.RPCS[arguments.method]
+    if instead := INSTEAD.get(called.name):
+        raise errors.RefusedError(f"{called.name} is not called: {instead}")
+    document = _document(arguments, called)
+    request = _request(arguments, called, document)
     shown = _Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
-    if not arguments.endpoint:
-        fix = f"or set {ENDPOINT}"
-        usage.refuse([errors.Problem(path="--endpoint", got="nothing", allowed=endpoint.FORMS, fix=fix)])
     is_insecure = _refuse_readable_secrets(arguments, document)
     if arguments.show_request:
         shown.show(rpc.document_of(request), sys.stderr)
-    if of.question and not options.agreed(of.question, is_agreed=arguments.yes):
+    question = QUESTIONS.get(called.name)
+    if question and not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
-        reply, is_good = of.judged(_answer(arguments, of, request, is_insecure=is_insecure))
+        reply, is_good = _judged(called.name, _answer(arguments, called, request, is_insecure=is_insecure))
     except errors.CsiError as error:
-        shown.fail(explain.explained(error, of.called.name) if error.code else error)
+        shown.fail(explain.explained(error, called.name) if error.code else error)
         return explain.exit_code(error)
     shown.show(reply, sys.stdout)
     return 0 if is_good else errors.EXIT_CHANGES
+
+
+def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
+    """Return the request: the file of ``--request``, below the fields that are typed and the secrets."""
+    made = {} if arguments.request is None else _read(arguments.request)
+    made |= csi_fields.document(called, arguments.fields, INSTEAD_OF_ARGUMENTS)
+    if not called.takes_secrets:
+        return made
+    if given := _read_secrets(arguments):
+        before = made.get(channel.SECRETS)
+        made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
+    return made
+
+
+def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
+    """Return the request. Raises `errors.SpecError` for a file, and `usage.UsageError` for what is typed."""
+    try:
+        return rpc.request_of(called, document, str(arguments.request or ""))
+    except errors.SpecError as error:
+        if arguments.request is None:
+            raise usage.UsageError(error.problems, error.source) from None
+        raise
+
+
+def _read(path: Path) -> rpc.Document:
+    text = sys.stdin.read() if str(path) == "-" else inputs.text(path)
+    found = draft.read_yaml(text, str(path))
+    if not isinstance(found, Mapping):
+        problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
+        raise errors.SpecError((problem,), str(path))
+    return dict(found)
 
 
 def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:
@@ -185,9 +279,7 @@ def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str
     return is_insecure
 
 
-def _answer(
-    arguments: command.Arguments, of: csi_commands.RpcCommand, request: Any, *, is_insecure: bool
-) -> rpc.Document:
+def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, is_insecure: bool) -> rpc.Document:
     """Return the response as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
@@ -199,26 +291,23 @@ def _answer(
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:
-                found = list(_replies(connection, arguments, of, request, timeout_s=left_s))
+                found = list(_replies(connection, arguments, called, request, timeout_s=left_s))
         except errors.CsiError as error:
             raise reached.renamed(error) from error
-    entries = {"entries": [entry for page in found for entry in page["entries"]]} if of.is_list else {}
+    entries = {"entries": [entry for page in found for entry in page["entries"]]} if called.is_list else {}
     return found[-1] | entries
 
 
 def _replies(
     connection: channel.CsiConnection,
     arguments: command.Arguments,
-    of: csi_commands.RpcCommand,
+    called: rpc.Rpc,
     request: Any,
     *,
     timeout_s: float,
 ) -> Iterator[rpc.Document]:
-    if of.is_list and not arguments.one_page:
+    if called.is_list and not arguments.one_page:
         for page in rpc.pages(connection, request, timeout_s=timeout_s):
             yield rpc.document_of(page)
     else:
         yield rpc.document_of(channel.call(connection, request, timeout_s=timeout_s))
-
-
-run = command.Group(commands={name: _service(name) for name in csi_commands.SERVICES})

@@ -1,4 +1,4 @@
-"""``nomad-csi probe``: one plugin over its socket, all plugins of this machine, or one plugin on all its clients."""
+"""``nomad-csi csi probe``: one plugin over its socket, all plugins of this machine, or one on all its clients."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""``nomad-csi probe --on-nodes``: probe a plugin on all its clients."""
+"""``nomad-csi csi probe --on-nodes``: probe a plugin on all its clients."""
 
 import functools
 from collections.abc import Sequence

@@ -68,7 +68,7 @@ class _Over:
 
 
 def _report(role: str, info: Json, *, is_silent: bool) -> Json:
-    """Return what ``nomad-csi probe --folder --json`` prints of one instance."""
+    """Return what ``nomad-csi csi probe --folder --json`` prints of one instance."""
     place = info.get("NodeInfo", {}).get("AccessibleTopology", {}).get("Segments", {crowd.ZONE_KEY: ""})
     words = {"status": "silent", "detail": "Probe: no answer within 5 s"} if is_silent else {"status": "ready"}
     empty = {
