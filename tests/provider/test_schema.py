@@ -1,8 +1,11 @@
 """The package schema has the custom resources as they are declared, beside the components."""
 
+from importlib import metadata
+
 import pytest
 
-from nomad_csi.provider import configuration, schema
+import nomad_csi
+from nomad_csi.provider import about, configuration, schema
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import properties
 
@@ -13,6 +16,51 @@ def test_every_custom_resource_is_in_the_schema():
 
     assert set(merged["resources"]) == {*registry.RESOURCES, "nomad-csi:index:EbsVolume"}
     assert set(merged["provider"]["inputProperties"]) == set(configuration.DECLARED)
+
+
+def test_internal_resources_are_said_to_be_and_come_last():
+    """Of the custom resources, those that `nomad_csi` does not offer to a program; whatever it has stands before."""
+    resources = schema.merged({"resources": {"nomad-csi:index:EbsVolume": {}}})["resources"]
+    internal = [token for token, item in resources.items() if item.get("description", "").startswith("Internal: ")]
+
+    assert internal == ["nomad-csi:index:StackIdentity", "nomad-csi:index:PluginHealth", "nomad-csi:index:RenderedFile"]
+    assert list(resources)[-3:] == internal
+    assert next(iter(resources)) == "nomad-csi:index:EbsVolume"
+    assert {token.rpartition(":")[2] for token in resources}.intersection(nomad_csi.__all__) == {
+        token.rpartition(":")[2] for token in resources if token not in internal
+    }
+
+
+def test_the_package_says_what_the_project_does():
+    """What a registry, an editor or a package file of an SDK shows."""
+    found = schema.merged({})
+
+    assert found["description"].startswith("CSI storage for HashiCorp Nomad on AWS")
+    assert found["keywords"] == [
+        "aws",
+        "csi",
+        "ebs",
+        "efs",
+        "nomad",
+        "pulumi",
+        "kind/component",
+        "category/infrastructure",
+    ]
+    assert found["homepage"].startswith("https://")
+    assert (found["license"], found["publisher"]) == ("Apache-2.0", "nomad-csi contributors")
+    assert "repository" not in found
+
+
+def test_a_copy_that_is_not_installed_says_the_same(monkeypatch):
+    """Its pyproject.toml is read, where `pulumi package add` has made a copy of the repository."""
+    installed = about.about()
+
+    def absent(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "metadata", absent)
+
+    assert about.about() == installed
 
 
 def test_a_registration_reads_as_declared():

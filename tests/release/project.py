@@ -14,6 +14,7 @@ NAMES_OWNER = (
     "mkdocs.yml",
     "README.md",
     "CONTRIBUTING.md",
+    "docs/howto/languages.md",
     "docs/start/first-ten-minutes.md",
     "Dockerfile",
     "SECURITY.md",

@@ -1,15 +1,15 @@
 """The package schema: components from Pulumi's analyzer, and custom resources from their declarations."""
 
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 from nomad_csi.ownership import sandbox_mark
-from nomad_csi.provider import configuration
+from nomad_csi.provider import about, configuration
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import declaration, properties
+from nomad_csi.spec import names
 
-PACKAGE = "nomad-csi"
+PACKAGE = about.PACKAGE
 
 _SANDBOX = properties.text("The sandbox that the object was made in; absent outside of one.")
 _LANGUAGES = {
@@ -24,21 +24,35 @@ Settings of the package for each language. The SDK for Python has a name of its 
 Without the extra types, the SDK for Go lacks, but uses, types that occur only in lists of a component's arguments.
 """
 
+_KEYWORDS = ("kind/component", "category/infrastructure")
+"""Beside the project's. Source: Package schema, https://www.pulumi.com/docs/iac/using-pulumi/pulumi-packages/schema."""
+
+_FOR_PROGRAMS = (names.VOLUME_REGISTRATION_TYPE, names.PLUGIN_JOB_TYPE, names.CREATED_VOLUME_TYPE)
+"""The custom resources that a program may have beside components: `pulumi import` writes code with them."""
+
+_INTERNAL = "Internal: components create it, programs do not."
+
 _SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
 
 
 def version() -> str:
     """Return the version of this package, which is the plugin's."""
-    return metadata.version(PACKAGE)
+    return about.about().version
 
 
 def merged(package: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *package* with the custom resources, their types, the provider's configuration and the languages."""
+    """
+    Return *package* with what is said of it, the provider's configuration and the languages.
+
+    Custom resources, the internal ones last, and their types come after those that it has.
+    """
     types: dict[str, Any] = dict(package.get("types", {}))
     languages = package.get("language", {})
-    resources = {token: _resource(item.declared, types) for token, item in registry.RESOURCES.items()}
+    tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
+    resources = {token: _resource(registry.RESOURCES[token].declared, types) for token in tokens}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
     return dict(package) | {
+        **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
         "types": types,
         "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
@@ -47,10 +61,26 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _about(project: about.About) -> dict[str, Any]:
+    """
+    Return what the package says of itself.
+
+    No ``repository``: Pulumi would name the module of the SDK for Go after it. Source: pulumi v3.260.0,
+    pkg/codegen/go/gen.go, ExtractModulePath.
+    """
+    return {
+        "description": project.description,
+        "keywords": [*project.keywords, *_KEYWORDS],
+        "homepage": project.addresses["Documentation"],
+        "license": project.license,
+        "publisher": project.publisher,
+    }
+
+
 def _resource(item: declaration.Declaration, types: dict[str, Any]) -> dict[str, Any]:
     outputs = {**item.recorded(item.inputs), **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
     return {
-        "description": item.description,
+        "description": item.description if item.token in _FOR_PROGRAMS else f"{_INTERNAL} {item.description}",
         "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},
         "requiredInputs": _required(item.inputs),
         "properties": {name: _property(declared, types) for name, declared in outputs.items()},

@@ -76,12 +76,12 @@ def language(request):
 
 
 def test_the_page_says_what_is_typed_here():
-    """The commands of docs/howto/languages.md are those of the next test."""
-    [block] = re.findall(
-        r"^```sh\n(.*?)^```$", (ROOT / "docs/howto/languages.md").read_text(), re.MULTILINE | re.DOTALL
-    )
+    """The commands of docs/howto/languages.md are those of the tests here and in test_git_package.py."""
+    text = (ROOT / "docs/howto/languages.md").read_text()
+    own, by_git = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
-    assert block.splitlines() == ["nomad-csi plugin install", f"pulumi package add {PLUGIN}", "pulumi up"]
+    assert own.splitlines() == ["nomad-csi plugin install", f"pulumi package add {PLUGIN}", "pulumi up"]
+    assert re.fullmatch(r"pulumi package add https://github\.com/\w+/nomad-csi/infra/pulumi-plugin@v[\d.]+\n", by_git)
 
 
 def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, world, tmp_path):
