@@ -70,7 +70,7 @@ def test_what_was_changed_by_hand_is_named_and_mended(untouched):
     preview = untouched.run("preview", check=True).stdout
     up = untouched.up(check=True).stdout
 
-    assert " ~  nomad-csi:index:PluginJob aws-efs0-node update [diff: ~driftType]" in preview
+    assert " ~  nomad-csi:index:PluginJob aws-efs0-node update [diff: ~stopped]" in preview
     assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
     assert " ~  nomad-csi:index:RenderedFile aws-ebs0-controller update [diff: ~content]" in preview
     assert "Nothing has changed" not in up
@@ -93,6 +93,7 @@ def test_volume_grows_in_place_and_goes_whole(running, mysql):
     assert done.returncode == 0, growing + done.stderr
     assert len(growing.splitlines()) <= SMALL_CHANGE
     assert " ~  aws:ebs:Volume mysql update [diff: ~size]" in growing
+    assert " ~  aws:ebs:Volume mysql update [diff: ~size]; size 40 -> 50 GiB (in place)" in growing
     assert "~ 1 to update\n    26 unchanged" in growing
     assert (ebs_volume(running)["VolumeId"], ebs_volume(running)["Size"]) == (volume_id, 50)
     sent = {(request["method"], request["path"]) for request in running.requests()[seen:]}

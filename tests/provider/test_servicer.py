@@ -75,7 +75,7 @@ def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
     error = failure(plugin.Invoke, request)
 
     assert wire.load(getattr(answer, "return"))[0] == {"id": ""}
-    [(_, line, _)] = engine.lines
+    (_, line, _), _ = engine.lines
     assert line.startswith("the preview shows no tag of the cluster, which Nomad did not report: ")
     assert error.code() == grpc.StatusCode.UNKNOWN
 
@@ -147,7 +147,35 @@ def test_diff_is_detailed_and_truthful(plugin, scripted, urn, engine):
         "labels.x": (kinds.ADD, True),
         "password": (kinds.UPDATE, True),
     }
-    assert engine.lines == [(urn, "drops a first, [secret]", False)]
+    assert engine.lines == [(urn, "drops a first, [secret]", False), (urn, "1 warning", True)]
+
+
+def declare(plugin, urn, **news):
+    """Check inputs as the engine does before it compares them, and return them."""
+    request = provider_pb2.CheckRequest(urn=urn, news=wire.dump(NEWS | news))
+    return plugin.Check(request).inputs
+
+
+def test_diff_says_in_words_what_changes(plugin, scripted, urn, engine):
+    """Value before and after, and how; the longer notice stands before it, so that the row ends with the words."""
+    scripted.notice = "drops a first"
+    new = declare(plugin, urn, name="b", labels={"tier": "slow"}, password={"key": PASSWORD})
+    old = wire.dump(NEWS | {"labels": {"tier": "fast"}, "password": {"key": "old"}})
+
+    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
+
+    words = "name a -> b (replacement); labels.tier fast -> slow, password (in place)"
+    assert engine.lines == [(urn, "drops a first", False), (urn, "1 warning", True), (urn, words, True)]
+
+
+def test_diff_of_a_refresh_has_no_words(plugin, scripted, urn, engine):
+    """It compares in the other direction, and changes nothing: the program has not declared the object yet."""
+    old, new = wire.dump(NEWS), wire.dump(NEWS | {"labels": {"tier": "slow"}})
+
+    answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
+
+    assert list(answer.detailedDiff) == ["labels.tier"]
+    assert engine.lines == []
 
 
 def test_diff_without_a_difference_says_nothing(plugin, scripted, urn, engine):
@@ -407,7 +435,7 @@ def test_read_without_nomad_keeps_what_is_recorded_and_warns(serve, engine):
     assert wire.load(answer.inputs) == (inputs, {"secrets"})
     assert wire.load(answer.properties) == (outputs, {"secrets"})
     line = "http://127.0.0.1:9 is not reachable: volume prod/mysql was not compared"
-    assert engine.lines == [(VOLUME_URN, line, False)]
+    assert engine.lines == [(VOLUME_URN, line, False), (VOLUME_URN, "1 warning", True)]
 
 
 def test_update_gets_what_was_recorded(plugin, scripted, urn):
@@ -529,7 +557,7 @@ def test_attach_connects_to_the_engine(serve, scripted, urn, engine, monkeypatch
     plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
-    assert engine.lines == [(urn, "cancelled: False", False)]
+    assert engine.lines == [(urn, "cancelled: False", False), (urn, "1 warning", True)]
 
 
 def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatch):
@@ -546,7 +574,8 @@ def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatc
 
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
-    assert engine.lines == [(urn, "0/3 healthy", True), (urn, "1/3 healthy", True), (urn, "late", False)]
+    seen = [(urn, "0/3 healthy", True), (urn, "1/3 healthy", True), (urn, "late", False), (urn, "1 warning", True)]
+    assert engine.lines == seen
 
 
 def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tmp_path, monkeypatch):
@@ -699,7 +728,7 @@ def test_warnings_and_status_lines_hold_no_secret(plugin, engine, scripted, urn,
 
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties))
 
-    assert [line for _, line, _ in engine.lines] == ["sent [secret]", "sending [secret]"]
+    assert [line for _, line, _ in engine.lines] == ["sent [secret]", "1 warning", "sending [secret]"]
 
 
 @pytest.mark.parametrize(
@@ -723,7 +752,7 @@ def test_credentials_of_the_environment_are_in_no_line(
 
     serve({variable: value}).Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
-    assert [line for _, line, _ in engine.lines] == ["sent [secret]"]
+    assert [line for _, line, _ in engine.lines] == ["sent [secret]", "1 warning"]
 
 
 def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):

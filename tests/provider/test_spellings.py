@@ -62,7 +62,7 @@ def test_a_secret_of_a_resource_is_shown_in_no_spelling(plugin, engine, say, nam
 
     logged = [line for _, line, _ in engine.lines]
     assert shown_of(secret, [*told, *logged]) == []
-    assert {line.startswith(SHOWN) for line in logged} == {True}
+    assert {line.startswith(SHOWN) for line in logged if not line.endswith((" warning", " warnings"))} == {True}
 
 
 @pytest.mark.parametrize("name", spelled.SENT)
@@ -76,4 +76,4 @@ def test_the_token_is_shown_in_no_spelling(serve, engine, say, name):
 
     logged = [line for _, line, _ in engine.lines]
     assert shown_of(secret, [*told, *logged]) == []
-    assert {line.startswith(SHOWN) for line in logged} == {True}
+    assert {line.startswith(SHOWN) for line in logged if not line.endswith((" warning", " warnings"))} == {True}

@@ -14,10 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import boto3
-import botocore.config
 import botocore.exceptions
-import botocore.parsers
 
 from nomad_csi import errors, side_by_side
 from nomad_csi.aws import bounds
@@ -142,9 +139,9 @@ _SESSIONS: dict[tuple[object, ...], tuple[float, Any]] = {}
 
 def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     """Return a client of *service*, with credentials and endpoints from the AWS SDK's usual places."""
-    config = botocore.config.Config(
-        connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1}
-    )
+    from botocore import config as settings  # noqa: PLC0415  # as in `_session`
+
+    config = settings.Config(connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1})
     with _LOCK:
         made = _session(aws_region, profile).client(service, config=config)
     return asked_again(bounds.check_replies(made), aws_region)
@@ -157,6 +154,8 @@ def _session(aws_region: str, profile: str | None) -> Any:
     for old in [old for old, (made_at, _) in _SESSIONS.items() if now - made_at > SESSION_S]:
         del _SESSIONS[old]
     if key not in _SESSIONS:
+        import boto3  # noqa: PLC0415  # the provider starts with every run of the engine, and seldom asks AWS
+
         made = boto3.session.Session(region_name=aws_region, profile_name=profile)
         bounds.bind(made)
         _SESSIONS[key] = now, made
@@ -173,13 +172,20 @@ def aws_errors(aws_region: str) -> Iterator[None]:
     try:
         with bounds.within(bounds.TASK_S):
             yield
-    except (
+    except _expected() as error:
+        raise errors.AwsError(_sentence(error, aws_region)) from None
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Return the classes of what a call of AWS, and a reader of its reply, raise."""
+    from botocore import parsers  # noqa: PLC0415  # as in `_session`
+
+    return (
         botocore.exceptions.BotoCoreError,
         botocore.exceptions.ClientError,
-        botocore.parsers.ResponseParserError,  # of an endpoint other than AWS; it has no base class of botocore's
+        parsers.ResponseParserError,  # of an endpoint other than AWS; it has no base class of botocore's
         *_UNREADABLE,
-    ) as error:
-        raise errors.AwsError(_sentence(error, aws_region)) from None
+    )
 
 
 _UNREADABLE = (

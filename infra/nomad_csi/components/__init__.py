@@ -1,28 +1,32 @@
 """Pulumi components, and the resource classes that a program imports.
 
 They translate, name, parent and register. An ``if`` about storage belongs in ``spec``, ``drivers`` or ``plan``.
+
+Each name is imported on first use: a program that has EBS volumes does not wait for the modules of EFS and EC2.
 """
 
-from nomad_csi.components.argument_classes import (
-    CsiPluginArgs,
-    CsiVolumeArgs,
-    EbsSnapshotsArgs,
-    EbsVolumeArgs,
-    EfsBackupsArgs,
-    EfsFileSystemArgs,
-    EfsVolumeArgs,
-    ExistingVolumeArgs,
-)
-from nomad_csi.components.created import CsiVolume
-from nomad_csi.components.ebs import EbsVolume
-from nomad_csi.components.efs import EfsFileSystem, EfsVolume
-from nomad_csi.components.existing import ExistingVolume
-from nomad_csi.components.plugin import CsiPlugin
-from nomad_csi.components.resources import CreatedVolume, PluginJob, Provider, VolumeRegistration
-from nomad_csi.components.snapshots import EbsSnapshots, EfsBackups
+import importlib
+from typing import Any
 
-COMPONENTS = (CsiPlugin, CsiVolume, EbsSnapshots, EbsVolume, EfsBackups, EfsFileSystem, EfsVolume, ExistingVolume)
-"""What the provider plugin serves to programs in other languages."""
+_COMPONENTS = {
+    "CsiPlugin": "plugin",
+    "CsiVolume": "created",
+    "EbsSnapshots": "snapshots",
+    "EbsVolume": "ebs",
+    "EfsBackups": "snapshots",
+    "EfsFileSystem": "efs",
+    "EfsVolume": "efs",
+    "ExistingVolume": "existing",
+}
+"""What the provider plugin serves to programs in other languages, and the module of each."""
+
+_RESOURCES = ("CreatedVolume", "PluginJob", "Provider", "VolumeRegistration")
+_ARGUMENTS = tuple(f"{name}Args" for name in _COMPONENTS)
+_MODULES = {
+    **_COMPONENTS,
+    **dict.fromkeys(_RESOURCES, "resources"),
+    **dict.fromkeys(_ARGUMENTS, "argument_classes"),
+}
 
 __all__ = [
     "COMPONENTS",
@@ -47,3 +51,17 @@ __all__ = [
     "Provider",
     "VolumeRegistration",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import *name* from its module on first use."""
+    if name == "COMPONENTS":
+        return globals().setdefault(name, tuple(map(__getattr__, _COMPONENTS)))
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for `help` and for completion."""
+    return [*__all__, *globals()]

@@ -40,7 +40,7 @@ def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping
 
 def attach(
     name: str, *, role: pulumi.Input[str], policy_arn: pulumi.Input[str], opts: pulumi.ResourceOptions
-) -> aws.iam.RolePolicyAttachment:
+) -> "aws.iam.RolePolicyAttachment":  # in quotes: volumes need no module of IAM
     """
     Attach a policy to a role.
 

@@ -1,6 +1,6 @@
 """The component of an EBS volume."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -9,6 +9,7 @@ import pulumi_aws as aws
 from nomad_csi.components import arguments, aws_resources, identity, volume, volume_keys
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
 
@@ -32,6 +33,7 @@ class EbsVolume(volume.Volume):
         plan = arguments.volume_plan(name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
         volume_keys.note_volume(self, args)
         made = self._make(name, plan, volume.protects(args))
+        _say_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
         registration = volume.register(self, name, plan, args, made.id, self.storage)
         self.finish(
@@ -59,6 +61,34 @@ class EbsVolume(volume.Volume):
             tags=aws_resources.tagged(self, tags, identity.ebs_stack_id(self)),
             opts=self.child(protect=protect),
         )
+
+
+def _say_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
+    """Say in the row of the EBS volume, in a preview, what changes: the engine names only the properties."""
+    if pulumi.runtime.is_dry_run():
+        known = pulumi.Output.all(made.urn, identity.state(), plan.whole)
+        known.apply(lambda values: _say(made, values[1].get(values[0]) or {}, values[2]))
+
+
+def _say(made: aws.ebs.Volume, recorded: Mapping[str, Any], plan: model.VolumePlan) -> None:
+    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= recorded.keys():
+        return  # it is new
+    present = ebs_rules.Present(
+        external_id=str(recorded["arn"]).rpartition("/")[2],
+        availability_zone=recorded["availabilityZone"],
+        encrypted=recorded["encrypted"],
+        size_gib=int(recorded["size"]),
+        volume_type=recorded["type"],
+        iops=_whole(recorded.get("iops")),
+        throughput_mib_per_s=_whole(recorded.get("throughput")),
+    )
+    if words := ebs_rules.describe_change(present, volume.source(plan, spec.EbsSpec)):
+        pulumi.log.info(words, made, ephemeral=True)
+
+
+def _whole(value: float | None) -> int | None:
+    """Return a number of the state, which has floats; ``None`` where EC2 has no such setting."""
+    return int(value) if value else None
 
 
 def _tags(made: model.VolumePlan) -> dict[str, str]:

@@ -73,9 +73,9 @@ def recorded() -> Sequence[Outputs]:
     return _outputs(answer(_FUNCTION, _stack()))
 
 
-def recorded_output() -> pulumi.Output[Sequence[Outputs]]:
-    """Return the outputs as an output, also in a component of a program in another language."""
-    return output(_FUNCTION, _stack()).apply(_outputs)
+def recorded_output() -> pulumi.Output[Mapping[str, Outputs]]:
+    """Return the outputs by URN as an output, also in a component of a program in another language."""
+    return output(_FUNCTION, _stack()).apply(_by_urn)
 
 
 def arns(found: Sequence[Outputs]) -> list[str]:
@@ -102,4 +102,8 @@ def _stack() -> dict[str, str]:
 
 
 def _outputs(reply: Any) -> list[Outputs]:
-    return [item.get("outputs") or {} for item in (reply.get("outputs") or {}).values()]
+    return list(_by_urn(reply).values())
+
+
+def _by_urn(reply: Any) -> dict[str, Outputs]:
+    return {urn: item.get("outputs") or {} for urn, item in (reply.get("outputs") or {}).items()}

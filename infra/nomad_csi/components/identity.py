@@ -9,7 +9,7 @@ a second file system by its creation token.
 import contextlib
 import contextvars
 import weakref
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -31,6 +31,7 @@ class Scope:
     def __init__(self, provider: str = "") -> None:
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
+        self.state: pulumi.Output[Mapping[str, functions.Outputs]] | None = None
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
         self.plugin_keys: dict[str, pulumi.Input[Sequence[str]]] = {}
         """The customer keys in the policy of each plugin."""
@@ -71,6 +72,14 @@ def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     return own.checked[key]
 
 
+def state() -> pulumi.Output[Mapping[str, functions.Outputs]]:
+    """Return the outputs in the stack's last state by URN, read once for all components."""
+    own = scope()
+    if own.state is None:
+        own.state = functions.recorded_output()
+    return own.state
+
+
 def scope() -> Scope:
     """Return the scope of the components that are declared now."""
     return _SCOPE.get() or _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
@@ -81,13 +90,13 @@ def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> 
     found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
     # Mocks of a unit test may return no ids.
     ids = found.ids.apply(lambda known: known or [])
-    known = pulumi.Output.all(stack, ids, functions.recorded_output())
+    known = pulumi.Output.all(stack, ids, state())
     # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
     return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
 
 
-def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Sequence[functions.Outputs]) -> str:
-    if left := orphans.unrecorded(ids, functions.arns(state)):
+def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Mapping[str, functions.Outputs]) -> str:
+    if left := orphans.unrecorded(ids, functions.arns([*state.values()])):
         raise errors.RefusedError(
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
             "in its state: an interrupted run left them, or they were moved to another stack, which needs an `up` "

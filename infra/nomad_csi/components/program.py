@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
-from pulumi.provider.experimental import util
+from pydantic import alias_generators
 
 from nomad_csi import errors
 from nomad_csi.components import documentation
@@ -56,7 +56,7 @@ class Component(pulumi.ComponentResource):
         """Set the *outputs* of the component, and say to the engine that these are all."""
         for name, value in outputs.items():
             setattr(self, name, pulumi.Output.from_input(value))
-        self.register_outputs({util.camel_case(name): getattr(self, name) for name in outputs})
+        self.register_outputs({alias_generators.to_camel(name): getattr(self, name) for name in outputs})
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Wrap the constructor of the subclass, where it takes a class of arguments as our own components do."""

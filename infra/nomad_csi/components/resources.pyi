@@ -228,6 +228,8 @@ class PluginJob(pulumi.CustomResource):
     """Nomad's version of the job."""
     drift_type: pulumi.Output[str]
     """`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`."""
+    drift: pulumi.Output[Sequence[str]]
+    """What differs in the running job, such as `group plugin > task plugin > config.image`."""
     cluster: pulumi.Output[str]
     """Identity of the cluster and region that runs it; not where it is not known."""
     nonce: pulumi.Output[str]

@@ -20,7 +20,7 @@ from nomad_csi.ownership import cluster_identity, sandbox_mark
 from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.resources import registry
-from nomad_csi.resources.frame import resource
+from nomad_csi.resources.frame import resource, wording
 from nomad_csi.text import foreign, redaction
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
@@ -200,6 +200,10 @@ class Servicer(server.ProviderServicer):
         answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)
         if found.notice and answer.detailedDiff:
             self._engine.warn(request.urn, self._clean(request, found.notice))
+        if answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
+            # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
+            words = wording.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
+            self._engine.status(request.urn, self._clean(request, words))
         return answer
 
     def _is_elsewhere(self, outputs: Mapping[str, Any]) -> bool:

@@ -6,6 +6,8 @@ import threading
 import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
+from nomad_csi.text import listing
+
 LOG_TIMEOUT_S = 5.0
 
 
@@ -40,12 +42,19 @@ class Engine:
             self._log(engine_pb2.INFO, urn, message, ephemeral=True)
 
     def warn(self, urn: str, message: str) -> None:
-        """Show *message* as a permanent warning."""
+        """
+        Show *message* as a permanent warning.
+
+        A line that only counts follows it: a non-interactive run repeats the last line of a resource in every later
+        step of it (pulumi/pulumi, ``getInfoColumn`` in ``pkg/backend/display/rows.go``, CLI 3.260).
+        """
         with self._lock:
             is_new = (urn, message) not in self._warned
             self._warned.add((urn, message))
+            count = sum(of == urn for of, _ in self._warned)
         if is_new:
             self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
+            self.status(urn, listing.counted(count, "warning"))
 
     def note(self, urn: str, message: str) -> None:
         """Show *message* as a permanent line."""

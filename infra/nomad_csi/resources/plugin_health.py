@@ -1,5 +1,6 @@
 """The custom resource `PluginHealth`: verifies that a CSI plugin is healthy. Registrations depend on it."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ from nomad_csi import errors, findings
 from nomad_csi.health import plugins
 from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as of_health
-from nomad_csi.resources.frame import compare, resource
+from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.text import listing
 from nomad_csi.verification import observation
 
@@ -29,7 +30,9 @@ class PluginHealthResource(resource.Resource):
         del identity
         old_inputs, old_outputs = map(of_health.rename_recorded, (old_inputs, old_outputs))
         also = () if _was_verified(old_outputs) else ("status",)
-        return compare.difference(self.declared, old_inputs, news, also_updates=also)
+        found = compare.difference(self.declared, old_inputs, news, also_updates=also)
+        jobs = (path for path in found.updates if properties.top_of_path(path) == "jobs")
+        return dataclasses.replace(found, manner="verified again", details=dict.fromkeys(jobs, ""))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""

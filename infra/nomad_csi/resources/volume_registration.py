@@ -45,7 +45,8 @@ class VolumeRegistrationResource(resource.Resource):
         missing = (volume_properties.DEREGISTERED,) if old_outputs.get(volume_properties.DEREGISTERED) else ()
         also = (*hidden, *missing, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
-        return replace(found, notice=registration_change.sentence(identity, change))
+        manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
+        return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; Nomad's outputs are unknown."""

@@ -37,7 +37,9 @@ ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
 class Model(pydantic.BaseModel):
     """Base of all spec models: refuses unknown keys, and converts no values."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = pydantic.ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True, defer_build=True
+    )
 
 
 @dataclass(frozen=True)

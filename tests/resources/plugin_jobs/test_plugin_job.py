@@ -334,10 +334,33 @@ def test_diff_of_the_text_updates_and_of_the_id_replaces():
     )
 
 
-@pytest.mark.parametrize(("drift", "updates"), [("Edited", ("driftType",)), ("None", ()), (None, ())])
-def test_diff_repairs_drift(drift, updates):
-    """What somebody changed in Nomad is a difference although the inputs are equal."""
-    assert JOB.diff(IDENTITY, NEWS, {"driftType": drift}, NEWS).updates == updates
+@pytest.mark.parametrize(
+    ("recorded", "details"),
+    [
+        (
+            {"driftType": "Edited", "drift": ["meta[a]", "task plugin > config.args"]},
+            {"edited": "in meta[a], task plugin > config.args"},
+        ),
+        ({"driftType": "Edited"}, {"edited": ""}),
+        ({"driftType": "Stopped"}, {"stopped": ""}),
+        ({"driftType": "None"}, {}),
+        ({"driftType": None}, {}),
+        ({}, {}),
+    ],
+)
+def test_diff_names_what_somebody_changed_in_nomad(recorded, details):
+    """It is a difference although the inputs are equal."""
+    found = JOB.diff(IDENTITY, NEWS, recorded, NEWS)
+
+    assert (found.updates, found.details) == (tuple(details), details)
+
+
+def test_read_tells_what_was_edited_without_values(context, cluster):
+    """Another program may have put a secret into the job; the state holds the names alone."""
+    edited = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Meta[a]", "Old": "secret", "New": ""}]}
+    answers(cluster, job=RUNNING, planned=plan("Edited") | {"Diff": edited})
+
+    assert JOB.read(context, IDENTITY, NEWS, {})[1]["drift"] == ["Meta[a]"]
 
 
 @pytest.mark.parametrize(("held", "drift"), [(RUNNING, "Edited"), (STOPPED, "Stopped")], ids=["edited", "stopped"])

@@ -103,6 +103,30 @@ def differs(present: Present, wanted: volume.EbsSpec) -> bool:
     return not _is_replaced(present, wanted) and any(True for _ in _changes(present, wanted))
 
 
+def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
+    """
+    Return what `up` changes of *present*, and how: ``size 40 -> 50 GiB, iops 3000 -> 4000 (in place)``.
+
+    Empty where nothing changes.
+    """
+    if _is_replaced(present, wanted):
+        zones = f"zone {present.availability_zone} -> {wanted.availability_zone}"
+        same = present.availability_zone == wanted.availability_zone
+        return f"{'encryption' if same else zones} (replacement: the new volume is empty)"
+    parts = [
+        f"{name} {getattr(present, field)} -> {getattr(wanted, field)}{unit}"
+        for field, name, unit in (
+            ("size_gib", "size", " GiB"),
+            ("volume_type", "type", ""),
+            ("iops", "iops", ""),
+            ("throughput_mib_per_s", "throughput", " MiB/s"),
+        )
+        if _differs(present, wanted, field)
+    ]
+    how = "refused: an EBS volume never shrinks" if wanted.size_gib < present.size_gib else "in place"
+    return f"{', '.join(parts)} ({how})" if parts else ""
+
+
 def check_change(
     present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str
 ) -> Iterator[Problem]:
@@ -128,6 +152,10 @@ def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
 def _changes(present: Present, wanted: volume.EbsSpec) -> Iterator[str]:
     """Yield each setting that is given and differs: ``size_gib 20 to 40``."""
     for name in ("size_gib", "volume_type", "iops", "throughput_mib_per_s"):
-        before, after = getattr(present, name), getattr(wanted, name)
-        if after is not None and before is not None and before != after:
-            yield f"{name} {before} to {after}"
+        if _differs(present, wanted, name):
+            yield f"{name} {getattr(present, name)} to {getattr(wanted, name)}"
+
+
+def _differs(present: Present, wanted: volume.EbsSpec, name: str) -> bool:
+    before, after = getattr(present, name), getattr(wanted, name)
+    return after is not None and before is not None and before != after

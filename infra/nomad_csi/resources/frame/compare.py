@@ -15,6 +15,11 @@ class PropertyChange:
 
     path: str
     kind: Literal["added", "removed", "changed"]
+    old: Any = None
+    """The value before; ``None`` where it is added."""
+
+    new: Any = None
+    """The value afterwards; ``None`` where it is removed."""
 
 
 def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
@@ -26,11 +31,11 @@ def changes(old: Any, new: Any, path: str = "") -> Iterator[PropertyChange]:
         for position in range(max(len(old), len(new))):
             yield from changes(_item_at(old, position), _item_at(new, position), properties.join_path(path, position))
     elif old is _ABSENT:
-        yield PropertyChange(path=path, kind="added")
+        yield PropertyChange(path=path, kind="added", new=new)
     elif new is _ABSENT:
-        yield PropertyChange(path=path, kind="removed")
+        yield PropertyChange(path=path, kind="removed", old=old)
     elif old != new:
-        yield PropertyChange(path=path, kind="changed")
+        yield PropertyChange(path=path, kind="changed", old=old, new=new)
 
 
 def difference(

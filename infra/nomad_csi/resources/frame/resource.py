@@ -127,6 +127,12 @@ class ResourceDiff:
     notice: str = ""
     """A sentence for the user about the consequences of the change; shown in a preview."""
 
+    manner: str = "in place"
+    """How the object changes, where it is not replaced."""
+
+    details: Mapping[str, str] = field(default_factory=dict)
+    """What a path of ``updates`` means, where two values of the inputs do not show it."""
+
     @property
     def any(self) -> bool:
         """Whether there is a difference at all."""

@@ -17,6 +17,7 @@ from nomad_csi.ownership import cluster_identity, job_ownership
 from nomad_csi.resources import stack_identity, volume_ownership
 from nomad_csi.resources.frame import compare, resource
 from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal, plugin_job_properties
+from nomad_csi.text import listing
 
 EQUAL = job_ownership.EQUAL
 
@@ -33,11 +34,11 @@ class PluginJobResource(resource.Resource):
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """
-        Compare inputs, and report drift as a difference in ``driftType``.
+        Compare inputs, and report drift as a difference in its kind: ``stopped``, or ``edited`` with what differs.
 
         Another type of the job replaces it where *news* permit it, as Nomad does not change the type in place.
         """
-        drifted = ("driftType",) if old_outputs.get("driftType") not in (None, EQUAL) else ()
+        drifted = _drifted(old_outputs)
         found = compare.difference(
             self.declared,
             old_inputs,
@@ -45,6 +46,7 @@ class PluginJobResource(resource.Resource):
             also_updates=(*drifted, *stack_identity.missing_outputs(old_outputs)),
             notice=_notice(identity, news),
         )
+        found = dataclasses.replace(found, details=drifted)
         if found.replaces or not news.get("replaceForType") or not job_type.is_changed(old_inputs, news):
             return found
         updates = tuple(path for path in found.updates if path != "hcl")
@@ -256,7 +258,7 @@ def _run(
     """
     held, who = volume_ownership.next_hold(news, recorded), volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
-    if found and not found.stopped and is_free and _drift_of(context.client, found, document) == EQUAL:
+    if found and not found.stopped and is_free and _drift_of(context.client, found, document).kind == EQUAL:
         job_hold.acquire(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
     else:
         job_hold.acquire(context, news, held, _owner(news))
@@ -307,17 +309,18 @@ def _observed(
         found = jobs.get(client, news["namespace"], news["jobId"])
         if found is None:
             return None
-        return _outputs(news, found, EQUAL) | job_hold.cluster_recorded_as(client, found, news, recorded)
+        return _outputs(news, found, _Drift()) | job_hold.cluster_recorded_as(client, found, news, recorded)
 
     gone = "registered, but gone again: something else removes it"
-    return resource.seen_afterwards(seen, _identity(news), _outputs(news, None, EQUAL), done="registered", gone=gone)
+    return resource.seen_afterwards(seen, _identity(news), _outputs(news, None, _Drift()), done="registered", gone=gone)
 
 
-def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: str) -> resource.Properties:
+def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: "_Drift") -> resource.Properties:
     return plugin_job_properties.DECLARED.recorded(inputs) | {
         "jobModifyIndex": found.job_modify_index if found is not None else 0,
         "version": found.version if found is not None else 0,
-        "driftType": drift,
+        "driftType": drift.kind,
+        **({"drift": list(drift.parts)} if drift.parts else {}),
     }
 
 
@@ -333,15 +336,35 @@ def _live(
     return known, outputs | job_hold.cluster_recorded_as(client, found, known, recorded) | step
 
 
-def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> str:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Drift:
+    """How a running job differs from its document."""
+
+    kind: str = EQUAL
+    """`EQUAL`, `STOPPED`, or Nomad's type of the plan, such as ``Edited``."""
+
+    parts: tuple[str, ...] = ()
+    """What differs, without values: another program may have put a secret there."""
+
+
+def _drifted(outputs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the drift in *outputs*: ``{"edited": "in group controller > task plugin > config.image"}``."""
+    kind = outputs.get("driftType", EQUAL)
+    parts = outputs.get("drift") or ()
+    return {} if kind in (None, EQUAL) else {kind.lower(): f"in {listing.shortened(parts, 2)}" if parts else ""}
+
+
+def _drift(client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any]) -> _Drift:
     if found.stopped:
-        return STOPPED
+        return _Drift(kind=STOPPED)
     return _drift_of(client, found, jobs.parse(client, inputs["hcl"]))
 
 
-def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> str:
+def _drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> _Drift:
     """Return the drift of the job *found* from *document* by Nomad's plan, ignoring the owner's label."""
-    return jobs.plan(client, job_ownership.copy_owner(document, found)).diff_type
+    plan = jobs.plan(client, job_ownership.copy_owner(document, found))
+    parts = dict.fromkeys(line.partition(": ")[0] for line in plan.changes)
+    return _Drift(kind=plan.diff_type, parts=tuple(parts) if plan.diff_type != EQUAL else ())
 
 
 def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:

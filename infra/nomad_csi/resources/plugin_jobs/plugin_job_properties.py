@@ -47,6 +47,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
     "driftType": properties.text(
         "`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`.", required=True
     ),
+    "drift": properties.texts("What differs in the running job, such as `group plugin > task plugin > config.image`."),
     "cluster": properties.text("Identity of the cluster and region that runs it; not where it is not known."),
     **stack_identity.OUTPUTS,
 }
