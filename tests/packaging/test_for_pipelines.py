@@ -196,15 +196,39 @@ def test_actions_of_others_are_pinned_by_commit():
     assert [name for name, (_, version) in others.items() if not version] == []
 
 
-@pytest.mark.parametrize("name", ["Makefile", "Dockerfile"])
-def test_locks_are_installed_by_hash_and_as_wheels(name):
+def test_image_installs_its_lock_by_hash_and_as_wheels():
     """A source distribution would run its own program at the installation."""
-    found = re.findall(
-        r"^(?:PIP .*|.*requirements\.lock.*\bpip\b.*|.*\bpip\b.*requirements\.lock.*)$",
-        (shipped.ROOT / name).read_text(),
+    [found] = re.findall(
+        r"^.*requirements\.lock.*\bpip\b.*|.*\bpip\b.*requirements\.lock.*$",
+        (shipped.ROOT / "Dockerfile").read_text(),
         re.MULTILINE,
     )
 
-    assert len(found) == 1
-    assert "--require-hashes" in found[0]
-    assert re.search(r"--only-binary\W+:all:", found[0])
+    assert "--require-hashes" in found
+    assert re.search(r"--only-binary\W+:all:", found)
+
+
+def test_locks_are_installed_by_hash_and_as_wheels():
+    """By uv, by pip where uv fails, and uv itself, which has its hash in a lock, too."""
+    targets = ("install-dev", "new/.installed-ci", "new/.installed-measure")
+    words = ["make", "--dry-run", "VENV=new", f"PYTHON={sys.executable}", *targets]
+    done = subprocess.run(words, cwd=shipped.ROOT, check=True, capture_output=True, text=True)
+
+    commands = [part for line in done.stdout.splitlines() for part in re.split(r" \|\| |; ", line) if " -r " in part]
+    locks = [re.search(r" -r (\S+)", command)[1] for command in commands]
+    both = [name for each in ("", "-dev", "-ci", "-measure") for name in [f"requirements{each}.lock"] * 2]
+    assert locks == ["new/.uv/lock", *both]
+    assert [line for line in commands if "--require-hashes --only-binary :all:" not in line] == []
+    assert [line.split(" pip install")[0].rpartition(" ")[2] for line in commands[1::2]] == ["new/.uv/bin/uv"] * 4
+
+
+def test_uv_is_fetched_by_the_hashes_of_its_lock():
+    """The part of the lock that make takes has one package, with all hashes."""
+    lock = (shipped.ROOT / "requirements-ci.lock").read_text()
+    [command] = re.findall(r"^\t@(sed .*) > \$@$", (shipped.ROOT / "Makefile").read_text(), re.MULTILINE)
+    done = subprocess.run(
+        ["sh", "-c", command.replace("$$", "$")], cwd=shipped.ROOT, check=True, capture_output=True, text=True
+    )
+
+    [expected] = re.findall(r"^uv==.*\n(?: .*\n)+", lock, re.MULTILINE)
+    assert done.stdout == expected
