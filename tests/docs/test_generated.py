@@ -1,8 +1,10 @@
 """The generated pages are what `python -m tests.pages` writes."""
 
+import re
+
 import pytest
 
-from nomad_csi import cli
+from nomad_csi import cli, components
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
 from tests.pages import MARK, commands, drivers, findings, pages, tested
@@ -13,7 +15,7 @@ GENERATED = pages.generated()
 @pytest.mark.parametrize("path", GENERATED)
 def test_page_is_the_one_that_is_written(path):
     """Whoever changes a declaration writes the pages again."""
-    assert (pages.DOCS / path).read_text(encoding="utf-8") == GENERATED[path]
+    assert (pages.DOCS / path).read_text(encoding="utf-8") == pages.text_of(GENERATED[path])
 
 
 def test_pages_say_first_by_which_command_they_are_written():
@@ -51,3 +53,20 @@ def test_page_of_a_driver_has_its_issues_and_no_evidence(driver):
     assert issues.count("\n- ") == len(driver.known_issues)
     assert not [each for each in driver.sources if each in page]
     assert all(each in tested.page() for each in driver.sources)
+
+
+def test_every_component_has_its_arguments_and_outputs():
+    """With an example in three languages, and what a change of each argument does, as the resources decide it."""
+    text = (pages.DOCS / "reference/components.md").read_text(encoding="utf-8")
+    ebs = text.partition("## `EbsVolume`")[2].partition("\n## ")[0]
+
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == [f"## `{kind.__name__}`" for kind in components.COMPONENTS]
+    assert text.count("```python\n") == text.count("```typescript\n") == text.count("```yaml\n") == len(headings)
+    changes = dict(re.findall(r"^\| `(\w+)` \| `Input.*\| (.*) \|$", ebs, re.MULTILINE))
+    assert changes["size_gib"] == "Volume: in place"
+    assert changes["availability_zone"] == (
+        "VolumeRegistration: registered again; Volume: replaced (refused while protected)"
+    )
+    assert changes["plugin_id"] == "VolumeRegistration: registered again (refused while protected)"
+    assert changes["adopt"] == "VolumeRegistration: no change"

@@ -2,24 +2,29 @@
 
 from pathlib import Path
 
-from tests.pages import MARK, commands, compatibility, csc, drivers, findings, promises, spec, tested
+from tests.pages import MARK, commands, compatibility, components, csc, drivers, findings, promises, spec, tested
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def generated():
-    """Return the text of each generated page by its path below docs/."""
-    found = {
-        "reference/spec.md": spec.page(),
-        "reference/compatibility.md": compatibility.page(),
-        "reference/findings.md": findings.page(),
-        "reference/options.md": commands.page(),
-        "reference/csc.md": csc.page(),
-        "explain/promises.md": promises.page(),
-        "explain/how-it-was-tested.md": tested.page(),
-        **{f"reference/drivers/{name}.md": text for name, text in drivers.pages().items()},
+    """Return what makes the text of each generated page, by its path below docs/."""
+    return {
+        "reference/spec.md": spec.page,
+        "reference/components.md": components.page,
+        "reference/compatibility.md": compatibility.page,
+        "reference/findings.md": findings.page,
+        "reference/options.md": commands.page,
+        "reference/csc.md": csc.page,
+        "explain/promises.md": promises.page,
+        "explain/how-it-was-tested.md": tested.page,
+        **{f"reference/drivers/{name}.md": lambda text=text: text for name, text in drivers.pages().items()},
     }
-    return {path: f"{MARK}\n\n{text.rstrip()}\n" for path, text in found.items()}
+
+
+def text_of(make):
+    """Return the whole page that *make* returns the text of."""
+    return f"{MARK}\n\n{make().rstrip()}\n"
 
 
 def on_disk():
@@ -36,6 +41,6 @@ def write():
     wanted = generated()
     for path in on_disk() - set(wanted):
         (DOCS / path).unlink()
-    for path, text in wanted.items():
+    for path, make in wanted.items():
         (DOCS / path).parent.mkdir(exist_ok=True)
-        (DOCS / path).write_text(text, encoding="utf-8")
+        (DOCS / path).write_text(text_of(make), encoding="utf-8")

@@ -1,0 +1,281 @@
+"""
+The page of the components: from the package schema, and from what the components and resources decide.
+
+What a change of an argument does is not written down anywhere: each argument is declared once with an unknown value,
+and the resources that it reaches say what they do with it. Run as a program, it prints the page: it sets the mocks of
+Pulumi, which no other test should see.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pulumi
+from pulumi.output import UNKNOWN, Unknown
+from pulumi.runtime import mocks, rpc
+
+from nomad_csi import components, testing
+from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
+from nomad_csi.provider import hosting
+from nomad_csi.resources import registration_change, registry
+from nomad_csi.resources.frame import properties
+from nomad_csi_sandbox.aws.provider import catalogue
+from tests.components import test_outputs_everywhere as everywhere
+from tests.pages import escaped, table
+
+ROOT = Path(__file__).parents[2]
+INTRODUCTION = """# Components
+
+Each component with its arguments, its outputs and what it creates. Names are Python's; in TypeScript, YAML and Go they
+are in camelCase. In place of a value, every argument takes an output, but for those that are marked *plain*, with the
+reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`.
+
+**A change** says what `pulumi up` does to the resources when the argument changes. *In place*: the object stays.
+*Registered again*: the volume is deregistered and registered again, which is refused while it is claimed; the storage
+stays. *Replaced*: a new object takes its place. *Refused while protected*: `protect` keeps the data, so the change is
+refused until `protect` is false; where the value before and after is the same data, nothing is refused. More in
+[registrations](../explain/registrations.md) and [programs in other languages](../howto/languages.md).
+"""
+
+
+class Output(NamedTuple):
+    """An output of another component, as an argument of an example."""
+
+    of: str
+    name: str
+
+
+PLUGIN = Output("plugin", "plugin_id")
+EXAMPLES = {
+    "CsiPlugin": ("plugin", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
+    "EbsVolume": ("mysql", {"plugin_id": PLUGIN, "availability_zone": "us-east-1a", "size_gib": 40}),
+    "EfsVolume": (
+        "shared",
+        {
+            "plugin_id": PLUGIN,
+            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
+        },
+    ),
+    "EfsFileSystem": (
+        "files",
+        {
+            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
+        },
+    ),
+    "ExistingVolume": (
+        "legacy",
+        {
+            "plugin_id": PLUGIN,
+            "driver": "aws-ebs",
+            "external_id": "vol-0123456789abcdef0",
+            "availability_zone": "us-east-1a",
+        },
+    ),
+    "CsiVolume": (
+        "scratch",
+        {"plugin_id": PLUGIN, "driver": "aws-ebs", "availability_zone": "us-east-1a", "capacity_min_gib": 10},
+    ),
+    "EbsSnapshots": ("nightly", {"at": "04:30", "keep": 7}),
+    "EfsBackups": ("backups", {"file_system_arns": [Output("shared", "file_system_arn")], "keep_days": 35}),
+}
+"""Name and arguments of the example of each component, for all languages."""
+
+_KNOWN = {
+    "plugin_id": "plugin",
+    "file_system_arn": "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0",
+}
+
+
+def page():
+    """Return the page, from a process of its own."""
+    words = [sys.executable, "-m", "tests.pages.components"]
+    return subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def lines():
+    """Yield the lines of the page."""
+    schema = json.loads(hosting.Hosted().schema)["resources"]
+    yield INTRODUCTION
+    for kind in components.COMPONENTS:
+        name = kind.__name__
+        found = schema[f"nomad-csi:index:{name}"]
+        base, creates = _declared(kind, _plain(EXAMPLES[name][1])), set()
+        rows = [_row(kind, argument, base, creates) for argument in _class(kind).__annotations__]
+        yield f"## `{name}`\n\n{found['description']}\n"
+        yield from _examples(name)
+        yield f"Creates: {', '.join(f'`{token}`' for token in sorted({*creates, *(key[0] for key in base)}))}.\n"
+        yield from table(("argument", "type", "default", "meaning", "a change"), rows)
+        yield from table(
+            ("output", "meaning"),
+            ((f"`{key}`", escaped(text)) for key, text in documentation.output_texts(kind).items()),
+        )
+
+
+def _class(kind):
+    return getattr(argument_classes, f"{kind.__name__}Args")
+
+
+def _row(kind, argument, base, creates):
+    given = _class(kind)
+    field = derived_arguments._FIELDS[given.__name__][argument]
+    default = field.model.model_fields[argument].default
+    text = derived_arguments.texts(given.__name__)[argument]
+    text = escaped(text.split(" Default: ``")[0].split(" No output: ")[0])
+    if argument in arguments.PLAIN:
+        text += f" *Plain*: {arguments.PLAIN[argument]}."
+    change = "" if argument in arguments.PLAIN else _change(kind, argument, base, creates)
+    required = argument in given.__required_keys__
+    shown = (
+        "-"
+        if default is None or default in ((), "") or not isinstance(default, str | int | float)
+        else f"`{json.dumps(default)}`"
+    )
+    typed = documentation.written(given.__annotations__[argument])
+    return f"`{argument}`", f"`{typed}`", "required" if required else shown, text, change or "-"
+
+
+def _change(kind, argument, base, creates):
+    """Return what a change of *argument* does to the resources that it reaches."""
+    known, args = base, _plain(EXAMPLES[kind.__name__][1])
+    if argument not in args:
+        if f"{kind.__name__} {argument}" in everywhere.IMPOSSIBLE:
+            return f"cannot be given: {everywhere.IMPOSSIBLE[f'{kind.__name__} {argument}']}"
+        args = everywhere.CASES[kind, argument][0]
+        known = _declared(kind, args)
+    found = _declared(kind, {**args, argument: pulumi.Output.from_input(UNKNOWN)})
+    creates |= {token for token, _ in known}
+    said = {}
+    for key, (inputs, is_protected) in known.items():
+        after = found.get(key, (None, False))[0]
+        reached = [name for name in after or () if _unknowns(after[name]) > _unknowns(inputs.get(name))]
+        if reached and "RenderedFile" not in key[0]:
+            said.setdefault(_manner(key[0], inputs, reached, is_protected), set()).add(key[0].rpartition(":")[2])
+    return "; ".join(f"{', '.join(sorted(names))}: {manner}" for manner, names in sorted(said.items()))
+
+
+def _unknowns(value):
+    """Return how many leaves of *value* are unknown."""
+    if isinstance(value, dict):
+        return sum(map(_unknowns, value.values()))
+    return sum(map(_unknowns, value)) if isinstance(value, list) else isinstance(value, Unknown)
+
+
+def _marked(value):
+    """Return *value* as the provider has it: with its mark of what is unknown, and without that of a secret."""
+    if isinstance(value, dict):
+        is_secret = "4dabf18193072939515e22adb298388d" in value
+        return _marked(value["value"]) if is_secret else {name: _marked(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_marked(item) for item in value]
+    return properties.UNKNOWN if isinstance(value, Unknown) else value
+
+
+def _manner(token, inputs, reached, is_protected):
+    """Return what the resource of type *token* does when its properties *reached* change, by its own decision."""
+    if token in catalogue.KINDS:
+        is_replaced = bool(set(reached) & catalogue.KINDS[token].fixed)
+        return _replaced(is_protected) if is_replaced else "in place"
+    old = {name: value for name, value in _marked(inputs).items() if not properties.has_unknown(value)}
+    new = old | dict.fromkeys(reached, properties.UNKNOWN)
+    resource = registry.RESOURCES[token]
+    same, found = (resource.diff("default/x", old, old, inputs) for inputs in (old, new))
+    if found.replaces:
+        return _replaced(is_protected)
+    manner = "registered again" if found.manner.startswith("deregistered") else found.manner
+    if found.updates == same.updates:
+        return "no change"
+    if token.endswith(":VolumeRegistration") and registration_change.classify(old, new).storage != "same":
+        manner += " (refused while protected)"
+    return manner
+
+
+def _replaced(is_protected):
+    return "replaced (refused while protected)" if is_protected else "replaced"
+
+
+def _declared(kind, args):
+    """Return the inputs of each resource of a component, in a preview, and whether it is protected, by type and name."""
+    made = {}
+    register = mocks.MockMonitor.RegisterResource
+
+    def record(self, request):
+        if request.custom:
+            made[request.type, request.name] = (
+                rpc.deserialize_properties(request.object, keep_unknowns=True),
+                request.protect,
+            )
+        return register(self, request)
+
+    mocks.MockMonitor.RegisterResource = record
+    try:
+        pulumi.runtime.set_mocks(testing.Mocks(), project="storage", stack="prod", preview=True)
+        with contextlib.redirect_stdout(sys.stderr):
+            pulumi.runtime.test(lambda: kind("data", args) and None)()
+    finally:
+        mocks.MockMonitor.RegisterResource = register
+    return {key: item for key, item in made.items() if "StackIdentity" not in key[0]}
+
+
+# The examples: one set of arguments, written in three languages.
+
+
+def _plain(value):
+    if isinstance(value, Output):
+        return _KNOWN[value.name]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list) else value
+
+
+def _examples(name):
+    label, args = EXAMPLES[name]
+    python = "".join(f"\n    {key}={_python(value)}," for key, value in args.items())
+    yield f'```python\n{label} = {name}(\n    "{label}",{python}\n)\n```\n'
+    script = "".join(f"\n    {_camel(key)}: {_script(value)}," for key, value in args.items())
+    yield f'```typescript\nconst {label} = new {name}("{label}", {{{script}\n}});\n```\n'
+    yaml = "".join(f"\n    {_camel(key)}: {_yaml(value)}" for key, value in args.items())
+    yield f"```yaml\n{label}:\n  type: nomad-csi:index:{name}\n  properties:{yaml}\n```\n"
+
+
+def _camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _python(value):
+    if isinstance(value, Output):
+        return f"{value.of}.{value.name}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_python, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)}: {_python(item)}' for key, item in value.items())}}}"
+    return repr(value) if isinstance(value, bool) else json.dumps(value)
+
+
+def _script(value):
+    if isinstance(value, Output):
+        return f"{value.of}.{_camel(value.name)}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_script, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_camel(key)}: {_script(item)}' for key, item in value.items())} }}"
+    return json.dumps(value)
+
+
+def _yaml(value):
+    if isinstance(value, Output):
+        return f"${{{value.of}.{_camel(value.name)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_yaml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_camel(key)}: {_yaml(item)}' for key, item in value.items())}}}"
+    return json.dumps(value)
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(lines()))
