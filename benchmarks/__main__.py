@@ -11,11 +11,13 @@ from benchmarks import (
     rendering,
     report,
     sandbox,
+    starting,
     verification,
 )
 
 MEASUREMENTS = {
     "command": command.measure,
+    "starting": starting.measure,
     "rendering": rendering.measure,
     "registration": registration.measure,
     "sandbox": sandbox.measure,
