@@ -165,23 +165,14 @@ def far_plugin():
     plugin.stop(0).wait()
 
 
-CREATE = (
-    "csi",
-    "controller",
-    "create",
-    "--yes",
-    "--name",
-    "data",
-    "--capability",
-    "single-node-writer,file-system,ext4",
-)
+CREATE = ("CreateVolume", "--yes", "name=data", "volume_capabilities=single-node-writer,file-system,ext4")
 
 
 @pytest.mark.parametrize("consent", ["option", "variable"])
 def test_csi_secrets_go_over_tcp_with_the_option_only(far_plugin, monkeypatch, capsys, consent):
     """To another machine; without secrets the call is made."""
     endpoint, got = far_plugin
-    words = [*CREATE, "--endpoint", endpoint]
+    words = ["csi", "call", endpoint, *CREATE]
     assert cli.main(words) == 0
     capsys.readouterr()
     monkeypatch.setenv("X_CSI_SECRETS", "password=hunter2")
