@@ -240,7 +240,12 @@ def _plan(world):
 def _with_other(words):
     def prepare(world):
         world.register("other")
-        return words.format(spec=world.spec("other"), broken=world.spec("other", more=BROKEN), program=PROGRAM)
+        return words.format(
+            spec=world.spec("other"),
+            broken=world.spec("other", more=BROKEN),
+            program=PROGRAM,
+            page=world.folder / "page.html",
+        )
 
     return prepare
 
@@ -295,7 +300,7 @@ RUNS = {
     "verify": _with_other("verify {broken}"),
     "verify --on-nodes": _with_other("verify {spec} --on-nodes --command {program}"),
     "doctor": _with_other("doctor --no-aws --json {spec}"),
-    "verify --html": _with_other("verify {broken} --html page.html --json"),
+    "verify --html": _with_other("verify {broken} --html {page} --json"),
     "csi probe --plugin": lambda world: f"csi probe {world.socket} --plugin hp",
     "csi probe --on-nodes": lambda _: f"csi probe --on-nodes hp --command {PROGRAM}",
     "import --cluster": lambda _: "import --cluster",

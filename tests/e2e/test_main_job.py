@@ -76,13 +76,15 @@ def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):
     assert not (tmp_path / "came").exists()
 
 
-def test_its_token_is_in_one_file_and_in_no_output(untouched):
+def test_its_token_is_in_one_file_and_in_no_output(untouched, tmp_path):
     """Readable for its owner alone; neither the servers nor the tasks that they run have it."""
     place = folder.Folder(untouched.project)
     outputs = [untouched.run(*words) for words in (["status"], ["output"], ["output", "--json"], ["preview"])]
     outputs.append(
         untouched.exec(
-            "sh", "-c", 'test -n "$NOMAD_TOKEN" && nomad-csi claims && nomad-csi verify --html report.html --json'
+            "sh",
+            "-c",
+            f'test -n "$NOMAD_TOKEN" && nomad-csi claims && nomad-csi verify --html {tmp_path}/page.html --json',
         )
     )
 

@@ -178,25 +178,26 @@ def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
 
 
 def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
-    """0 while nothing is wrong; 1 with errors; the same data in both forms; to standard output where no file is named."""
-    monkeypatch.chdir(tmp_path)
+    """0 while nothing is wrong; 1 with errors; the same data in both forms."""
+    page = tmp_path / "page.html"
     with demo.running(3, 6) as (host, serving):
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        assert cli.main(["verify", "--out", "report.html"]) == 0
-        assert cli.main(["verify", "--json"]) == 0
-        wrote, _, printed = capsys.readouterr().out.partition("\n")
+        assert cli.main(["verify", "--html", str(page)]) == 0
+        wrote = capsys.readouterr().out
+        size = page.stat().st_size / 1000
+        assert cli.main(["verify", "--html", str(page), "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
         host.state.plugins["aws-efs0"].nodes[next(iter(host.state.nodes))]["Healthy"] = False
-        assert cli.main(["verify"]) == 1
+        assert cli.main(["verify", "--html", str(page)]) == 1
 
-    size = (tmp_path / "report.html").stat().st_size / 1000
-    assert wrote == f"wrote report.html ({size:.1f} kB): no errors"
-    data = json.loads(printed)
+    assert wrote == f"wrote {page} ({size:.1f} kB): no errors\n"
     assert (data["ok"], data["totals"]) == (
         True,
         {"clients": 3, "plugins": 2, "volumes": 6, "claims": 3, "errors": 0, "warnings": 0},
     )
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>\n")
-    assert "✕" not in capsys.readouterr().out  # signs are the style's, not text
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>\n")
+    assert "✕" not in text  # signs are the style's, not text
 
 
 def _failing(status):

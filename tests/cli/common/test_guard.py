@@ -83,7 +83,7 @@ def test_errors_of_a_server_are_printed_without_control_characters(hostile_nomad
     spec = tmp_path / "storage.yaml"
     spec.write_text("plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n")
 
-    for words in (["verify", str(spec)], ["claims"], ["verify", "--html", "page.html"]):
+    for words in (["verify", str(spec)], ["claims"], ["verify", "--html", str(tmp_path / "page.html")]):
         assert cli.main([*words, "--address", hostile_nomad]) == 2
 
     printed = capsys.readouterr()
