@@ -95,7 +95,7 @@ def test_last_snapshot_is_the_plugins(way, made, connection):
 
 def test_rejects_a_plugin_whose_storage_does_not_refuse(way):
     """Unless somebody accepts that."""
-    with pytest.raises(errors.RefusedError, match=r"does not refuse to be deleted while it is in use: .* --accept-ung"):
+    with pytest.raises(errors.RefusedError, match=r"does not refuse to be deleted while it is in use: .* --accept ung"):
         way().check(with_snapshot=False)
 
     way(accepts_unguarded=True).check(with_snapshot=False)

@@ -12,7 +12,15 @@ PACKAGES = ("infra/nomad_csi", "infra/nomad_csi_sandbox")
 INPUTS = "tests/provider/test_component_inputs.py::"
 WIRE = "tests/provider/test_wire.py::"
 
+SCHEMA = "tests/sandbox/aws/provider/test_table.py::test_schema_has_every_type_and_function_with_its_inputs"
+
 NOTICED_BY = {
+    "pulumi._types": SCHEMA,
+    "pulumi._types.input_type_types": SCHEMA,
+    "pulumi._types.is_input_type": SCHEMA,
+    "pulumi._types.is_output_type": SCHEMA,
+    "pulumi._types.output_type_types": SCHEMA,
+    "pulumi._types.resource_types": SCHEMA,
     "pulumi.provider.experimental.analyzer": "tests/components/test_schema.py::test_a_released_name_does_not_change_unseen",
     "pulumi.provider.experimental.component": "tests/provider/test_hosting.py::test_one_schema_has_components_and_custom_resources",
     "pulumi.provider.experimental.util": f"{INPUTS}test_names_of_records_are_translated_and_keys_of_maps_are_not",

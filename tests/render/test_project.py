@@ -161,8 +161,8 @@ def test_lines_of_a_file_count_for_themselves():
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("hcl", ["validate storage.yaml", "render storage.yaml --out nomad --check", "lint nomad"]),
-        ("python", ["validate Pulumi.prod.yaml", "plugin install"]),
+        ("hcl", ["check storage.yaml", "render storage.yaml --out nomad --check", "check nomad"]),
+        ("python", ["check Pulumi.prod.yaml", "plugin install"]),
         ("yaml", ["plugin install"]),
         ("typescript", ["plugin install"]),
     ],

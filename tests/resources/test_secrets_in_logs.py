@@ -63,7 +63,7 @@ def test_report_does_not_have_it(plugin, spec, tmp_path, capsys, words):
     """Neither as JSON nor on the page, which tell of the plugin."""
     page = tmp_path / "report.html"
 
-    cli.main(["verify", str(spec), "--address", plugin.live.server.url, "--out", str(page), *words])
+    cli.main(["verify", str(spec), "--address", plugin.live.server.url, "--html", str(page), *words])
 
     said = "".join(capsys.readouterr()) + page.read_text()
     assert "leaky" in said

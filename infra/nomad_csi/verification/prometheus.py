@@ -30,7 +30,7 @@ Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family:
+class MetricFamily:
     """One metric, a gauge, with its samples."""
 
     name: str
@@ -59,7 +59,7 @@ def last_answer_s(earlier: str) -> float:
     return float(match[1]) if match else 0.0
 
 
-def _lines(family: Family) -> Iterator[str]:
+def _lines(family: MetricFamily) -> Iterator[str]:
     yield f"# HELP {family.name} {family.help}\n"
     yield f"# TYPE {family.name} gauge\n"
     for labels, value in family.samples:
@@ -71,7 +71,9 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
 
 
-def _run_metrics(found: report.VerificationReport | None, seconds: float, last_answer_s: float) -> Iterator[Family]:
+def _run_metrics(
+    found: report.VerificationReport | None, seconds: float, last_answer_s: float
+) -> Iterator[MetricFamily]:
     yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", found is not None)
     yield _one(LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", last_answer_s)
     yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", seconds)
@@ -79,14 +81,14 @@ def _run_metrics(found: report.VerificationReport | None, seconds: float, last_a
         yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", found.ok)
 
 
-def _one(name: str, description: str, value: float) -> Family:
-    return Family(name=name, help=description, samples=[({}, value)])
+def _one(name: str, description: str, value: float) -> MetricFamily:
+    return MetricFamily(name=name, help=description, samples=[({}, value)])
 
 
-def _report_metrics(found: report.VerificationReport) -> Iterator[Family]:
+def _report_metrics(found: report.VerificationReport) -> Iterator[MetricFamily]:
     yield from _plugin_metrics(found.plugins)
     yield from _volume_metrics(found.volumes)
-    yield Family(
+    yield MetricFamily(
         name="nomad_csi_findings",
         help="Findings of the last round, by severity and code.",
         samples=[
@@ -98,15 +100,19 @@ def _report_metrics(found: report.VerificationReport) -> Iterator[Family]:
     )
 
 
-def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
-    is_ok = Family(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
-    status = Family(name="nomad_csi_plugin_status", help="The status of a plugin: 1 for the one that holds.")
-    healthy = Family(
+def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[MetricFamily]:
+    is_ok = MetricFamily(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
+    status = MetricFamily(name="nomad_csi_plugin_status", help="The status of a plugin: 1 for the one that holds.")
+    healthy = MetricFamily(
         name="nomad_csi_plugin_instances_healthy", help="Healthy instances of a plugin among those that must be there."
     )
-    expected = Family(name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there.")
-    by_status = Family(name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by status.")
-    sockets = Family(
+    expected = MetricFamily(
+        name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there."
+    )
+    by_status = MetricFamily(
+        name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by status."
+    )
+    sockets = MetricFamily(
         name="nomad_csi_plugin_sockets",
         help="Instances of a plugin by what their sockets answered: no-answer where the client gave none.",
     )
@@ -129,9 +135,9 @@ def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[Family]:
     yield from (is_ok, status, healthy, expected, by_status, sockets)
 
 
-def _volume_metrics(found: Iterable[volumes.VolumeStatus]) -> Iterator[Family]:
-    is_ok = Family(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
-    alarm = Family(
+def _volume_metrics(found: Iterable[volumes.VolumeStatus]) -> Iterator[MetricFamily]:
+    is_ok = MetricFamily(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
+    alarm = MetricFamily(
         name="nomad_csi_volume_claimed_without_controller",
         help="Whether a volume is claimed while none of its plugin's controllers is healthy: nothing can detach it.",
     )

@@ -23,7 +23,7 @@ from nomad_csi_sandbox.nomad.storage import csi_supervisor
 MIB = 2**20
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def place():
     """A folder whose path is short enough for sockets."""
     path = Path(tempfile.mkdtemp(prefix="nc"))
@@ -31,7 +31,7 @@ def place():
     shutil.rmtree(path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def serving(place):
     """An emulator agent with one client, and no job."""
     environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
