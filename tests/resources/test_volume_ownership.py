@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.registration import concurrent_registrations, deregistration, registering, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
@@ -224,6 +224,17 @@ def test_refused_registration_leaves_no_mark(ours):
 
     assert ours.owner() is None
     assert ours.wrote()[1:] == [("PUT", PAGE), ("PUT", VOLUME), ("DELETE", PAGE)]
+
+
+def test_cluster_that_lost_its_identity_is_told_with_the_command_that_restores_it(ours):
+    """Nothing that is recorded in it is changed until then."""
+    told = cluster_identity.sentence(ours.client, "volume default/mysql", {"cluster": "0123456789abcdef"})
+
+    assert "volume default/mysql" in told
+    assert "nomad var put -force -namespace default nomad-csi/cluster id=0123456789abcdef" in told
+    with pytest.raises(errors.RefusedError, match="id=0123456789abcdef"):
+        RESOURCE.update(ours.context, IDENTITY, NEWS | {"cluster": "0123456789abcdef"}, NEWS)
+    assert ours.wrote() == []
 
 
 def test_mark_is_removed_last(ours, held):

@@ -236,6 +236,21 @@ def test_create_tells_what_nomad_warns_of(context, scripted, heard):
     assert heard["status"] == ["plugin aws-ebs0 makes prod/scratch"]
 
 
+@pytest.mark.parametrize(("status", "is_proven"), [(200, True), (403, False)])
+def test_storage_is_proven_by_an_owner_record_only(context, scripted, status, is_proven):
+    """A token that may not write records: nothing shows later who created it, so that it is not deleted."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+    scripted.reply(
+        "PUT", f"/v1/var/{owner_records.page_of('scratch')}", status, {} if is_proven else "Permission denied"
+    )
+
+    _, outputs = VOLUME.create(context, NEWS | {"owner": "shop/prod", "onDestroy": "delete"})
+
+    assert (outputs["externalId"], "madeStorage" in outputs) == ("vol-1", is_proven)
+
+
 def test_create_whose_answer_was_lost_is_read_back_and_not_sent_again(context, scripted):
     """The volume is there and as wanted: it is the one that was ordered."""
     scripted.reply("GET", PATH, *ABSENT)
