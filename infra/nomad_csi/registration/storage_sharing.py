@@ -178,11 +178,8 @@ class Users:
         if key in self._wanted:
             mine = self._wanted[key]
             theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
-            return (
-                _user(mine)
-                if self._is_related(document, mine.plugin_id, storage_identity.is_related(wanted, theirs, relation))
-                else None
-            )
+            is_related = storage_identity.is_related(wanted, theirs, relation)
+            return _user(mine) if is_related and self._is_of_driver(document, mine.plugin_id) else None
         listed = secret_safety.listed(self._client, *key)
         if listed is None:
             return None
@@ -192,7 +189,7 @@ class Users:
         found = self._read(key)
         theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
         is_related = storage_identity.is_related(wanted, theirs, relation)
-        if not self._is_related(document, listed.plugin_id, is_related):
+        if not (is_related and self._is_of_driver(document, listed.plugin_id)):
             return None
         modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
         return registration.StorageUser(name="/".join(key), access_modes=modes)
@@ -208,10 +205,10 @@ class Users:
                 raise
             return None
 
-    def _is_related(self, document: registration.VolumeRegistration, plugin_id: str, is_related: bool) -> bool:
-        """Return whether the identities that are related are of one driver: the names of another may be equal."""
-        if not is_related or plugin_id == document.plugin_id:
-            return is_related
+    def _is_of_driver(self, document: registration.VolumeRegistration, plugin_id: str) -> bool:
+        """Return whether *plugin_id* may have the driver of *document*: names of two drivers differ."""
+        if plugin_id == document.plugin_id:
+            return True
         ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
         return ours is None or other is None or ours == other
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nomad_csi import errors
+from nomad_csi import errors, nomad
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners
 from nomad_csi.compare import outcome
 from nomad_csi.plan import model, volumes
@@ -45,8 +45,8 @@ def run(arguments: command.Arguments) -> int:
     documents.refuse_unknown_storage(plan, external_ids)
     filled = given_secrets.filled([volumes.desired_document(item, external_ids) for item in plan.volumes], own, {})
     requester = owners.requester(arguments)
-    with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as nomad:
-        drawn = _drawn(arguments, nomad, plan, external_ids)
+    with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as client:
+        drawn = _drawn(arguments, client, plan, external_ids)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
             return errors.EXIT_CHANGES if drawn.changes else 0
@@ -56,12 +56,12 @@ def run(arguments: command.Arguments) -> int:
         if drawn.changes and not options.agreed(question, is_agreed=arguments.yes):
             raise errors.RefusedError("nothing was changed")
         tell = output.print_progress
-        plugin_start.start(nomad, plan.plugins, requester, templates=arguments.templates, tell=tell)
+        plugin_start.start(client, plan.plugins, requester, templates=arguments.templates, tell=tell)
         pairs = list(zip(plan.volumes, filled, strict=True))
         settings = creation.CreationOptions(requester=requester, grows=True, tell=tell)
-        created = creation.create(nomad, [pair for pair in pairs if pair[0].made_by_plugin], settings)
+        created = creation.create(client, [pair for pair in pairs if pair[0].made_by_plugin], settings)
         existing = [document for item, document in pairs if not item.made_by_plugin]
-        registered = registering.register(nomad, existing, requester=requester, tell=tell) if existing else ()
+        registered = registering.register(client, existing, requester=requester, tell=tell) if existing else ()
     shown = {"created": [item.as_json() for item in created], "registered": [item.as_json() for item in registered]}
     texts = [outcome.as_text(created, creation.CreationOutcome)] if created else []
     texts += [outcome.as_text(registered, registration_outcomes.RegistrationOutcome)] if registered else []
@@ -81,13 +81,13 @@ def _chosen(arguments: command.Arguments) -> model.StoragePlan:
 
 
 def _drawn(
-    arguments: command.Arguments, nomad: object, plan: model.StoragePlan, external_ids: dict[str, str]
+    arguments: command.Arguments, client: nomad.Nomad, plan: model.StoragePlan, external_ids: dict[str, str]
 ) -> planned_changes.PlannedChanges:
     """Return the changes; volumes outside of the spec are named only where the whole spec is applied."""
     with output.waiting("asking Nomad"):
-        inputs.warn_of_erasing(nomad)
+        inputs.warn_of_erasing(client)
         drawn = planned_changes.plan_changes(
-            nomad,  # type: ignore[arg-type]
+            client,
             plan,
             external_ids,
             templates=arguments.templates,
