@@ -117,6 +117,31 @@ def test_unchanged_registration_makes_no_version(agent, client, registered):
     assert reply["Index"] > before["ModifyIndex"]
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_evaluation_of_a_change_can_be_read_until_it_is_complete(agent, ran, waiting, fresh, is_stopped):
+    """The `nomad` command does so after a change of a job, and fails where there is none."""
+    job_id = fresh("job")
+    reply = ran(job_id, waiting(job_id))
+    if is_stopped:
+        _, reply, _ = agent.call("DELETE", f"/v1/job/{job_id}")
+    path = f"/v1/evaluation/{reply['EvalID']}"
+
+    agent.until(lambda: agent.get(path), lambda found: found["Status"] == "complete")
+
+    found = agent.get(path)
+    cause = "job-deregister" if is_stopped else "job-register"
+    assert (found["JobID"], found["TriggeredBy"], found["Type"]) == (job_id, cause, "service")
+    assert agent.get(f"{path}/allocations") == []
+    assert reply["EvalID"] in {item["ID"] for item in agent.get(f"/v1/job/{job_id}/evaluations")}
+
+
+def test_absent_evaluation_is_not_found(agent):
+    """In Nomad's words."""
+    status, text, _ = agent.call("GET", "/v1/evaluation/00000000-0000-0000-0000-000000000000")
+
+    assert (status, text) == (404, "eval not found")
+
+
 def test_job_that_waits_for_a_place_is_running(agent, registered):
     """Nomad's word, once it was evaluated; nothing runs. Older releases say pending."""
     document, _ = registered

@@ -101,6 +101,17 @@ class JobRecord:
     eval_id: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """That a job was to be evaluated: after a registration, or after its end."""
+
+    job: Json
+    """The stored job that is evaluated."""
+
+    index: int
+    create_ns: int = field(default_factory=clock.now_ns)
+
+
 @dataclass(kw_only=True)
 class PluginRecord:
     """A CSI plugin, as long as a job or an instance of it is there."""
@@ -151,6 +162,7 @@ class State:
         self.nodes: dict[str, Json] = {}
         self.jobs: dict[Key, JobRecord] = {}
         self.allocs: dict[str, Allocation] = {}
+        self.evaluations: dict[str, Evaluation] = {}
         self.plugins: dict[str, PluginRecord] = {}
         self.volumes: dict[Key, VolumeRecord] = {}
         self.variables: dict[Key, Json] = {}

@@ -27,6 +27,17 @@ def test_read_job_has_the_recorded_keys(api, job, recording):
     assert api.get("/v1/job/j/submission?version=0")["Source"] == job("j", kind="system")
 
 
+def test_evaluation_has_the_recorded_keys(api, job, recording):
+    """The `nomad` command reads it after a registration, with the allocations that it placed."""
+    path = f"/v1/evaluation/{api.run(job('j', kind='system'))[1]['EvalID']}"
+    stub, _ = api.until_status("j", "running", "running")
+
+    found = api.get(path)
+
+    assert (set(found), found["Status"]) == (set(recording("02-evaluation")), "complete")
+    assert stub["ID"] in {item["ID"] for item in api.get(f"{path}/allocations")}
+
+
 @pytest.mark.parametrize(
     ("exists", "index", "words"),
     [

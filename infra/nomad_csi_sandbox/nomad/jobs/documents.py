@@ -106,6 +106,36 @@ def _group_summary(record: state.JobRecord, group: str, allocs: list[state.Alloc
     return counts | {"Queued": record.queued.get(group, 0)}
 
 
+def evaluation(eval_id: str, found: state.Evaluation, record: state.JobRecord | None) -> Json:
+    """
+    Return the body of ``GET /v1/evaluation/:id``; *record* is its job, null once that is purged.
+
+    An evaluation that another one followed is over, too.
+    """
+    is_last = record is not None and record.eval_id == eval_id
+    is_over = record is None or record.evaluated or not is_last
+    queued = record.queued if record is not None and is_last else {}
+    shown = {
+        "CreateIndex": found.index,
+        "CreateTime": found.create_ns,
+        "DeploymentID": "",
+        "ID": eval_id,
+        "JobID": found.job["ID"],
+        "ModifyIndex": found.index,
+        "ModifyTime": found.create_ns,
+        "Namespace": found.job["Namespace"],
+        "PlanAnnotations": None,
+        "Priority": found.job["Priority"],
+        "QueuedAllocations": dict(queued) if is_over else {},
+        "SnapshotIndex": found.index,
+        "Status": "complete" if is_over else "pending",
+        "TriggeredBy": "job-deregister" if found.job["Stop"] else "job-register",
+        "Type": found.job["Type"],
+    }
+    failures = record.failures if record is not None and is_last and is_over else {}
+    return shown | ({"FailedTGAllocs": copy.deepcopy(failures)} if failures else {})
+
+
 def job_stub(record: state.JobRecord, allocs: list[state.Allocation]) -> Json:
     """Return one element of ``GET /v1/jobs``."""
     same = (

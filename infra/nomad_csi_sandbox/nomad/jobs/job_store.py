@@ -61,13 +61,13 @@ def register(known: state.State, body: Json) -> Json:
             raise refusals.RefusalError(refusals.SERVER_ERROR, text)
         if existing is not None and stored.same_spec(existing.spec, spec):
             index = known.commit("evals")
-            return _reply(index, existing.spec["ModifyIndex"])
+            return _reply(known, existing, index, existing.spec["ModifyIndex"])
         record = existing or state.JobRecord(spec=spec)
         index = _store(known, record, spec, is_new=existing is None)
         known.jobs[key] = record
         record.sources[spec["Version"]] = _submission(body.get("Submission"), spec)
         plugins.note_job(known, spec, index)
-        return _reply(index, index)
+        return _reply(known, record, index, index)
 
 
 def _enforce(wanted: int, existing: state.JobRecord | None) -> None:
@@ -96,7 +96,6 @@ def _store(known: state.State, record: state.JobRecord, spec: Json, *, is_new: b
     }
     record.spec = spec
     record.evaluated = False
-    record.eval_id = state.new_id()
     record.summary_index = index
     spec["Status"] = documents.job_status(record, known.allocs_of(spec["Namespace"], spec["ID"]))
     return index
@@ -116,10 +115,15 @@ def _submission(given: Json | None, spec: Json) -> Json:
     }
 
 
-def _reply(index: int, job_modify_index: int) -> Json:
+def _reply(known: state.State, record: state.JobRecord | None, index: int, job_modify_index: int) -> Json:
+    """Return the reply to a change of the job *record*, with an evaluation of it; null: it is not there."""
+    eval_id = state.new_id()
+    if record is not None:
+        record.eval_id = eval_id
+        known.evaluations[eval_id] = state.Evaluation(job=record.spec, index=index)
     return {
         "EvalCreateIndex": index,
-        "EvalID": state.new_id(),
+        "EvalID": eval_id,
         "Index": index,
         "JobModifyIndex": job_modify_index,
         "KnownLeader": False,
@@ -142,7 +146,7 @@ def deregister(known: state.State, namespace: str, job_id: str, *, purge: bool) 
         if purge:
             known.jobs.pop((namespace, job_id), None)
         plugins.collect(known)
-        reply = _reply(index, index)
+        reply = _reply(known, record, index, index)
         del reply["Warnings"]
         return reply | {"VolumeEvalID": "", "VolumeEvalIndex": 0}
 

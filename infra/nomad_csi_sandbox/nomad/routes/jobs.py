@@ -21,6 +21,7 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
     _add_checks(routes, cluster)
     _add_changes(routes, cluster)
     _add_reads(routes, cluster.state)
+    _add_evaluations(routes, cluster.state)
     _add_sources(routes, cluster.state)
     return routes
 
@@ -128,6 +129,40 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
                 return answers.missing("job")
             found = documents.summary(record, known.allocs_of(answers.namespace(), job_id))
             return answers.read(found, record.summary_index)
+
+
+def _add_evaluations(routes: flask.Blueprint, known: state.State) -> None:
+    """Add what the ``nomad`` command reads after it registered or stopped a job."""
+
+    @routes.get("/v1/evaluation/<eval_id>")
+    def evaluation_of(eval_id: str) -> flask.Response:
+        with known.lock:
+            found = known.evaluations.get(eval_id)
+            if found is None or not answers.rights().allows(found.job["Namespace"], "read-job"):
+                return answers.missing("eval")
+            record = known.jobs.get((found.job["Namespace"], found.job["ID"]))
+            return answers.read(documents.evaluation(eval_id, found, record), found.index)
+
+    @routes.get("/v1/evaluation/<eval_id>/allocations")
+    def allocations_of(eval_id: str) -> flask.Response:
+        with known.lock:
+            found = [
+                documents.alloc_stub(alloc)
+                for alloc in known.allocs.values()
+                if alloc.eval_id == eval_id and answers.rights().allows(alloc.namespace, "read-job")
+            ]
+            return answers.read(found, known.table_index["allocs"])
+
+    @routes.get("/v1/job/<path:job_id>/evaluations")
+    def evaluations(job_id: str) -> flask.Response:
+        with known.lock:
+            key = (answers.namespace(), job_id)
+            shown = [
+                documents.evaluation(eval_id, found, known.jobs.get(key))
+                for eval_id, found in known.evaluations.items()
+                if (found.job["Namespace"], found.job["ID"]) == key
+            ]
+            return answers.read(shown[::-1], known.table_index["evals"])
 
 
 def _add_sources(routes: flask.Blueprint, known: state.State) -> None:
