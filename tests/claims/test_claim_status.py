@@ -137,8 +137,8 @@ def test_ended_allocation_is_given_ten_minutes(judge):
     """A warning, which is no reason to fail."""
     judged = judge(ended(ago_s=600))
 
-    assert [(item.code, item.severity) for item in judged.findings] == [("claim-ended", "warning")]
-    assert judged.findings[0].advice == "wait: Nomad is releasing the claim, or tries again"
+    assert [(item.code, item.severity) for item in judged.findings] == [("claim-ending", "warning")]
+    assert judged.findings[0].advice == "wait: Nomad releases the claim, or tries again"
 
 
 def test_ended_allocation_without_a_time_counts_as_old(judge):
@@ -220,7 +220,8 @@ def test_claimed_volume_needs_a_healthy_controller(judge, plugin, found):
             "claim-without-controller",
             "error",
             found,
-            "make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy",
+            "make a controller healthy before you stop, drain, move or repair anything: `nomad plugin status aws-ebs0` lists them "
+            "with their allocations",
         )
     ]
 
@@ -250,7 +251,7 @@ def test_volume_on_its_way_off_is_a_warning(judge):
     judged = judge(ebs=in_use(dataclasses.replace(ON_I1, state="detaching")))
 
     assert [(item.code, item.severity, item.advice) for item in judged.findings] == [
-        ("attached-unclaimed", "warning", "wait until EC2 has detached it")
+        ("attached-detaching", "warning", "wait until EC2 has detached it")
     ]
 
 
@@ -343,17 +344,17 @@ def test_report_as_text(judge):
         f"  found     a write claim of allocation {GHOST.alloc_id}, which Nomad does not know",
         f"  advice    {REPAIR}",
         "",
-        "1 claim, 1 finding; EC2 was not asked (--aws-region)",
+        "1 claim: 1 error, 0 warnings; EC2 was not asked (--aws-region)",
     ]
-    assert claims_report.ClaimsReport(volumes=(), asked_ec2=True).as_table() == "0 claims, no findings\n"
+    assert claims_report.ClaimsReport(volumes=(), asked_ec2=True).as_table() == "0 claims: 0 errors, 0 warnings\n"
 
 
 HELD_BY = f"job prod/web (write, allocation {CLAIM.alloc_id}, "
 DETACH = "make sure that nothing there has it mounted, then `aws ec2 detach-volume --volume-id vol-0123456789abcdef0`; until then, nothing may claim it"
 NO_CONTROLLER = (
     "claim-without-controller: volume prod/data: expected a healthy controller of plugin aws-ebs0, to detach the volume "
-    "when it is released, found {}; make a controller healthy before you stop, drain, move or repair anything; "
-    "`nomad-csi verify` shows why none is healthy"
+    "when it is released, found {}; make a controller healthy before you stop, drain, move or repair anything: "
+    "`nomad plugin status aws-ebs0` lists them with their allocations"
 )
 GONE = ebs_volumes.AttachedVolume(external_id=ID, state=ebs_volumes.MISSING)
 READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")

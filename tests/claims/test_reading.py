@@ -137,7 +137,9 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     assert unread["reason"].endswith("csi-read-volume in namespace secret (or csi-mount-volume, read-job)")
     shown = found.as_table()
     assert "\nnot read: 2 volumes of namespace secret (hidden, too): GET /v1/volume/csi/hidden: status 403" in shown
-    assert shown.endswith("1 claim, no findings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n")
+    assert shown.endswith(
+        "1 claim: 0 errors, 0 warnings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n"
+    )
 
 
 @pytest.mark.parametrize(

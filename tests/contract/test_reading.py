@@ -158,7 +158,7 @@ def test_plan_compares_what_it_may_and_says_what_not(run, warned):
         "job",
         "default/plugin-efs-nodes",
         "refused",
-        "job-duplicate:",
+        "job-conflict:",
     ]
     assert out.endswith("1 of 2 would change; 1 equal, not shown\n")
 
@@ -243,7 +243,7 @@ def test_import_writes_what_it_may_read_and_names_the_rest(run):
     [
         ("snapshot list --plugin efs", 2, "plugin does not support listing snapshots"),
         ("verify storage.yaml --prometheus", 1, 'nomad_csi_volume_ok{namespace="default",volume_id="mine"'),
-        ("claims --namespace default", 0, "1 claim, no findings"),
+        ("claims --namespace default", 0, "1 claim: 0 errors, 0 warnings"),
         ("import --cluster --namespace default", 0, "- id: mine"),
         ("import --cluster --namespace secret", 2, "csi-list-volume in namespace secret"),
         ("claims --namespace secret", 2, "csi-list-volume in namespace secret"),

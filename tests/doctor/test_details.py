@@ -369,7 +369,7 @@ def test_volume_that_the_spec_has_encrypted_and_is_not_is_an_error(make):
     account = make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})
     found = make.found(account=account, volumes=(make.volume(must_be_encrypted=True),))
 
-    assert [(item.code, item.severity) for item in judge.judge(found).findings] == [("not-encrypted", "error")]
+    assert [(item.code, item.severity) for item in judge.judge(found).findings] == [("encryption-missing", "error")]
 
 
 def test_key_of_aws_needs_no_grant(make):

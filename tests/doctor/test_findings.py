@@ -5,10 +5,11 @@ import pytest
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
-from nomad_csi.plan import iam
+from nomad_csi.plan import iam, storage
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
 CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claimed (default/mysql)"
+SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
 
 
 def _limited(**rules):
@@ -85,6 +86,27 @@ SITUATIONS = {
     "plugin-missing": (
         lambda make: make.found(plugins={}, tasks=(), account=None),
         "/v1/volumes: 1 with plugin ebs (default/mysql); /v1/plugins: no such plugin",
+    ),
+    "volume-unschedulable": (
+        lambda make: make.found(volumes=(make.volume(schedulable=False),)),
+        "/v1/volumes: Schedulable is false for default/mysql",
+    ),
+    "job-missing": (
+        lambda make: make.found(
+            stopped_jobs=frozenset({("default", "plugin-ebs-nodes")}), plan=storage.plan_document(SPEC)
+        ),
+        "/v1/job: it is stopped",
+    ),
+    "nomad-may-erase-secrets": (
+        lambda make: make.found(servers=(_server("2.0.5"), _server("1.11.0"))),
+        "/v1/agent/members: Nomad 1.11.0 on s2.global; Nomad does not show which volumes have secrets",
+    ),
+    "encryption-missing": (
+        lambda make: make.found(
+            volumes=(make.volume(must_be_encrypted=True),),
+            account=make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")}),
+        ),
+        "EC2 DescribeVolumes: Encrypted is false for default/mysql (vol-0123456789abcdef0); the spec requires encryption",
     ),
     "claim-without-controller": (
         lambda make: make.found(

@@ -55,6 +55,7 @@ def test_report_as_data():
                 "evidence": "failed: a",
                 "fix": "start the server again, or remove it with `nomad server force-leave`",
                 "external_ids": [],
+                "cause": "",
             }
         ],
         "not_checked": [{"check": "mount propagation", "reason": "seen only there", "is_expected": True}],

@@ -56,6 +56,7 @@ def test_line(place, shown):
 def test_json(keys, expected):
     """Each command has its keys, which are kept."""
     head = {"code": "storage-missing", "severity": "error", "subject": "volume default/mysql"}
+    head |= {} if keys == printing.LINTED else {"cause": ""}
 
     assert printing.as_json([WHOLE], keys) == [head | expected]
 
@@ -81,13 +82,16 @@ def test_explanation_fits_a_terminal_and_leaves_nothing_out(row):
 
     told = " ".join(text.split())
     assert max(map(len, text.splitlines())) <= registry.WIDTH
-    assert all(part in told for part in (row.code, row.severity, row.otherwise, row.explanation, row.fix, row.source))
+    assert all(part in told for part in (row.code, row.severity, row.explanation, row.fix, row.source))
     assert all(command in told for command in row.commands)
 
 
 def test_fields_of_a_finding_are_printed_by_somebody():
-    """A new field needs a key, or a reason: `about` is for the report, which leaves out what is told twice."""
+    """A new field needs a key, or a reason: `about` is for the report, and `links` for the cause."""
     names = {"evidence": "found", "fix": "advice"}
     keys = {*printing.COMPARED, *printing.LINTED, *printing.EXAMINED, *printing.REPORTED}
 
-    assert {field.name for field in dataclasses.fields(Finding)} - {names.get(key, key) for key in keys} == {"about"}
+    assert {field.name for field in dataclasses.fields(Finding)} - {names.get(key, key) for key in keys} == {
+        "about",
+        "links",
+    }

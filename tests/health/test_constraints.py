@@ -157,7 +157,7 @@ def test_constraint_that_only_nomad_can_judge_is_told_and_never_healthy(expected
 
     status = statuses.compare_plugin(wanted, seen(instance("node", "a")), clients)
 
-    assert (status.status, status.ok) == ("constraint-unjudged", False)
+    assert (status.status, status.ok) == ("unknown", False)
     assert str(status.findings[0]) == (
         "constraint-unjudged: plugin aws-ebs0: expected constraints that can be evaluated outside of Nomad, found "
         r"${meta.rack} regexp \p{Rack}: a, b; write the constraint in a simpler form that nomad-csi can evaluate"
@@ -180,7 +180,7 @@ def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
 
     status = statuses.compare_plugin(wanted, seen(), (node("a"), node("b")))
 
-    assert (status.status, status.counts) == ("no-eligible-node", "0/0 nodes")
+    assert (status.status, status.counts) == ("missing", "0/0 nodes")
     assert str(status.findings[0]) == (
         "no-eligible-node: plugin aws-ebs0: expected at least 1 client that may run the plugin, found none of 2 "
         "clients (${meta.rack} is not set, not is_set: a, b); add or free such a client, or correct datacenters, "

@@ -148,7 +148,7 @@ def test_job_that_runs_the_plugin_already_is_an_error_with_both_ways_out(before)
     assert before(owner="shop/prod") == [
         (
             "error",
-            "job-duplicate: plugin aws-ebs0: expected no instances of job default/old on the clients of job "
+            "job-conflict: plugin aws-ebs0: expected no instances of job default/old on the clients of job "
             "default/plugin-aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: {node: old} and adopt: true at the "
             "plugin), or stop it while none of the plugin's volumes is claimed (`nomad job stop -namespace default old`)",
         )

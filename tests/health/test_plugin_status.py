@@ -124,7 +124,7 @@ def test_one_sick_instance_is_allowed_for_and_shown(shared):
     seen = plugin.until("partial", "healthy", "unhealthy", min_healthy_percent=50)
 
     assert (seen.status.ok, seen.status.counts, seen.status.policy) == (True, "1/2 nodes", "at least 50 %")
-    assert [(item.severity, item.code) for item in seen.status.findings] == [("warning", "instance-unhealthy")]
+    assert [(item.severity, item.code) for item in seen.status.findings] == [("warning", "instance-tolerated")]
 
 
 def test_one_in_each_zone_is_not_reached_by_one_zone(shared):
@@ -348,7 +348,7 @@ def test_drained_and_lost_clients_need_no_instance(own):
     assert states(after) == [("two", "healthy", "nomad")]
     own.cluster.lose(own.node_id("two"))
 
-    seen = plugin.until("no-eligible-node")
+    seen = plugin.until("missing")
     assert seen.status.counts == "0/0 nodes"
     assert not seen.status.ok
 

@@ -33,7 +33,7 @@ def test_zero_of_zero_is_not_healthy(expected, seen):
     """Right after registration Nomad expects 0 and has 0; without a client there is nothing to be healthy."""
     status = statuses.compare_plugin(expected(controllers=0), seen(), ())
 
-    assert status.status == "no-eligible-node"
+    assert status.status == "missing"
     assert status.counts == "0/0 nodes"
     assert status.evidence == "-"
 
@@ -111,7 +111,8 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
 
     assert [str(finding) for finding in status.findings] == [
         "instance-unhealthy: node instance of plugin aws-ebs0 on b: expected a healthy instance, found Driver Failure: "
-        "failed to pull image; check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`"
+        "failed to pull image; check its task events with `nomad alloc status node-b`, then `nomad alloc logs "
+        "-stderr node-b`"
     ]
     assert [line.text for line in status.explanations] == [
         "Driver Failure: failed to pull image",
@@ -292,7 +293,7 @@ def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen)
     enough = statuses.compare_plugin(expected(controllers=1), there, clients)
     short = statuses.compare_plugin(expected(controllers=2), there, clients)
 
-    assert (enough.status, codes(enough)) == ("healthy", [("warning", "instance-unhealthy")])
+    assert (enough.status, codes(enough)) == ("healthy", [("warning", "instance-tolerated")])
     assert (short.status, codes(short)) == ("partial", [("error", "instance-unhealthy")])
     assert short.counts == "2/2 nodes, 1/2 controllers"
 
@@ -349,8 +350,8 @@ def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, see
 
     assert [str(finding) for finding in status.findings] == [
         "csi-unverified: node instance of plugin aws-ebs0 on a: expected its own answers over its CSI socket, found "
-        "only Nomad's status: its socket is not on this machine; for `pulumi up`, set verify.on_nodes in the spec; for "
-        "`nomad-csi verify`, use --on-nodes, or run it as root on that client; or set verify.evidence to nomad"
+        "only Nomad's status: its socket is not on this machine; for `pulumi up`, set verify.on_nodes in the spec; "
+        "here, use --on-nodes, or run as root on that client; or set verify.evidence to nomad"
     ]
     assert status.healthy_nodes == 1
 

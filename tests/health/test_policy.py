@@ -43,7 +43,7 @@ def test_one_sick_of_400_is_allowed_for_and_shown(judged):
     _, status = judged(400, sick=1, min_healthy_percent=99)
 
     assert (status.ok, status.status, status.counts) == (True, "partial", "399/400 nodes")
-    assert severities(status) == [("warning", "instance-unhealthy")]
+    assert severities(status) == [("warning", "instance-tolerated")]
 
 
 @pytest.mark.parametrize(("sick", "ok"), [(4, True), (5, False)])
@@ -77,7 +77,7 @@ def test_minimum_holds_in_each_zone(judged):
 
 def test_one_percent_of_none_is_not_healthy(judged):
     """A policy does not make 0 of 0 enough, nor 0 of some."""
-    assert judged(0, min_healthy_percent=1)[1].status == "no-eligible-node"
+    assert judged(0, min_healthy_percent=1)[1].status == "missing"
     assert not judged(3, sick=3, min_healthy_percent=1)[1].ok
 
 

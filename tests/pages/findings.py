@@ -6,8 +6,9 @@ from tests.pages import escaped
 HEAD = """# Findings
 
 Every finding has a code, which stays the same in all releases. An *error* does not work, loses something, or differs
-from the spec. A *warning* works until something else changes. `nomad-csi explain CODE` prints an entry of this
-page, with the source of what it says."""
+from the spec. A *warning* works until something else changes. A code has one severity in all commands. Where a
+finding is explained by another one, it is printed below that, without advice. `nomad-csi explain CODE` prints an
+entry of this page, with the source of what it says."""
 
 
 def page():
@@ -21,6 +22,6 @@ def page():
 
 def _entry(item):
     by = ", ".join(f"`{name}`" for name in item.commands)
-    otherwise = f" Exception: {escaped(item.otherwise)}" if item.otherwise else ""
+    causes = f" Explained by {', '.join(f'`{code}`' for code in item.causes)}." if item.causes else ""
     fix = f"{item.fix[0].upper()}{item.fix[1:]}"
-    return f"### `{item.code}`\n\n{item.severity.capitalize()} ({by}).{otherwise} {escaped(item.explanation)} **Fix:** {escaped(fix)}."
+    return f"### `{item.code}`\n\n{item.severity.capitalize()} ({by}). {escaped(item.explanation)} **Fix:** {escaped(fix)}.{causes}"

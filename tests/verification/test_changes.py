@@ -14,8 +14,8 @@ OK = volumes.VolumeStatus(
 )
 
 
-def finding(code, subject="volume default/mysql", found="this", severity="error"):
-    return findings.finding(code, subject, severity=severity, expected="that", found=found)
+def finding(code, subject="volume default/mysql", found="this"):
+    return findings.finding(code, subject, expected="that", found=found)
 
 
 @pytest.fixture

@@ -379,7 +379,7 @@ def test_job_that_would_run_beside_another_is_refused(draw, scripted, is_there):
     assert controller == ("job", "equal", ())
     assert (kind, state) == ("job", "refused")
     assert remark.startswith(
-        "job-duplicate: plugin hostpath: expected no instances of job default/plugin-old on the clients of "
+        "job-conflict: plugin hostpath: expected no instances of job default/plugin-old on the clients of "
         "job default/plugin-hostpath-nodes, found instances on a; the job belongs to no stack; take it over (job_ids: {node: plugin-old} and adopt: true"
     )
     assert len(drawn.changes) == 1

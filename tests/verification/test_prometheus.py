@@ -13,9 +13,7 @@ from nomad_csi.verification import prometheus, report, volumes
 WANTED = registration.VolumeRegistration(
     volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
 )
-ALARM = findings.finding(
-    claim_status.WITHOUT_CONTROLLER, "volume default/mysql", severity="error", expected="x", found="y"
-)
+ALARM = findings.finding(claim_status.WITHOUT_CONTROLLER, "volume default/mysql", expected="x", found="y")
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)')

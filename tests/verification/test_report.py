@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.compare import difference
-from nomad_csi.findings import printing
+from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import report, volumes
@@ -113,13 +113,14 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
         "  expected  a healthy instance\n"
         "  found     Driver Failure: no image\n"
-        "  advice    check its task events with `nomad alloc status`, then `nomad alloc logs -stderr`\n"
+        "  advice    check its task events with `nomad alloc status node-b`, then `nomad alloc logs -stderr\n"
+        "            node-b`\n"
         "error  volume-missing  volume default/mysql\n"
         "  expected  registered\n"
         "  found     no such volume\n"
         "  advice    run `pulumi up`, or `nomad-csi register` with the spec or the rendered file\n"
         "\n"
-        "1 plugin and 1 volume verified: 2 errors, 0 warnings\n"
+        "1 plugin and 1 volume checked: 2 errors, 0 warnings\n"
     )
 
 
@@ -129,7 +130,8 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
         expected(controllers=1), found.PluginFound(plugin=None, missing_jobs=("plugin-ebs",)), ()
     )
     held = volumes.judge_volume(WANTED, None)
-    stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y")
+    links = causes.of_plugin("aws-ebs0")
+    stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y", links=links)
     whole = report.VerificationReport(
         plugins=(absent,), volumes=(dataclasses.replace(held, findings=(stuck,), status="unschedulable"),)
     )
@@ -140,9 +142,12 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     assert {"job-missing", "plugin-missing", "controller-missing", "volume-unschedulable"} <= set(codes)
     shown = [line.split()[1] for line in text.splitlines() if line.startswith("error  ")]
     assert sorted(shown) == ["job-missing", "no-eligible-node"]
-    assert "so        plugin-missing, controller-missing, volume-unschedulable (volume default/mysql)" in text
+    assert (
+        "so plugin-missing: plugin aws-ebs0; controller-missing: plugin aws-ebs0; volume-unschedulable: volume "
+        in " ".join(text.split())
+    )
     assert text.splitlines()[-1] == (
-        f"1 plugin and 1 volume verified: {len(codes)} errors (3 are consequences of other errors), 0 warnings"
+        f"1 plugin and 1 volume checked: {len(codes)} errors, 0 warnings (3 are consequences)"
     )
 
 
@@ -172,7 +177,7 @@ def test_table_and_json_say_what_was_not_compared():
         "volume         status  plugin    external id  evidence  detail\n"
         "default/mysql  ok      aws-ebs0  vol-1        nomad     external id not compared (--stack-output)\n"
         "\n"
-        "0 plugins and 1 volume verified: 0 errors, 0 warnings\n"
+        "0 plugins and 1 volume checked: 0 errors, 0 warnings\n"
     )
     assert whole.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
 

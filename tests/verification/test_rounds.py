@@ -37,14 +37,14 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
 
     first, second, third = (going.run() for _ in range(3))
 
-    assert (first.exit_code, first.summary, first.changed) == (0, "as planned", ())
+    assert (first.exit_code, first.summary, first.changed) == (0, "as specified", ())
     assert (second.exit_code, second.found, second.changed) == (2, None, ())
     assert second.summary.startswith(
         f"not known, Nomad gave no answer (its last answer came {rounds.when(first.at_s)})"
     )
     assert second.last_answer_s == first.at_s
-    assert (third.exit_code, third.summary) == (1, "not as planned: 1 error, 1 warning")
-    assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> restarted (0/1 nodes)"
+    assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 1 warning")
+    assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> starting (0/1 nodes)"
 
 
 def test_nomad_that_never_answered_is_told_as_that(plan):

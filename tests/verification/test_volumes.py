@@ -7,6 +7,7 @@ import pytest
 from nomad_csi.health import plugins
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
+from nomad_csi.verification import report
 from nomad_csi.verification import volumes as statuses
 
 ZONE = "topology.ebs.csi.aws.com/zone"
@@ -129,8 +130,8 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
             {"mount_options": registration.MountOptions(fs_type="ext4", mount_flags=("[REDACTED]",))},
             ("mount-flags-differs", "mount flags none", "[redacted]"),
         ),
-        ({"context": {"share": "/x"}}, ("context-differs", "context as planned", "share added")),
-        ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as planned", "type added")),
+        ({"context": {"share": "/x"}}, ("context-differs", "context as specified", "share added")),
+        ({"parameters": {"type": "gp3"}}, ("parameters-differs", "parameters as specified", "type added")),
     ],
 )
 def test_each_difference_is_a_finding(held, changes, line):
@@ -175,7 +176,7 @@ def test_context_values_are_not_shown(held):
 
     status = statuses.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
 
-    assert lines(status) == [("context-differs", "context as planned", "b changed, c absent, d added")]
+    assert lines(status) == [("context-differs", "context as specified", "b changed, c absent, d added")]
 
 
 def test_order_of_capabilities_and_places_does_not_count(held):
@@ -196,14 +197,14 @@ def test_unknown_external_id_is_not_compared(held):
     assert (status.status, status.external_id) == ("ok", "vol-f830b031821ee95ad")
 
 
-def test_volume_in_a_zone_without_a_healthy_instance_is_a_warning(held, expected, node, instance, seen):
+def test_volume_in_a_zone_without_a_healthy_instance_cannot_be_used(held, expected, node, instance, seen):
     """Nomad calls it schedulable, and no client there could mount it."""
     served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
 
     status = statuses.judge_volume(WANTED, held, served_by)
 
     assert lines(status) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
-    assert status.status == "ok"
+    assert (status.status, status.findings[0].severity) == ("unschedulable", "error")
 
 
 def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, node, instance, seen):
@@ -270,13 +271,32 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
 
 
-def test_client_in_the_place_whose_instance_is_unhealthy_is_to_be_repaired(held, expected, node, instance, seen):
-    """Another client there would not help."""
+def test_unhealthy_instance_in_the_place_is_the_cause(held, expected, node, instance, seen):
+    """Another client there would not help: its repair would, as the finding on it says."""
     ill = instance("node", "b", healthy=False, segments={ZONE: "eu-west-1a"})
     served_by = plugins.compare_plugin(
         expected(controllers=0), seen(instance("node", "a"), ill), (node("a"), node("b"))
     )
 
-    [found] = statuses.judge_volume(WANTED, held, served_by).findings
+    held_by = statuses.judge_volume(WANTED, held, served_by)
 
-    assert found.advice == "repair the node plugin on b first: its instance there is not healthy"
+    found = report.VerificationReport(plugins=(served_by,), volumes=(held_by,)).findings
+    assert [(item.code, item.cause) for item in found] == [
+        ("instance-unhealthy", ""),
+        ("volume-out-of-reach", "instance-unhealthy: node instance of plugin aws-ebs0 on b"),
+    ]
+
+
+@pytest.mark.parametrize(("zone", "cause"), [("eu-west-1a", "client-not-counted: plugin aws-ebs0"), ("us-east-1c", "")])
+def test_drained_client_of_the_zone_is_the_cause(held, expected, node, instance, seen, zone, cause):
+    """One of another zone is not: the volume could not be used before, either."""
+    attributes = {"platform.aws.placement.availability-zone": zone}
+    drained = dataclasses.replace(node("b"), draining=True, eligible=False, attributes=attributes)
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"), drained))
+    held_by = statuses.judge_volume(WANTED, held, served_by)
+
+    [waiting, found] = report.VerificationReport(plugins=(served_by,), volumes=(held_by,)).findings
+
+    assert (waiting.code, waiting.found) == ("client-not-counted", "draining: b")
+    assert waiting.advice == "bring the client back with `nomad node eligibility -enable id-b`, or remove it"
+    assert (found.code, found.cause, bool(found.advice)) == ("volume-out-of-reach", cause, not cause)

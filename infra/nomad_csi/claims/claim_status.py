@@ -11,6 +11,7 @@ from typing import Literal
 
 from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
+from nomad_csi.findings import causes
 from nomad_csi.nomad.records import nodes, plugins, volumes
 
 # Observed claims and their status values.
@@ -123,18 +124,16 @@ def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: Claim
             expected="a claim of an allocation on a client that is up",
             found=f"{volumes.holder(claim)}; the client is {item.node_status}{_instance(item)}",
             advice=f"{_when_down(item)}, then {repair}",
+            links=(subject, causes.of_client(claim.node_id)),
         )
     elif item.status == "ended":
         is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
         yield findings.finding(
-            "claim-ended",
+            "claim-ended" if is_stuck else "claim-ending",
             subject,
-            severity="error" if is_stuck else "warning",
             expected=f"a claim that is released within {GRACE_S / 60:g} minutes of its allocation's end",
             found=volumes.holder(claim),
-            advice=f"look into the logs of the plugin's controller and node task, then {repair}"
-            if is_stuck
-            else "wait: Nomad is releasing the claim, or tries again",
+            advice=f"look into the logs of the plugin's controller and node task, then {repair}" if is_stuck else "",
         )
 
 
@@ -171,6 +170,8 @@ def find_missing_controller(
             f"volume {volume.key}",
             expected=f"a healthy controller of plugin {volume.plugin_id}, to detach the volume when it is released",
             found=f"{len(plugin.controllers)} controllers, none healthy" if plugin else "no such plugin",
+            names={"PLUGIN": volume.plugin_id},
+            links=(causes.of_role(volume.plugin_id, "controller"),),
         )
 
 
@@ -191,12 +192,11 @@ def findings_of_storage(
     elif not judged and ebs.attachments:
         is_leaving = all(place.state == "detaching" for place in ebs.attachments)
         yield findings.finding(
-            "attached-unclaimed",
+            "attached-detaching" if is_leaving else "attached-unclaimed",
             subject,
-            severity="warning" if is_leaving else "error",
             expected="a volume that is detached when nothing claims it",
             found=str(ebs),
-            advice="wait until EC2 has detached it" if is_leaving else _when_attached(ebs),
+            advice="" if is_leaving else _when_attached(ebs),
         )
     elif strangers and "" not in holders:
         yield findings.finding(

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import errors, findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_status
-from nomad_csi.findings import printing
+from nomad_csi.findings import causes, printing
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.text import foreign, listing, table
 
@@ -32,7 +32,7 @@ class ClaimsReport:
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
         """All findings, volume by volume, then those of drained clients."""
-        return (*(finding for volume in self.volumes for finding in volume.findings), *self.drains)
+        return causes.assign((*(finding for volume in self.volumes for finding in volume.findings), *self.drains))
 
     @property
     def ok(self) -> bool:
@@ -79,12 +79,10 @@ class ClaimsReport:
 
     def _sum(self) -> str:
         count = sum(len(volume.claims) for volume in self.volumes)
-        stuck = len(findings.errors_of(self.findings))
         asked = "" if self.asked_ec2 else "; EC2 was not asked (--aws-region)"
         unread = sum(len(item.volume_ids) for item in self.unread)
         also = f"; {listing.counted(unread, 'claimed volume')} not read" if unread else ""
-        found = listing.counted(stuck, "finding") if stuck else "no findings"
-        return f"{listing.counted(count, 'claim')}, {found}{also}{asked}"
+        return f"{listing.counted(count, 'claim')}: {printing.totals(self.findings)}{also}{asked}"
 
 
 def time_text(time_ns: int) -> str:

@@ -15,7 +15,7 @@ from nomad_csi.aws import instances
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import eligibility, gather
-from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, variables, volumes
+from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, variables, volumes
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.ownership import owner_records
 from nomad_csi.plan import model as plans
@@ -105,13 +105,15 @@ def read_cluster(
         raise failed[0]
     found_plugins, held = running.result(), registered.result()
     hidden: dict[str, str] = {}
-    tasks = _tasks(client, found_plugins, plan, hidden)
+    stopped: set[tuple[str, str]] = set()
+    tasks = _tasks(client, found_plugins, plan, hidden, stopped)
     found = model.ObservedCluster(
         servers=on_servers.result(),
         clients=listed.result(),
         plugins=found_plugins,
         tasks=tasks,
         hidden_jobs=hidden,
+        stopped_jobs=frozenset(stopped),
         volumes=held if isinstance(held, model.Unknown) else tuple(_volumes(held, plan, external_ids)),
         token=token.result(),
         account=None,
@@ -174,13 +176,18 @@ def _tasks(
     found: Mapping[str, plugins.Plugin] | model.Unknown,
     plan: plans.StoragePlan | None,
     hidden: dict[str, str],
+    stopped: set[tuple[str, str]],
 ) -> tuple[plugin_jobs.PluginTask, ...] | model.Unknown:
-    """Return the plugin tasks of running jobs, and of the spec's others; *hidden* gets the reasons of unread ones."""
+    """
+    Return the plugin tasks of running jobs, and of the spec's others.
+
+    *hidden* gets the reasons of jobs that may not be read, *stopped* the keys of stopped ones.
+    """
     running = {} if isinstance(found, model.Unknown) else found
     planned = {(job.namespace, job.job_id): job for item in (plan.plugins if plan else ()) for job in item.jobs}
     keys = sorted({key for plugin in running.values() for key in plugin.jobs} | set(planned))
     try:
-        answers = gather.run_in_parallel(functools.partial(_tasks_of, client, key, hidden) for key in keys)
+        answers = gather.run_in_parallel(functools.partial(_tasks_of, client, key, hidden, stopped) for key in keys)
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error))
     if isinstance(found, model.Unknown) and not planned:
@@ -190,10 +197,16 @@ def _tasks(
     return (*(task for answer in answers for task in answer), *own)
 
 
-def _tasks_of(client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str]) -> tuple[plugin_jobs.PluginTask, ...]:
-    """Return the plugin tasks of a job; none if the token may not read its namespace, which *hidden* records."""
+def _tasks_of(
+    client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str], stopped: set[tuple[str, str]]
+) -> tuple[plugin_jobs.PluginTask, ...]:
+    """Return the plugin tasks of a job; none if it is absent, stopped, or the token may not read its namespace."""
     try:
-        return plugin_jobs.tasks_of_job(client, *key)
+        item = jobs.document(client, *key)
+        if item is not None and replies.boolean(item, "Stop"):
+            stopped.add(key)
+            return ()
+        return () if item is None else plugin_jobs.tasks_of_document(item)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from nomad_csi.doctor import clients, machines, model, places, registrations, report, storage, token, versions
-from nomad_csi.findings import Finding
+from nomad_csi.findings import Finding, causes
 
 
 def judge(found: model.ObservedCluster) -> report.DoctorReport:
     """Return findings, and checks that could not be made, each once."""
     outcomes = tuple(dict.fromkeys(_outcomes(found)))
     return report.DoctorReport(
-        findings=tuple(item for item in outcomes if isinstance(item, Finding)),
+        findings=causes.assign(item for item in outcomes if isinstance(item, Finding)),
         unchecked=tuple(item for item in outcomes if isinstance(item, model.Unchecked)),
     )
 

@@ -107,6 +107,9 @@ class ObservedCluster:
     hidden_jobs: Mapping[str, str] = field(default_factory=dict)
     """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
 
+    stopped_jobs: frozenset[tuple[str, str]] = frozenset()
+    """Namespace and id of the jobs of plugins, in Nomad or in the spec, that are stopped."""
+
     volumes: tuple[ExaminedVolume, ...] | Unknown
     """Registered volumes, and unregistered ones of the spec."""
 

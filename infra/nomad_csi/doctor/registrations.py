@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.doctor import model
-from nomad_csi.findings import Finding, finding
+from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.health import drain_findings
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import jobs
@@ -96,6 +96,7 @@ def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
     volumes = yield from model.known(found.volumes, "volumes and their claims")
     if plugins is None or volumes is None:
         return
+    yield from _stopped(found)
     by_plugin: dict[str, list[model.ExaminedVolume]] = defaultdict(list)
     for volume in volumes:
         by_plugin[volume.plugin_id].append(volume)
@@ -104,10 +105,35 @@ def check_plugins(found: model.ObservedCluster) -> Iterator[model.Outcome]:
         if plugin_id not in plugins and registered:
             keys = model.named([volume.key for volume in registered])
             evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
-            yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence)
+            links = (f"plugin {plugin_id}", *causes.of_plugin(plugin_id))
+            yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence, links=links)
+        stuck = [volume.key for volume in registered if not volume.schedulable]
+        if stuck:
+            yield finding(
+                "volume-unschedulable",
+                f"plugin {plugin_id}",
+                found=f"/v1/volumes: Schedulable is false for {model.named(stuck)}",
+                about=tuple(f"volume {key}" for key in stuck),
+                names={"PLUGIN": plugin_id},
+                links=causes.of_plugin(plugin_id),
+            )
         yield from _claimed(found, plugin_id, registered)
     yield from _drains(found, plugins)
     yield from _unused(found, frozenset(by_plugin))
+
+
+def _stopped(found: model.ObservedCluster) -> Iterator[model.Outcome]:
+    """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
+    for job in (job for item in (found.plan.plugins if found.plan else ()) for job in item.jobs):
+        if (job.namespace, job.job_id) in found.stopped_jobs:
+            of_role = causes.of_role(job.plugin_id, job.role)
+            yield finding(
+                "job-missing",
+                f"job {job.namespace}/{job.job_id}",
+                expected=f"running, for plugin {job.plugin_id}",
+                found="/v1/job: it is stopped",
+                links=causes.of_plugin(job.plugin_id) if job.role == "monolith" else (of_role,),
+            )
 
 
 def _claimed(
@@ -128,6 +154,8 @@ def _claimed(
             f"plugin {plugin_id}",
             found=evidence,
             about=tuple(f"volume {key}" for key in claimed),
+            names={"PLUGIN": plugin_id},
+            links=(causes.of_role(plugin_id, "controller"),),
         )
 
 

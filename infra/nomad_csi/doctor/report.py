@@ -8,7 +8,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.doctor.model import Unchecked
 from nomad_csi.findings import Finding, errors_of, printing
-from nomad_csi.text import listing, table
+from nomad_csi.text import table
 
 WIDTH = 100
 
@@ -59,11 +59,13 @@ class DoctorReport:
         return "\n".join([*parts, self._total()]) + "\n"
 
     def _total(self) -> str:
-        bad = len(errors_of(self.findings))
-        counts = f"{listing.counted(bad, 'error')}, {listing.counted(len(self.findings) - bad, 'warning')}"
-        return f"{counts}, {len(self.unchecked)} not checked"
+        skipped = sum(item.is_expected for item in self.unchecked)
+        parts = {"not checked": len(self.unchecked) - skipped, "left out": skipped}
+        return ", ".join(
+            [printing.totals(self.findings), *(f"{count} {name}" for name, count in parts.items() if count)]
+        )
 
 
 def _unchecked(item: Unchecked, width: int) -> Iterator[str]:
-    yield from table.wrapped("not checked  ", item.check, width)
+    yield from table.wrapped("left out     " if item.is_expected else "not checked  ", item.check, width)
     yield from table.wrapped("  reason    ", item.reason, width)

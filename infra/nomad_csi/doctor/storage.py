@@ -24,7 +24,7 @@ def _plain(pairs: Pairs) -> Iterator[model.Outcome]:
         if plain:
             evidence = f"EC2 DescribeVolumes: Encrypted is false for {model.named(plain)}"
             text = f"{evidence}; the spec requires encryption" if is_wanted else evidence
-            yield finding("not-encrypted", f"{len(plain)} volumes", found=text, severity="error" if is_wanted else None)
+            yield finding("encryption-missing" if is_wanted else "not-encrypted", f"{len(plain)} volumes", found=text)
 
 
 def _keys(found: model.ObservedCluster, account: model.Account, pairs: Pairs) -> Iterator[model.Outcome]:

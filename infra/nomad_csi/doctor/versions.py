@@ -81,7 +81,7 @@ def _gates(
         hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
         where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
         evidence = f"{where}: {'; '.join(affected)}{hidden}"
-        yield finding(code, side, found=evidence, severity="warning" if is_guess else None)
+        yield finding("nomad-may-erase-secrets" if is_guess else code, side, found=evidence)
 
 
 def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[model.Outcome]:

@@ -1,10 +1,13 @@
 """A finding: one result of a check, as data with a code, a subject and advice."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nomad_csi.findings import registry
 from nomad_csi.findings.registry import Severity
+
+_NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,7 +16,7 @@ class Finding:
 
     code: str
     severity: Severity
-    """Severity of the registry, or another one that its row allows."""
+    """Severity of its row in the registry."""
 
     subject: str
     """The object concerned, such as ``plugin aws-ebs0`` or ``volume default/mysql``."""
@@ -40,11 +43,11 @@ class Finding:
     found_by: str = ""
     """The command that reports it, where the results of several are combined."""
 
-    def __post_init__(self) -> None:
-        """Raise `KeyError` for an unknown code, `ValueError` for a severity that its row does not allow."""
-        row = registry.codes()[self.code]
-        if self.severity != row.severity and not row.otherwise:
-            raise ValueError(f"{self.code} is never a {self.severity}")
+    links: tuple[str, ...] = ()
+    """What it shares with findings that explain it, or that it explains: see `causes`. Empty: its subject."""
+
+    cause: str = ""
+    """``CODE: SUBJECT`` of the finding that explains it, as set by `causes.assign`; empty: none does."""
 
     def __str__(self) -> str:
         """Return ``node-missing: plugin aws-ebs0 on client-2: expected ..., found ...; <advice>``."""
@@ -59,21 +62,30 @@ def finding(
     found: str,
     expected: str = "",
     advice: str = "",
-    severity: Severity | None = None,
+    names: Mapping[str, str] = _NO_NAMES,
     external_ids: tuple[str, ...] = (),
     about: tuple[str, ...] = (),
+    links: tuple[str, ...] = (),
 ) -> Finding:
-    """Return the finding *code*; *advice* and *severity* override those of the registry."""
+    """
+    Return the finding *code* with severity and fix of its row. Raises `KeyError` for an unknown code.
+
+    *advice* replaces the fix. *names* are the known values of its placeholders: ``{"ALLOC": "1f7e74ec"}``.
+    """
     row = registry.codes()[code]
+    text = advice or row.fix
+    for name, value in names.items():
+        text = re.sub(rf"\b{name}\b", value.replace("\\", r"\\"), text) if value else text
     return Finding(
         code=code,
-        severity=severity or row.severity,
+        severity=row.severity,
         subject=subject,
         found=found,
         expected=expected,
-        advice=advice or row.fix,
+        advice=text,
         external_ids=external_ids,
         about=about,
+        links=links,
     )
 
 

@@ -3,20 +3,20 @@
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from types import MappingProxyType
 from typing import Any
 
-from nomad_csi.findings.model import Finding
-from nomad_csi.text import table
+from nomad_csi.findings import causes
+from nomad_csi.findings.model import Finding, errors_of
+from nomad_csi.text import listing, table
 
-COMPARED = ("code", "subject", "severity", "expected", "found", "advice")
+COMPARED = ("code", "subject", "severity", "expected", "found", "advice", "cause")
 """Keys of findings in the JSON of verify, claims and probe."""
 
 LINTED = ("code", "severity", "file", "line", "subject", "found", "fix")
-EXAMINED = ("code", "severity", "subject", "evidence", "fix", "external_ids")
-REPORTED = ("found_by", "code", "severity", "subject", "expected", "found", "advice")
+EXAMINED = ("code", "severity", "subject", "evidence", "fix", "external_ids", "cause")
+REPORTED = ("found_by", "code", "severity", "subject", "expected", "found", "advice", "cause")
 """Keys of lint, of doctor and of report. Released keys are never removed."""
 
 _ATTRIBUTES = {"evidence": "found", "fix": "advice"}
@@ -64,31 +64,32 @@ def as_json(findings: Iterable[Finding], keys: Iterable[str] = COMPARED) -> list
     return [{key: _plain(getattr(_fitted(item), name)) for key, name in names.items()} for item in findings]
 
 
-def as_text(
-    findings: Iterable[Finding],
-    width: int,
-    *,
-    colour: bool = False,
-    following: Mapping[Finding, tuple[Finding, ...]] = MappingProxyType({}),
-) -> str:
-    """
-    Return *findings* as text, each in lines of at most *width* columns where possible.
-
-    *following*: the findings to print below their cause, with code and subject only.
-    """
-    beneath = {item for items in following.values() for item in items}
+def as_text(findings: Iterable[Finding], width: int, *, colour: bool = False) -> str:
+    """Return *findings* as text, in lines of at most *width* columns where possible; consequences below their cause."""
     lines: list[str] = []
-    for item in findings:
-        if item not in beneath:
-            lines += _lines(_fitted(item), width, colour=colour)
-            lines += _following(item, following.get(item, ()), width)
+    for item, consequences in causes.roots(findings):
+        lines += _lines(_fitted(item), width, colour=colour)
+        if consequences:
+            lines += table.wrapped(f"  {'so':<8}  ", "; ".join(named_by_code(consequences)), width)
     return "\n".join(lines)
 
 
-def _following(cause: Finding, items: Iterable[Finding], width: int) -> Iterator[str]:
-    codes = [item.code if item.subject == cause.subject else f"{item.code} ({item.subject})" for item in items]
-    if codes:
-        yield from table.wrapped(f"  {'so':<8}  ", ", ".join(codes), width)
+def named_by_code(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield, for each code, ``CODE: SUBJECT, SUBJECT and 3 more``."""
+    subjects: dict[str, list[str]] = {}
+    for item in findings:
+        subjects.setdefault(item.code, []).append(item.subject)
+    for code, names in subjects.items():
+        yield f"{code}: {listing.shortened(names)}"
+
+
+def totals(findings: Iterable[Finding]) -> str:
+    """Return ``5 errors, 0 warnings (4 are consequences)``."""
+    items = tuple(findings)
+    errors, following = len(errors_of(items)), sum(bool(item.cause) for item in items)
+    counted = f"{listing.counted(errors, 'error')}, {listing.counted(len(items) - errors, 'warning')}"
+    noun = "is a consequence" if following == 1 else "are consequences"
+    return f"{counted} ({following} {noun})" if following else counted
 
 
 def as_line(finding: Finding) -> str:

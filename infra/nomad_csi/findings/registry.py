@@ -66,8 +66,8 @@ class Condition:
     commands: tuple[str, ...]
     """Commands that report it; ``verify --html`` also shows those of claims and doctor."""
 
-    otherwise: str = ""
-    """When a command raises or lowers the severity; empty: never."""
+    causes: tuple[str, ...] = ()
+    """Codes of findings that explain it where they share an object with it, the first ones before others."""
 
     gate: Gate | None = None
     fields: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ def codes_of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
 def _condition(code: str, row: Mapping[str, Any]) -> Condition:
     gate = _gate(**row["gate"]) if "gate" in row else None
     derived = {"fix": gate.fix, "source": gate.source} if gate else {}
-    lists = {name: tuple(row.get(name, ())) for name in ("commands", "fields")}
+    lists = {name: tuple(row.get(name, ())) for name in ("commands", "fields", "causes")}
     return Condition(**{**derived, **row, **lists, "code": code, "gate": gate})
 
 
@@ -135,7 +135,7 @@ def as_text(condition: Condition) -> str:
         ("", condition.explanation),
         ("fix        ", condition.fix),
         ("source     ", condition.source),
-        ("otherwise  ", condition.otherwise),
+        ("causes     ", ", ".join(condition.causes)),
         ("found by   ", ", ".join(condition.commands)),
     )
     lines = [f"{condition.code}: {condition.severity}"]

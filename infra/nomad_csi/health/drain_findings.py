@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
+from nomad_csi.findings import causes
 from nomad_csi.nomad.records import nodes, plugins, volumes
 from nomad_csi.text import listing
 
@@ -51,6 +52,8 @@ def _client_findings(
             f"client {node.name}",
             found=f"{state}; allocations there claim {_named(live)}",
             about=_subjects(live),
+            names={"CLIENT": node.node_id[:8]},
+            links=(causes.of_client(node.node_id),),
         )
     for plugin_id in sorted({volume.plugin_id for volume, _ in held}):
         plugin = running.get(plugin_id)
@@ -63,6 +66,8 @@ def _client_findings(
             expected="a healthy instance until nothing there claims its volumes",
             found=f"none; the client is {state}, and {_named(stranded)} claimed there",
             about=_subjects(stranded),
+            names={"CLIENT": node.node_id[:8]},
+            links=causes.of_plugin(plugin_id),
         )
 
 
@@ -81,6 +86,7 @@ def _controller_findings(
             expected="a healthy controller on a client that is not drained",
             found=f"all on draining clients ({names}); {_named(claimed)} claimed",
             about=_subjects(claimed),
+            links=(causes.of_role(plugin_id, "controller"),),
         )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
+from nomad_csi.findings import causes
 from nomad_csi.health import constraints
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
@@ -45,9 +46,12 @@ def zone_of_segments(segments: Mapping[str, str]) -> str:
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 
+UNKNOWN_NUMBER = "constraint-unjudged"
+"""Code: it is not known how many instances are expected."""
+
 CODES = frozenset(
     {
-        "constraint-unjudged",
+        UNKNOWN_NUMBER,
         "nothing-expected",
         "no-eligible-node",
         "instances-exceed-nodes",
@@ -145,17 +149,27 @@ def check_not_counted(
     expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]
 ) -> Iterator[findings.Finding]:
     """Yield one warning on the clients of the plugin's placement that are not counted now, if others are."""
+    waiting = [node for node in found if not_counted(expectation, node)]
+    if not waiting or not eligible_nodes(expectation, found):
+        return
     removed: dict[str, list[str]] = {}
-    for node in found:
-        if reason := not_counted(expectation, node):
-            removed.setdefault(reason, []).append(node.name)
-    if removed and eligible_nodes(expectation, found):
-        yield findings.finding(
-            "client-not-counted",
-            f"plugin {expectation.plugin_id}",
-            expected="every client of its datacenters, node pool and constraints to take instances",
-            found="; ".join(_named(removed)),
-        )
+    for node in waiting:
+        removed.setdefault(not_counted(expectation, node), []).append(node.name)
+    closed = [node.node_id[:8] for node in waiting if node.status == "ready" and not node.eligible]
+    yield findings.finding(
+        "client-not-counted",
+        f"plugin {expectation.plugin_id}",
+        expected="every client of its datacenters, node pool and constraints to take instances",
+        found="; ".join(_named(removed)),
+        advice="" if closed else "start the client again, repair its task driver, or remove it",
+        names={"CLIENT": closed[0] if len(closed) == 1 else ""},
+        links=(waiting_link(expectation.plugin_id), *(causes.of_client(node.node_id) for node in waiting)),
+    )
+
+
+def waiting_link(plugin_id: str) -> str:
+    """Return the link of the finding on clients that take no instance now, and of what that explains."""
+    return f"clients of plugin {plugin_id}"
 
 
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
@@ -174,24 +188,30 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
             expected="at least 1 client that may run the plugin",
             found=_why_none(expectation, found),
             advice=f"add or free such a client, or correct {_filters(expectation)} or task_driver of the plugin",
+            links=causes.of_plugin(expectation.plugin_id),
         )
         return (none,)
+    waiting = sum(bool(not_counted(expectation, node)) for node in found)
     if expectation.nodes is not None and expectation.nodes > count:
-        wanted = f"{expectation.nodes} instances"
-        return (_too_few(subject, "instances-exceed-nodes", wanted, count, key="monolith.count"),)
+        return (_too_few(expectation, "node", expectation.nodes, count, waiting),)
     if expectation.controllers > count:
-        wanted = f"{expectation.controllers} controllers"
-        return (_too_few(subject, "controllers-exceed-nodes", wanted, count, key="controller.count"),)
+        return (_too_few(expectation, "controller", expectation.controllers, count, waiting),)
     return ()
 
 
-def _too_few(subject: str, code: str, wanted: str, count: int, *, key: str) -> findings.Finding:
+def _too_few(
+    expectation: model.PluginExpectation, role: str, wanted: int, count: int, waiting: int
+) -> findings.Finding:
+    """Return the finding on *count* clients for *wanted* instances; *waiting* clients take none now."""
+    noun, key = ("controllers", "controller.count") if role == "controller" else ("instances", "monolith.count")
+    of_role = causes.of_role(expectation.plugin_id, role)
     return findings.finding(
-        code,
-        subject,
-        expected=f"one client for each of {wanted}",
+        f"{noun}-exceed-nodes",
+        f"plugin {expectation.plugin_id}",
+        expected=f"one client for each of {wanted} {noun}",
         found=listing.counted(count, "eligible client"),
         advice=f"set {key} to {count} or less, or add clients",
+        links=(of_role, waiting_link(expectation.plugin_id)) if count + waiting >= wanted else (of_role,),
     )
 
 

@@ -27,7 +27,7 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
         if other.unread:
             yield _unread(expectation.plugin_id, name, other)
         elif names := sorted(_shared(plugin_found, other)):
-            yield _duplicate(expectation.plugin_id, name, "the plan's jobs", _named(names), severity="warning")
+            yield _duplicate("job-duplicate", expectation.plugin_id, name, "the plan's jobs", _named(names))
 
 
 def check_before(
@@ -52,11 +52,11 @@ def check_before(
         elif names := sorted(set(_met(wanted, other, there, every_part))):
             owner = f"belongs to stack {other.owner}" if other.owner else "belongs to no stack"
             yield _duplicate(
+                "job-conflict",
                 task.plugin_id,
                 name,
                 f"job {task.namespace}/{task.job_id}",
                 f"{_named(names)}; the job {owner}",
-                severity="error",
                 advice=_ways_out(wanted, other),
             )
 
@@ -104,18 +104,13 @@ def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
 
 def _unread(plugin_id: str, name: str, other: found.OtherJob) -> findings.Finding:
     expected = f"to see where {name} runs the plugin"
-    return findings.finding(
-        "job-unread", f"plugin {plugin_id}", severity="warning", expected=expected, found=other.unread
-    )
+    return findings.finding("job-unread", f"plugin {plugin_id}", expected=expected, found=other.unread)
 
 
-def _duplicate(
-    plugin_id: str, name: str, wanted: str, where: str, *, severity: findings.Severity, advice: str = ""
-) -> findings.Finding:
+def _duplicate(code: str, plugin_id: str, name: str, wanted: str, where: str, *, advice: str = "") -> findings.Finding:
     return findings.finding(
-        "job-duplicate",
+        code,
         f"plugin {plugin_id}",
-        severity=severity,
         expected=f"no instances of {name} on the clients of {wanted}",
         found=f"instances on {where}",
         advice=advice,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nomad_csi import findings
+from nomad_csi.findings import causes, registry
 from nomad_csi.health import found, instances, judgement, other_job_findings, policy, states
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
@@ -13,22 +14,38 @@ from nomad_csi.text import foreign, listing
 def check_instance(
     expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
 ) -> Iterator[findings.Finding]:
-    """Yield findings on *row*: warnings if enough others are healthy (*tolerated*); `check_foreign` has some more."""
-    severity: findings.Severity = "warning" if tolerated and row.status != "wrong-identity" else "error"
-    if row.code == "node-missing":
-        shown = f"none ({row.detail})" if row.detail else "none"
-        yield findings.finding(row.code, row.subject, severity=severity, expected="a healthy instance", found=shown)
-    elif row.code == judgement.NOT_OURS:
+    """Yield findings on *row*; `check_foreign` has some more. *tolerated*: enough others are healthy."""
+    if row.code == judgement.NOT_OURS:
         return
-    elif row.is_extra:
+    if row.is_extra and row.code != "node-missing":
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
     elif row.code:
-        expected = _wanted_of(expectation, row)
-        yield findings.finding(row.code, row.subject, severity=severity, expected=expected, found=row.detail)
+        yield _finding_of_row(expectation, row, tolerated=tolerated and row.status != "wrong-identity")
     elif expectation.evidence == "csi" and row.evidence != "csi":
         shown = f"only Nomad's status: {row.csi.detail}"
         expected = "its own answers over its CSI socket"
         yield findings.finding("csi-unverified", row.subject, expected=expected, found=shown)
+
+
+def _finding_of_row(
+    expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
+) -> findings.Finding:
+    shown = row.detail
+    if row.code == "node-missing":
+        shown = f"none ({row.detail})" if row.detail else "none"
+    return findings.finding(
+        "instance-tolerated" if tolerated else row.code,
+        row.subject,
+        expected=_wanted_of(expectation, row),
+        found=f"{row.status}: {shown}" if tolerated else shown,
+        advice=registry.codes()[row.code].fix if tolerated else "",
+        names={"ALLOC": row.alloc_id[:8]},
+        links=_links(row),
+    )
+
+
+def _links(row: instances.InstanceRow) -> tuple[str, ...]:
+    return row.subject, causes.of_role(row.plugin_id, row.role), causes.of_client(row.node_id)
 
 
 def _wanted_of(expectation: model.PluginExpectation, row: instances.InstanceRow) -> str:
@@ -60,7 +77,7 @@ _SICK = frozenset({"not-ready", "missing", "silent", "error"})
 
 _SINCE = (
     "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its allocation with "
-    "`nomad alloc restart {alloc}`"
+    "`nomad alloc restart ALLOC`"
 )
 _BACK = "Nomad reports it up to 35 s later: check again in a minute, then the log of that client's agent"
 _UNKNOWN = "Nomad counts it after its first answer: check again in a minute, then the log of that client's agent"
@@ -78,21 +95,21 @@ def check_sockets(
 def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
     detail = foreign.clean(row.csi.detail)
     if row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK:
-        yield _disagreement(row.subject, f"Nomad: healthy; its socket: {detail}", _SINCE.format(alloc=row.alloc_id[:8]))
+        yield _disagreement(row, f"Nomad: healthy; its socket: {detail}", _SINCE)
     elif row.nomad == "unhealthy" and row.csi.healthy:
-        yield _disagreement(row.subject, "Nomad: unhealthy; its socket: ready", _BACK)
+        yield _disagreement(row, "Nomad: unhealthy; its socket: ready", _BACK)
     elif row.nomad == "none" and row.csi.healthy:
-        yield _disagreement(row.subject, "Nomad: no instance; its socket: ready", _UNKNOWN)
+        yield _disagreement(row, "Nomad: no instance; its socket: ready", _UNKNOWN)
 
 
-def _disagreement(subject: str, shown: str, advice: str) -> findings.Finding:
+def _disagreement(row: instances.InstanceRow, shown: str, advice: str) -> findings.Finding:
     return findings.finding(
         DISAGREES,
-        subject,
-        severity="warning",
+        row.subject,
         expected="the same status from Nomad and from its socket",
         found=shown,
         advice=advice,
+        names={"ALLOC": row.alloc_id[:8]},
     )
 
 
@@ -100,18 +117,17 @@ def _silent(
     expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
 ) -> Iterator[findings.Finding]:
     """Yield one finding for each reason: in a large cluster there would be hundreds."""
-    groups: dict[tuple[findings.Severity, str, str], list[instances.InstanceRow]] = {}
+    groups: dict[tuple[str, str, str], list[instances.InstanceRow]] = {}
     lenient = {role: _is_verified(expectation, rows, zones, expected, role) for role in ("node", "controller")}
     for row in rows:
         if row.csi.status == found.NO_ANSWER:
-            severity: findings.Severity = "warning" if row.is_extra or lenient[row.role] else "error"
-            groups.setdefault((severity, row.csi.detail, row.csi.advice), []).append(row)
+            code = "socket-not-needed" if row.is_extra or lenient[row.role] else NOT_ASKED
+            groups.setdefault((code, row.csi.detail, row.csi.advice), []).append(row)
     asked = sum(row.csi.status != "" for row in rows)
-    for (severity, why, advice), silent in groups.items():
+    for (code, why, advice), silent in groups.items():
         yield findings.finding(
-            NOT_ASKED,
+            code,
             f"plugin {expectation.plugin_id}",
-            severity=severity,
             expected="an answer over the socket of every instance",
             found=f"none from {len(silent)} of {asked}, on {_named(silent)}: {foreign.clean(why)}",
             advice=advice,
@@ -141,9 +157,11 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
     for job_id in plugin_found.missing_jobs:
         yield findings.finding(
             "job-missing",
-            subject,
-            expected=f"running job {job_id} in namespace {expectation.namespace}",
+            f"job {expectation.namespace}/{job_id}",
+            expected=f"running, for {subject}",
             found="no such job, or a stopped one",
+            names={"JOB": job_id},
+            links=tuple(_roles_without_job(expectation, plugin_found)),
         )
     record = plugin_found.plugin
     if record is None:
@@ -152,6 +170,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             subject,
             expected="a plugin known to Nomad",
             found="none with this id",
+            links=(subject, *causes.of_plugin(expectation.plugin_id)),
         )
     elif record.provider not in ("", expectation.provider):
         yield findings.finding(
@@ -163,6 +182,14 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
     yield from other_job_findings.check(expectation, plugin_found)
 
 
+def _roles_without_job(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[str]:
+    """Yield the roles of which no allocation is to run, so that a missing job explains that instances are missing."""
+    wanted = [item for item in plugin_found.ran if item.is_wanted]
+    for role in ("controller", "node"):
+        if not any(item.serves(role, monolith=expectation.monolith) for item in wanted):
+            yield causes.of_role(expectation.plugin_id, role)
+
+
 def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerated: bool) -> Iterator[findings.Finding]:
     """Yield one finding for each reason why an instance is not the plan's, with the clients that it alone serves."""
     groups: dict[str, list[instances.InstanceRow]] = {}
@@ -171,9 +198,8 @@ def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerate
             groups.setdefault(row.detail, []).append(row)
     for detail, there in groups.items():
         yield findings.finding(
-            judgement.NOT_OURS,
+            "instance-tolerated" if tolerated else judgement.NOT_OURS,
             f"plugin {expectation.plugin_id}",
-            severity="warning" if tolerated else "error",
             expected="an instance of its own jobs on each client",
             found=f"{detail} on {_named(there)}",
         )
@@ -195,9 +221,9 @@ def check_controllers(
         yield findings.finding(
             "controller-missing",
             f"plugin {expectation.plugin_id}",
-            severity="error",
             expected=expected,
             found=f"{_recorded(rows, 'controller')} that ever reported healthy{besides}",
+            links=(causes.of_role(expectation.plugin_id, "controller"),),
         )
     elif healthy > wanted:
         yield findings.finding(
@@ -222,6 +248,7 @@ def check_nodes(
             f"plugin {expectation.plugin_id}",
             expected=listing.counted(least, "instance"),
             found=f"{_recorded(rows, 'node')} that ever reported healthy",
+            links=(causes.of_role(expectation.plugin_id, "node"),),
         )
 
 

@@ -31,16 +31,16 @@ def missing_instances(
     expectation: model.PluginExpectation, before: found.PluginFound, after: found.PluginFound
 ) -> tuple[findings.Finding, ...]:
     """Return warnings on the instances of *before* that no longer exist; their clients may have left, too."""
-    return tuple(_replaced(f"plugin {expectation.plugin_id}", before, after, severity="warning"))
+    return tuple(_replaced(f"plugin {expectation.plugin_id}", before, after, code="instance-gone"))
 
 
 def _replaced(
-    subject: str, before: found.PluginFound, after: found.PluginFound, *, severity: findings.Severity = "error"
+    subject: str, before: found.PluginFound, after: found.PluginFound, *, code: str = "instance-replaced"
 ) -> Iterator[findings.Finding]:
     there = {now.alloc_id for now in instances.all_of(after.plugin)}
     for alloc_id in dict.fromkeys(item.alloc_id for item in instances.all_of(before.plugin)):
         if alloc_id not in there:
-            yield _unsteady("instance-replaced", subject, f"allocation {alloc_id[:8]} is gone", severity=severity)
+            yield _unsteady(code, subject, f"allocation {alloc_id[:8]} is gone", alloc_id)
 
 
 def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
@@ -50,16 +50,16 @@ def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound
         if restarts > 0:
             times = listing.counted(restarts, "restart")
             found_text = f"{times} {events.place_of(item.allocation)}: {events.cause(item.allocation)}"
-            yield _unsteady("instance-restarted", subject, found_text)
+            yield _unsteady("instance-restarted", subject, found_text, item.allocation.alloc_id)
 
 
-def _unsteady(code: str, subject: str, what: str, *, severity: findings.Severity = "error") -> findings.Finding:
+def _unsteady(code: str, subject: str, what: str, alloc_id: str) -> findings.Finding:
     return findings.finding(
         code,
         subject,
-        severity=severity,
         expected="the same instances, without restarts between the checks",
         found=what,
+        names={"ALLOC": alloc_id[:8]},
     )
 
 
@@ -128,19 +128,18 @@ class PluginStatus:
 
         ``healthy``, never if `ok` is false; ``partial``, if some of the expected instances are healthy and
         some are not, or a zone has fewer clients than its minimum; else the most severe `states.State`; ``unverified``;
-        or the code of a finding about the cluster, ``no-eligible-node``.
+        or ``unknown``, if it is not known how many are expected.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
-        of_cluster = findings.errors_of(self.capacity)
-        if of_cluster:
-            return of_cluster[0].code
+        if any(item.code == eligibility.UNKNOWN_NUMBER for item in self.findings):
+            return states.UNKNOWN
         gravest = states.gravest(states.OF_CODE[code] for code in wrong)
         is_short = self.healthy_nodes < self.expected_nodes or self.healthy_controllers < self.expected_controllers
         if not is_short and self.ok:
             return HEALTHY
         if gravest == "wrong-identity" and not self.ok:
             return gravest
-        if is_short and self.healthy_nodes:
+        if (is_short and self.healthy_nodes) or (self.capacity and self.evidence != "-"):
             return states.PARTIAL
         if gravest != HEALTHY:
             return gravest

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nomad_csi import findings
+from nomad_csi.findings import causes
 from nomad_csi.health import eligibility, instances
 from nomad_csi.nomad.records import nodes
 from nomad_csi.plan import model
@@ -93,7 +94,7 @@ def _finding(expectation: model.PluginExpectation, code: str, expected: str, fou
     return findings.finding(
         code,
         f"plugin {expectation.plugin_id}",
-        severity="error",
         expected=f"at least {expected} node instances healthy",
         found=found,
+        links=(causes.of_role(expectation.plugin_id, "node"), eligibility.waiting_link(expectation.plugin_id)),
     )

@@ -38,17 +38,22 @@ HEALTHY: State = "healthy"
 PARTIAL = "partial"
 """Status of a plugin: some of the expected instances are healthy, and some are not."""
 
+UNKNOWN = "unknown"
+"""Status of a plugin: only Nomad can evaluate its constraints, so it is not known how many instances are expected."""
+
 UNVERIFIED = "unverified"
 """Status of a plugin: Nomad reports every instance healthy, but the plan requires CSI probe results."""
 
 OF_CODE: Mapping[str, State] = {
     "instance-capability-missing": "wrong-capability",
     "controller-missing": "missing",
+    "controllers-exceed-nodes": "missing",
     "csi-failed": "unhealthy",
     "instance-duplicate": "duplicate",
     "instance-flapping": "flapping",
     "instance-hung": "hung",
     "instance-missing": "missing",
+    "instances-exceed-nodes": "missing",
     "instance-outdated": "outdated",
     "instance-replaced": "restarted",
     "instance-restarted": "restarted",
@@ -56,7 +61,9 @@ OF_CODE: Mapping[str, State] = {
     "instance-unhealthy": "unhealthy",
     "job-foreign": "missing",
     "job-missing": "missing",
+    "no-eligible-node": "missing",
     "node-missing": "missing",
+    "nothing-expected": "missing",
     "plugin-missing": "missing",
     "provider-differs": "wrong-identity",
     "version-differs": "wrong-identity",

@@ -243,10 +243,9 @@ def _finding(volume: volumes.Volume, answer: csi_records.Validated) -> findings.
     return findings.finding(
         "volume-unknown" if missing else "volume-unconfirmed",
         f"volume {volume.key}",
-        severity="error",
         expected=f"a plugin that knows {volume.external_id} and confirms {uses}",
         found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without output'}"),
-        advice="run the command again; if the controller needs secrets, name them with --secrets" if is_refused else "",
+        advice="check the controller's log; if it needs secrets, name them with --secrets" if is_refused else "",
     )
 
 

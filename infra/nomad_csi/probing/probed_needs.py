@@ -141,7 +141,6 @@ def _room(plugin_id: str, row: probed.ProbedInstance, held: Sequence[volumes.Vol
     yield findings.finding(
         "client-over-limit" if len(held) > limit else "client-full",
         _subject(plugin_id, row),
-        severity="error" if len(held) > limit else "warning",
         expected=f"at most {limit} volumes, the limit that the plugin answers",
         found=f"{len(held)} claimed ones",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nomad_csi.claims import claim_status
 from nomad_csi.doctor import model as doctor_model
 from nomad_csi.doctor import report as doctor_report
-from nomad_csi.findings import Finding, finding
+from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.health import drain_findings, eligibility, plugins, policy
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.nomad.records import plugins as plugin_records
@@ -203,8 +203,8 @@ def _list_findings(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:
     return "ok" if item.schedulable else "unschedulable"
 
 
-def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[Finding, ...]:
-    """Return the findings of all commands, without duplicates; errors first."""
+def findings_of(parts: Parts) -> tuple[Finding, ...]:
+    """Return the findings of all commands, without duplicates; errors first, consequences with their cause."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for status in parts.running.values() for item in status.findings)
     of_claims = [item for volume in parts.claims for item in volume.findings]
@@ -212,13 +212,13 @@ def findings_of(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> tuple[
     of_claims += drain_findings.check(held, parts.found.known_plugins, parts.found.known_clients)
     found = _once(
         {
-            "verify": (*verified, *of_others, *_unschedulable(parts, volumes)),
+            "verify": (*verified, *of_others),
             "claims": of_claims,
             "doctor": parts.doctor.findings,
             "smoke": _smoke_findings(parts),
         }
     )
-    return tuple(sorted(found, key=_is_warning))
+    return causes.assign(sorted(found, key=_is_warning))
 
 
 def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
@@ -235,22 +235,6 @@ def _once(by_command: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
 
 def _is_warning(item: Finding) -> bool:
     return item.severity == "warning"
-
-
-def _unschedulable(parts: Parts, volumes: Iterable[model.ReportedVolume]) -> Iterator[Finding]:
-    """Yield, for each plugin, the unschedulable volumes that no comparison reports."""
-    compared = {item.key for item in (parts.verified.volumes if parts.verified else ())}
-    stuck: dict[str, list[str]] = {}
-    for volume in volumes:
-        if volume.status == "unschedulable" and volume.key not in compared:
-            stuck.setdefault(volume.plugin_id, []).append(volume.key)
-    for plugin_id, keys in sorted(stuck.items()):
-        yield finding(
-            "volume-unschedulable",
-            f"plugin {plugin_id}",
-            expected="volumes that Nomad would place an allocation on",
-            found=f"too few healthy instances for {doctor_model.named(keys)}",
-        )
 
 
 def _smoke_findings(parts: Parts) -> Iterator[Finding]:

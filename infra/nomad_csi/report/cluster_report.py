@@ -82,7 +82,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterR
         claims=held,
         claims_unread=unread,
         asked_ec2=any(item.ebs for item in held),
-        findings=building.findings_of(parts, of_volumes),
+        findings=building.findings_of(parts),
         unchecked=(*reader.unchecked, *parts.doctor.unchecked),
         smoke=question.smoke,
         zones=building.zones_of(clients, of_plugins, of_volumes),

@@ -275,6 +275,11 @@ class ClusterReport:
         return len(self.findings) - self.errors
 
     @property
+    def totals(self) -> str:
+        """The counts of findings, as all commands have them."""
+        return printing.totals(self.findings)
+
+    @property
     def unexpected(self) -> tuple[doctor.Unchecked, ...]:
         """Failed checks."""
         return tuple(item for item in self.unchecked if not item.is_expected)
@@ -288,7 +293,7 @@ class ClusterReport:
     def status(self) -> tuple[str, Kind]:
         """The overall status as a phrase, and its severity."""
         if self.errors:
-            return listing.grouped(self.errors, "error"), "bad"
+            return self.totals, "bad"
         if self.unexpected:
             return "not everything could be checked", "unsure"
         if self.warnings:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.claims import claim_status, claims_report
-from nomad_csi.findings import Finding
+from nomad_csi.findings import Finding, causes, printing
 from nomad_csi.health.instances import InstanceRow
 from nomad_csi.report import model
 from nomad_csi.text import listing
@@ -89,6 +89,8 @@ class FindingGroup:
     """The first ones; none for warnings, which are not urgent."""
 
     folded: Sequence[Finding]
+    consequences: Sequence[str]
+    """What follows from these findings: for each code, its subjects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,8 +190,10 @@ def _tile(label: str, rows: Sequence[Any], fine: str, *, count: int | None = Non
 
 
 def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
-    by_code = model.grouped(found, lambda item: (item.severity, item.code, item.found_by))
-    for (severity, *_), items in by_code.items():
+    roots = causes.roots(found)
+    by_code = model.grouped(roots, lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
+    for (severity, *_), pairs in by_code.items():
+        items = [item for item, _ in pairs]
         hints = {item.advice for item in items}
         shown = SHOWN if severity == "error" else 0
         yield FindingGroup(
@@ -198,6 +202,7 @@ def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
             advice=hints.pop() if len(hints) == 1 else "",
             shown=items[:shown],
             folded=items[shown:],
+            consequences=tuple(printing.named_by_code(each for _, following in pairs for each in following)),
         )
 
 

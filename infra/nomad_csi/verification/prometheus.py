@@ -78,7 +78,7 @@ def _run_metrics(
     yield _one(LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", last_answer_s)
     yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", seconds)
     if found is not None:
-        yield _one("nomad_csi_verify_ok", "Whether everything is as planned; warnings do not count.", found.ok)
+        yield _one("nomad_csi_verify_ok", "Whether everything is as specified; warnings do not count.", found.ok)
 
 
 def _one(name: str, description: str, value: float) -> MetricFamily:
@@ -136,7 +136,9 @@ def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[MetricFam
 
 
 def _volume_metrics(found: Iterable[volumes.VolumeStatus]) -> Iterator[MetricFamily]:
-    is_ok = MetricFamily(name="nomad_csi_volume_ok", help="Whether a volume is registered as planned and can be used.")
+    is_ok = MetricFamily(
+        name="nomad_csi_volume_ok", help="Whether a volume is registered as specified and can be used."
+    )
     alarm = MetricFamily(
         name="nomad_csi_volume_claimed_without_controller",
         help="Whether a volume is claimed while none of its plugin's controllers is healthy: nothing can detach it.",

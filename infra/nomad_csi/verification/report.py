@@ -1,23 +1,16 @@
 """The result of a verification, as data and as a table."""
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from nomad_csi import findings
-from nomad_csi.findings import Finding, printing
+from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, instances
 from nomad_csi.health import plugins as health_plugins
 from nomad_csi.text import foreign, listing, table
 from nomad_csi.verification import volumes
-
-CAUSES = ("job-missing", "no-eligible-node", "plugin-missing")
-"""Codes of root causes of a missing plugin, in order of precedence; a report shows these in full."""
-
-CONSEQUENCES = frozenset(
-    {"plugin-missing", "controller-missing", "instance-missing", "node-missing", "volume-unschedulable"}
-)
-"""Codes of consequences, shown below their cause."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +22,16 @@ class VerificationReport:
     extra: tuple[findings.Finding, ...] = ()
     """Findings that belong to no single plugin or volume, or result from watching."""
 
-    @property
+    @functools.cached_property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings: of plugins, of volumes, then the others."""
+        """All findings: of plugins, of volumes, then the others; each that another one explains has that as cause."""
         of_plugins = (finding for status in self.plugins for finding in status.findings)
         of_volumes = (finding for status in self.volumes for finding in status.findings)
-        return (*of_plugins, *of_volumes, *self.extra)
+        return causes.assign((*of_plugins, *of_volumes, *self.extra))
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as planned; warnings do not count."""
+        """Whether everything is as specified; warnings do not count."""
         return not findings.errors_of(self.findings)
 
     def as_json(self) -> dict[str, Any]:
@@ -52,7 +45,7 @@ class VerificationReport:
         ``detail``, ``nomad``, ``socket``, ``socket_detail``).
         A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``status``,
         ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
-        ``advice``. Unknown values are empty strings.
+        ``advice`` and ``cause``. Unknown values are empty strings.
         """
         return {
             "ok": self.ok,
@@ -65,44 +58,21 @@ class VerificationReport:
         """
         Return the report as aligned text of at most *width* columns if possible, ending in a newline.
 
-        *only_wrong*: show only instances and volumes that are not as planned.
+        *only_wrong*: show only instances and volumes that are not as specified.
         """
         tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
         parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
-        following = self._following()
         if self.findings:
-            texts.append(printing.as_text(self.findings, width, colour=colour, following=following))
+            texts.append(printing.as_text(self.findings, width, colour=colour))
         explained = [line for status in self.plugins for line in _cause_lines(status, width)]
         if explained:
             texts.append("\n".join(explained))
-        return (
-            "\n\n".join([*texts, self._total(sum(map(len, following.values())))]) + "\n"
-            if texts
-            else "nothing to verify\n"
-        )
+        return "\n\n".join([*texts, self._total()]) + "\n" if texts else "nothing to verify\n"
 
-    def _total(self, following: int) -> str:
-        """Return the totals of the report; *following* is the number of findings that follow from another."""
-        errors = len(findings.errors_of(self.findings))
-        noun = "is a consequence of another error" if following == 1 else "are consequences of other errors"
-        caused = f" ({following} {noun})" if following else ""
+    def _total(self) -> str:
         plugins, volumes = listing.counted(len(self.plugins), "plugin"), listing.counted(len(self.volumes), "volume")
-        found = f"{listing.counted(errors, 'error')}{caused}, {listing.counted(len(self.findings) - errors, 'warning')}"
-        return f"{plugins} and {volumes} verified: {found}"
-
-    def _following(self) -> Mapping[Finding, tuple[Finding, ...]]:
-        """Return the consequences of each cause: findings on a missing plugin and on its volumes."""
-        found = {}
-        for status in self.plugins:
-            codes = {item.code: item for item in status.findings}
-            cause = next((codes[code] for code in CAUSES if code in codes), None)
-            if cause is None or "plugin-missing" not in codes:
-                continue
-            own = [item for item in self.volumes if item.plugin_id == status.plugin_id]
-            others = (*status.findings, *(item for volume in own for item in volume.findings))
-            found[cause] = tuple(item for item in others if item.code in CONSEQUENCES and item != cause)
-        return found
+        return f"{plugins} and {volumes} checked: {printing.totals(self.findings)}"
 
     def _plugins(self) -> list[table.Row]:
         rows = [_plugin_row(status) for status in self.plugins]

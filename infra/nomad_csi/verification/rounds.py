@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors, findings
+from nomad_csi.findings import printing
 from nomad_csi.health import instances, states
-from nomad_csi.text import listing
 from nomad_csi.verification import prometheus, report, verification, volumes
 
 # Changes between two reports: statuses that changed, findings that appeared and disappeared.
@@ -143,25 +143,23 @@ class VerificationRound:
 
     @property
     def exit_code(self) -> int:
-        """0: as planned; 1: not as planned; 2: unknown."""
+        """0: as specified; 1: not as specified; 2: unknown."""
         if self.found is None:
             return errors.EXIT_ERROR
         return 0 if self.found.ok else errors.EXIT_CHANGES
 
     @property
     def summary(self) -> str:
-        """The result in a line: ``not as planned: 2 errors, 1 warning``; the same while nothing changes."""
+        """The result in a line: ``not as specified: 2 errors, 1 warning``; the same while nothing changes."""
         if self.found is None:
             last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
             return f"not known, Nomad gave no answer ({last}): {self.error}"
-        bad = len(findings.errors_of(self.found.findings))
-        counts = {"error": bad, "warning": len(self.found.findings) - bad}
-        sums = ", ".join(listing.counted(count, word) for word, count in counts.items() if count)
-        return f"{'as planned' if self.found.ok else 'not as planned'}{f': {sums}' if sums else ''}"
+        sums = printing.totals(self.found.findings) if self.found.findings else ""
+        return f"{'as specified' if self.found.ok else 'not as specified'}{f': {sums}' if sums else ''}"
 
     @property
     def result(self) -> str:
-        """``ok``, or ``error`` if the state is not as planned or unknown."""
+        """``ok``, or ``error`` if the state is not as specified or unknown."""
         return "ok" if self.found is not None and self.found.ok else "error"
 
     @property

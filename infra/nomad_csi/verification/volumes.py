@@ -1,4 +1,4 @@
-"""Status of a volume: whether it is registered as planned, and whether an allocation can claim it."""
+"""Status of a volume: whether it is registered as specified, and whether an allocation can claim it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from nomad_csi import findings
 from nomad_csi.compare import difference, volume
-from nomad_csi.findings import registry
-from nomad_csi.health import plugins
+from nomad_csi.findings import causes, registry
+from nomad_csi.health import eligibility, plugins
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import dependents, registration
 from nomad_csi.text import foreign, listing
@@ -21,7 +21,7 @@ REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the render
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeStatus(registration.NamedVolume):
-    """Whether one volume is registered as planned."""
+    """Whether one volume is registered as specified."""
 
     plugin_id: str
     external_id: str
@@ -90,7 +90,7 @@ def _status(seen: tuple[findings.Finding, ...]) -> Status:
     codes = {finding.code for finding in findings.errors_of(seen)}
     if "volume-missing" in codes:
         return "missing"
-    if "volume-unschedulable" in codes and len(codes) == 1:
+    if codes and codes <= {"volume-unschedulable", "volume-out-of-reach"}:
         return "unschedulable"
     return "differs" if codes else "ok"
 
@@ -122,7 +122,7 @@ def _difference(
         .replace("-", " ")
     )
     if isinstance(item.desired, dict):
-        expected, shown = "as planned", ", ".join(_changed_keys(item.desired, item.actual))
+        expected, shown = "as specified", ", ".join(_changed_keys(item.desired, item.actual))
     elif code == "capacity-differs":
         expected, shown = (listing.size(value) if value else "none" for value in (item.desired, item.actual))
     elif code == "topologies-differs":
@@ -135,7 +135,6 @@ def _difference(
     return findings.finding(
         code,
         subject,
-        severity="error",
         expected=f"{words} {expected}",
         found=foreign.clean(shown),
         advice=f"{item.why}: {advice}" if item.why else advice,
@@ -164,29 +163,30 @@ def _unschedulable(subject: str, actual: volumes.Volume) -> Iterator[findings.Fi
             subject,
             expected="a volume that Nomad places allocations for",
             found=f"plugin {actual.plugin_id} without enough healthy instances",
+            names={"PLUGIN": actual.plugin_id},
+            links=causes.of_plugin(actual.plugin_id),
         )
 
 
 def _out_of_reach(
     subject: str, topologies: Iterable[Mapping[str, str]], served_by: plugins.PluginStatus | None
 ) -> Iterator[findings.Finding]:
-    """Yield a warning if no healthy node instance is in the volume's topology; ``Schedulable`` does not cover it."""
+    """Yield a finding if no healthy node instance is in the volume's topology; ``Schedulable`` does not cover it."""
     places = [place for place in topologies if place]
     if served_by is None or not places:
         return
     nodes = [row for row in served_by.instances if row.role == "node"]
     healthy = [row for row in nodes if row.status == "healthy"]
-    ill = sorted(row.node_name for row in nodes if volumes.reaches(places, row.segments))
     if healthy and not any(volumes.reaches(places, row.segments) for row in healthy):
+        there = [row.subject for row in nodes if volumes.reaches(places, row.segments)]
+        is_waiting = any(eligibility.zone_of_segments(place) in served_by.zones for place in places)
+        waiting = [eligibility.waiting_link(served_by.plugin_id)] if is_waiting else []
         yield findings.finding(
             "volume-out-of-reach",
             subject,
-            severity="warning",
             expected=f"a healthy node instance in {_places(places)}",
             found=", ".join(sorted({row.zone or row.node_name for row in healthy})),
-            advice=f"repair the node plugin on {', '.join(ill)} first: its instance there is not healthy"
-            if ill
-            else "",
+            links=(subject, *there, *waiting),
         )
 
 

@@ -43,7 +43,7 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     report = json.loads(capsys.readouterr().out)
     assert cli.main(words) == 1
     table = capsys.readouterr().out
-    assert re.fullmatch(r"\d+ plugins? and \d+ volumes? verified: .*\n", table.splitlines(keepends=True)[-1])
+    assert re.fullmatch(r"\d+ plugins? and \d+ volumes? checked: .*\n", table.splitlines(keepends=True)[-1])
 
     assert report["ok"] is False
     assert [volume["status"] for volume in report["volumes"]] == ["missing"]

@@ -123,7 +123,7 @@ def test_lines_tell_what_changed_with_its_time(started, short_folder):
     try:
         watch = started(address=serving.url)
         said = []
-        while not said or "  not as planned: " not in said[-1]:
+        while not said or "  not as specified: " not in said[-1]:
             said.append(watch.stdout.readline())
             assert said[-1]
     finally:
@@ -133,7 +133,7 @@ def test_lines_tell_what_changed_with_its_time(started, short_folder):
 
     assert watch.wait(WAIT_S) == 2
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in said
-    assert re.fullmatch(rf"{TIME}  not as planned: \d+ errors.*\n", said[-1])
+    assert re.fullmatch(rf"{TIME}  not as specified: \d+ errors.*\n", said[-1])
     assert re.match(rf"{TIME}  not known, Nomad gave no answer \(its last answer came {TIME}\): GET /v1/", gone)
 
 
@@ -217,11 +217,11 @@ def test_terminal_is_drawn_over_and_given_back(started, empty_agent, terminal):
     terminal.resize(80, 6)
     small = terminal.until(r"more lines: make the terminal higher.*\x1b\[J")
     watch.send_signal(signal.SIGINT)
-    last = terminal.until(r"\x1b\[\?1049l.*not as planned: [^\n]*\n")
+    last = terminal.until(r"\x1b\[\?1049l.*not as specified: [^\n]*\n")
 
     assert watch.wait(WAIT_S) == 1
     assert first.startswith("\x1b[?1049h\x1b[?25l\x1b[?7l")
-    assert "\x1b[31merror\x1b[0m  not as planned: " in first
+    assert "\x1b[31merror\x1b[0m  not as specified: " in first
     assert "\x1b[2J" not in terminal.seen
     [picture] = re.findall(r"\x1b\[H((?:(?!\x1b\[H).)*more lines(?:(?!\x1b\[H).)*?)\x1b\[J", small, re.DOTALL)[:1]
     assert picture.count("\r\n") == 5
@@ -253,7 +253,7 @@ def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
     """TERM=dumb cannot be drawn on."""
     watch = started(address=empty_agent(), stdout=terminal.theirs, env=os.environ | {"TERM": "dumb"})
 
-    drawn = terminal.until(r"Z  not as planned: [^\n]*\n")
+    drawn = terminal.until(r"Z  not as specified: [^\n]*\n")
     watch.send_signal(signal.SIGINT)
 
     assert watch.wait(WAIT_S) == 1

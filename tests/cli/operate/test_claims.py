@@ -114,7 +114,7 @@ def _nobody(monkeypatch):
 
 def test_nothing_claimed_exits_0(run, writes):
     """In a line, and without a write."""
-    assert run("claims") == (0, "0 claims, no findings; EC2 was not asked (--aws-region)\n", "")
+    assert run("claims") == (0, "0 claims: 0 errors, 0 warnings; EC2 was not asked (--aws-region)\n", "")
     assert writes() == []
 
 

@@ -231,7 +231,7 @@ def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
 
     ready.write({key: value for key, value in plugin.items() if key != "job_ids"} | {"adopt": True})
     for operation in (("preview",), UP):
-        assert re.search(f"job-duplicate: .* take it over .job_ids: .monolith: {OWN_ID}", ready.run(*operation, code=1))
+        assert re.search(f"job-conflict: .* take it over .job_ids: .monolith: {OWN_ID}", ready.run(*operation, code=1))
     assert jobs.get(client, "default", USUAL_ID) is None
 
     ready.write(plugin | {"adopt": True, "verify": {"evidence": "csi", "timeout_s": 120, "stable_s": 1}})

@@ -842,7 +842,7 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, w
         made_in(way, context)
 
     assert str(refused.value) == (
-        "nothing was started; job-duplicate: plugin aws-ebs0: expected no instances of job storage/plugin-aws-ebs-nodes on "
+        "nothing was started; job-conflict: plugin aws-ebs0: expected no instances of job storage/plugin-aws-ebs-nodes on "
         "the clients of job storage/aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: "
         "{node: plugin-aws-ebs-nodes} and adopt: true at the plugin), or stop it while none of the plugin's volumes is "
         "claimed (`nomad job stop -namespace storage plugin-aws-ebs-nodes`)"

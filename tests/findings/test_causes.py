@@ -1,0 +1,73 @@
+"""Findings that another one explains have it as their cause, and no advice."""
+
+import pytest
+
+from nomad_csi.findings import causes, finding, printing
+
+PLUGIN = causes.of_plugin("efs")
+
+
+def made(code, subject, links=()):
+    """Return a finding."""
+    return finding(code, subject, found="x", links=links)
+
+
+STOPPED = made("job-missing", "job default/efs-nodes", (causes.of_role("efs", "node"),))
+ABSENT = made("plugin-missing", "plugin efs", ("plugin efs", *PLUGIN))
+NONE = [made("node-missing", f"node of efs on {name}", (causes.of_role("efs", "node"),)) for name in "abcdefg"]
+STUCK = made("volume-unschedulable", "volume default/a", PLUGIN)
+OTHER = made("volume-unschedulable", "volume default/b", causes.of_plugin("ebs"))
+
+
+def test_each_consequence_names_its_root():
+    """Also where another consequence lies between; the order stays, and who has no cause stays as it is."""
+    found = causes.assign([STUCK, OTHER, ABSENT, NONE[0], STOPPED])
+
+    assert [(item.code, item.cause, bool(item.advice)) for item in found] == [
+        ("volume-unschedulable", "job-missing: job default/efs-nodes", False),
+        ("volume-unschedulable", "", True),
+        ("plugin-missing", "job-missing: job default/efs-nodes", False),
+        ("node-missing", "job-missing: job default/efs-nodes", False),
+        ("job-missing", "", True),
+    ]
+
+
+@pytest.mark.parametrize("found", [[STUCK, OTHER], [STOPPED], []])
+def test_what_nothing_explains_stays_as_it_is(found):
+    """A job that is missing explains nothing of another plugin."""
+    assert causes.assign(found) == tuple(found)
+
+
+def test_a_job_of_one_role_explains_nothing_of_the_other():
+    """The controllers of a plugin have a job of their own."""
+    lone = made("controller-missing", "plugin efs", (causes.of_role("efs", "controller"),))
+
+    assert causes.assign([STOPPED, lone]) == (STOPPED, lone)
+
+
+def test_text_has_consequences_below_their_cause():
+    """By code, with the first subjects, and the totals count them."""
+    found = causes.assign([STOPPED, *NONE, STUCK, OTHER])
+
+    assert printing.as_text(found, 100).splitlines() == [
+        "error  job-missing  job default/efs-nodes",
+        "  found     x",
+        "  advice    run `pulumi up`, or `nomad-csi apply` with the spec",
+        "  so        node-missing: node of efs on a, node of efs on b, node of efs on c, node of efs on d,",
+        "            node of efs on e and 2 more; volume-unschedulable: volume default/a",
+        "error  volume-unschedulable  volume default/b",
+        "  found     x",
+        "  advice    restore the plugin's instances: `nomad plugin status PLUGIN` lists them",
+    ]
+    assert printing.totals(found) == "10 errors, 0 warnings (8 are consequences)"
+    assert printing.totals([STOPPED]) == "1 error, 0 warnings"
+    assert printing.totals(causes.assign([STOPPED, STUCK])) == "2 errors, 0 warnings (1 is a consequence)"
+
+
+def test_placeholders_of_a_fix_are_replaced_by_what_is_known():
+    """What is not known stays, as `nomad-csi explain` shows it."""
+    known = finding("instance-hung", "x", found="x", names={"ALLOC": "1f7e74ec"})
+    unknown = finding("instance-hung", "x", found="x", names={"ALLOC": ""})
+
+    assert known.advice.endswith("restart it with `nomad alloc restart 1f7e74ec`")
+    assert unknown.advice.endswith("restart it with `nomad alloc restart ALLOC`")
