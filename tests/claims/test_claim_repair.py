@@ -452,7 +452,8 @@ def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
 
     assert done.status == "refused"
     assert done.reason == (
-        "0 controllers, none healthy; make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy"
+        "0 controllers, none healthy; make a controller healthy before you stop, drain, move or repair anything: `nomad plugin "
+        "status aws-ebs0` lists them with their allocations"
     )
     assert written(cluster) == []
 

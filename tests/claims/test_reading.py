@@ -50,6 +50,7 @@ def cluster(scripted):
     scripted.reply("GET", "/v1/volume/csi/free", 200, unclaimed | {"ID": "free", "ExternalID": free["ExternalID"]})
     scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, PLUGIN)
     scripted.reply("GET", "/v1/nodes", 200, [NODE])
+    scripted.reply("GET", "/v1/allocations", 200, [])
     scripted.reply(
         "GET", "/v1/node/id-a", 200, NODE | {"Attributes": {"unique.platform.aws.instance-id": "i-1"}, "Meta": {}}
     )
@@ -82,6 +83,7 @@ def test_only_claimed_volumes_are_read(report, cluster):
         "GET /v1/volume/csi/mysql",
         "GET /v1/nodes",
         "GET /v1/plugin/csi/aws-ebs0",
+        "GET /v1/allocations",
     ]
     assert "namespace=prod" in cluster.requests[1][1]
 
@@ -89,7 +91,7 @@ def test_only_claimed_volumes_are_read(report, cluster):
 def test_other_plugins_are_left_out(report, cluster):
     """Nothing of theirs is read."""
     assert report(plugin_id="aws-efs0").volumes == ()
-    assert asked(cluster) == ["GET /v1/volumes"]
+    assert asked(cluster) == ["GET /v1/volumes", "GET /v1/allocations"]
 
 
 def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):

@@ -122,6 +122,22 @@ def test_claim_that_does_not_fit_fails_the_task(agent, client, ran, consumer, fr
         refused = f'alloc "{allocation.alloc_id}" failed to claim volume "used": {refused}'
     claim = f"could not claim volume used: rpc error: {refused}"
     assert event.message == f'failed to setup alloc: pre-run hook "csi_hook" failed: claiming volumes: {claim}'
+    [found] = [item for item in jobs.failed_mounts(client, "default") if item.job_id == job_id]
+    assert (found.alloc_id, found.node_name) == (allocation.alloc_id, allocation.node_name)
+    assert (found.group, found.index, found.error) == ("g", 0, f"claiming volumes: {claim}")
+    assert jobs.volumes_of(jobs.document(client, "default", job_id), found.group, found.index) == ("used",)
+
+
+def test_stopped_job_wants_no_volume(agent, client, ran, consumer, fresh):
+    """Its failed allocation is still to run, as Nomad lists it."""
+    job_id = fresh("over")
+    ran(job_id, consumer(job_id, "used", attachment="block-device"))
+    agent.until_status(job_id, "failed")
+
+    jobs.stop(client, "default", job_id, purge=False)
+
+    assert job_id in {item.job_id for item in jobs.failed_mounts(client, "default")}
+    assert jobs.volumes_of(jobs.document(client, "default", job_id), "g", 0) == ()
 
 
 def test_driver_without_mounts_cannot_use_a_volume(agent, client, ran, consumer, fresh, volume, kept):

@@ -38,6 +38,8 @@ COMMANDS = {
 
 ALSO = {
     "claim-node-down": {"verify"},
+    "mounts-unread": {"verify"},
+    "volume-mount-failing": {"verify"},
     "claim-without-controller": {"verify"},
     "claim-node-draining": {"claims", "doctor"},
     "claim-without-node-plugin": {"claims", "doctor"},

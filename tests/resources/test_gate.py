@@ -105,8 +105,8 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     assert str(caught.value).splitlines() == [
         "plugin aws-ebs0 is not verified healthy after 0.05 s: 0/1 nodes; nothing was registered",
         "  instance-unhealthy: node instance of plugin aws-ebs0 on a: expected a healthy instance, found Plugin became "
-        f"unhealthy: {DENIED} token=[secret]; check its task events with `nomad alloc status node-a`, then "
-        "`nomad alloc logs -stderr node-a`",
+        f"unhealthy: {DENIED} token=[secret]; check its task events with `nomad alloc status alloc-a`, then "
+        "`nomad alloc logs -stderr alloc-a`",
         "  on a (allocation alloc-a): Restarting: in 15s",
         "  log on a (allocation alloc-a): I1 starting",
         "  log on a (allocation alloc-a): E1 cannot start token=[secret]",

@@ -9,6 +9,12 @@ from nomad_csi.plan import model, storage
 from nomad_csi.verification import rounds, verification
 
 
+@pytest.fixture(autouse=True)
+def no_failed_allocation(scripted):
+    """No allocation failed."""
+    scripted.reply("GET", "/v1/allocations", 200, [])
+
+
 @pytest.fixture
 def plan(expectation):
     """Return a plan of one plugin with a node job, and no volumes."""

@@ -29,6 +29,12 @@ REGISTRATION = registration.VolumeRegistration(
 )
 
 
+@pytest.fixture(autouse=True)
+def no_failed_allocation(scripted):
+    """No allocation failed."""
+    scripted.reply("GET", "/v1/allocations", 200, [])
+
+
 @pytest.fixture
 def plan(expectation):
     """Return a plan of one plugin without a controller, and a volume that is still to be made."""

@@ -20,8 +20,8 @@ class ClaimsReport:
 
     volumes: tuple[claim_status.VolumeClaims, ...]
 
-    drains: tuple[findings.Finding, ...] = ()
-    """The effect of node drains on these claims, client by client."""
+    others: tuple[findings.Finding, ...] = ()
+    """The effect of node drains on these claims, client by client; allocations that fail to get a volume."""
 
     asked_ec2: bool
     """Whether EC2 was asked for the attachments of the EBS volumes."""
@@ -31,8 +31,8 @@ class ClaimsReport:
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings, volume by volume, then those of drained clients."""
-        return causes.assign((*(finding for volume in self.volumes for finding in volume.findings), *self.drains))
+        """All findings, volume by volume, then the others."""
+        return causes.assign((*(finding for volume in self.volumes for finding in volume.findings), *self.others))
 
     @property
     def ok(self) -> bool:

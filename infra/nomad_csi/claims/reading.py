@@ -1,13 +1,14 @@
 """Read the claims of volumes from Nomad, and from EC2 if a region is given. Changes nothing."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 
-from nomad_csi import nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.claims import claim_status, claims_report
+from nomad_csi.claims import claim_status, claims_report, mounts
 from nomad_csi.health import drain_findings, gather
-from nomad_csi.nomad import namespaces, nodes, plugins, volumes
+from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
 from nomad_csi.probing import probe_deep
 from nomad_csi.spec import names
 
@@ -39,7 +40,10 @@ def report(
     seen = read_claims(client, found.volumes, aws_region=aws_region)
     return claims_report.ClaimsReport(
         volumes=claim_status.judge(seen),
-        drains=tuple(drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values())),
+        others=(
+            *drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values()),
+            *failing_mounts(client, {(item.namespace, item.volume_id): item.plugin_id for item in listed}),
+        ),
         asked_ec2=bool(aws_region),
         unread=found.unread,
     )
@@ -79,6 +83,37 @@ def read_volume_claims(
     """Return the claim status of *volume*. Raises what `report` raises."""
     [judged] = claim_status.judge(read_claims(client, (volume,), aws_region=aws_region))
     return judged
+
+
+JOBS_MAX = 50
+"""Limit of jobs that are read for the volumes of their failed allocations."""
+
+
+def failing_mounts(client: nomad.Nomad, plugins_of: Mapping[tuple[str, str], str]) -> Iterator[findings.Finding]:
+    """
+    Yield findings on allocations that fail to get one of the volumes *plugins_of* (plugin's id by namespace and id).
+
+    One request for each namespace, and one for each job with such allocations. Raises what `report` raises; where the
+    token may not list allocations, that is a finding.
+    """
+    for namespace in sorted({namespace for namespace, _ in plugins_of}):
+        try:
+            failed = jobs.failed_mounts(client, namespace)
+            documents = {
+                job_id: jobs.document(client, namespace, job_id)
+                for job_id in list(dict.fromkeys(item.job_id for item in failed))[:JOBS_MAX]
+            }
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            yield findings.finding("mounts-unread", f"namespace {namespace}", found=str(error))
+            continue
+        wanted = {
+            item.alloc_id: jobs.volumes_of(job, item.group, item.index)
+            for item in failed
+            if (job := documents.get(item.job_id)) is not None
+        }
+        yield from mounts.failing(failed, wanted, plugins_of)
 
 
 def _holders(found: Iterable[volumes.Volume]) -> list[str]:

@@ -63,7 +63,9 @@ _PROBE_JOB = Rights(
     cluster=("read plugin", "read clients"),
 )
 _VERIFY = Rights(
-    jobs=("read job", "read logs"), volumes=("read volume",), cluster=("read plugin", "read clients", "read servers")
+    jobs=("read job", "read logs"),
+    volumes=("read volume", "read job"),
+    cluster=("read plugin", "read clients", "read servers"),
 )
 _DOCTOR = Rights(
     jobs=("read job",),
@@ -109,7 +111,7 @@ COMMANDS: Mapping[str, Rights] = {
     "snapshot create": Rights(volumes=("change snapshots",)),
     "snapshot list": Rights(volumes=(*_READ_VOLUMES, "list snapshots")),
     "snapshot delete": Rights(volumes=("change snapshots",)),
-    "claims": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients", "read servers")),
+    "claims": Rights(volumes=(*_READ_VOLUMES, "read job"), cluster=("read plugin", "read clients", "read servers")),
     "claims repair": Rights(
         volumes=(*_READ_VOLUMES, "detach volume", "deregister volume", "write volume", *_TOUCH_RECORDS),
         cluster=("read plugin", "read clients"),

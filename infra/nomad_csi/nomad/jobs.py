@@ -17,6 +17,7 @@ from nomad_csi.nomad.records import jobs as records
 Job = records.Job
 TaskEvent = records.TaskEvent
 Allocation = records.Allocation
+FailedMount = records.FailedMount
 
 ABSENT = "job not found"
 
@@ -136,6 +137,55 @@ def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allo
     """Return the allocations of the job, including ended ones until garbage collection; none for an unknown job."""
     path = request.path_of("job", job_id, "allocations")
     return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
+
+
+FAILED = 'ClientStatus == "failed" and DesiredStatus == "run"'
+"""Filter of the list of allocations: few of many are sent."""
+
+_HOOK = 'failed to setup alloc: pre-run hook "csi_hook" failed: '
+"""
+Start of the event of an allocation whose volumes could not be claimed, attached or mounted.
+
+Source: hashicorp/nomad, ``client/allocrunner/alloc_runner.go`` (``Run``) and ``csi_hook.go``, 2026-08-21; tried on
+2.0.6-dev, 2026-11.
+"""
+
+
+def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[records.FailedMount, ...]:
+    """Return the allocations of the namespace that failed for their CSI volumes and were not replaced."""
+    query = {"namespace": namespace, "filter": FAILED}
+    found = replies.many(nomad, request.path_of("allocations"), query=query)
+    return tuple(_failed_mount(item, error) for item in found if (error := _mount_error(item)))
+
+
+def _mount_error(item: replies.ReplyObject) -> str:
+    if replies.text(item, "NextAllocation"):
+        return ""
+    messages = [event.message for event in _allocation(item).task_events if event.message.startswith(_HOOK)]
+    return messages[-1].removeprefix(_HOOK) if messages else ""
+
+
+def _failed_mount(item: replies.ReplyObject, error: str) -> records.FailedMount:
+    number = replies.text(item, "Name").rpartition("[")[2].rstrip("]")
+    given = {
+        "group": replies.text(item, "TaskGroup"),
+        "index": int(number) if number.isdecimal() else 0,
+        "error": error,
+    }
+    return replies.record(records.FailedMount, item, given, alloc_id="ID")
+
+
+def volumes_of(job: replies.ReplyObject, group: str, index: int) -> tuple[str, ...]:
+    """Return the CSI volumes of allocation *index* of *group*; none of a stopped job. *job* is as of `document`."""
+    parts = () if replies.boolean(job, "Stop") else replies.rows(job, "TaskGroups")
+    found = [part for part in parts if replies.text(part, "Name") == group]
+    blocks = [replies.table(part, "Volumes") for part in found]
+    asked = [replies.table(block, name) for block in blocks for name in block]
+    return tuple(
+        f"{replies.text(each, 'Source')}{f'[{index}]' if replies.boolean(each, 'PerAlloc') else ''}"
+        for each in asked
+        if replies.text(each, "Type") == "csi"
+    )
 
 
 def csi_plugins(job: replies.ReplyObject) -> Iterator[replies.ReplyObject]:

@@ -70,7 +70,7 @@ NEEDS: Mapping[str, Need] = {
     "run plugin": Need(any_of=("csi-register-plugin",)),
     "mount volume": Need(any_of=("csi-mount-volume",), level="plugin"),
     "stop job": Need(any_of=("submit-job", "purge-job", "deregister-job"), calls=r"DELETE /v1/job/.*"),
-    "read job": Need(any_of=("read-job",), calls=r"GET /v1/job/.*"),
+    "read job": Need(any_of=("read-job",), calls=r"GET /v1/(job/.*|allocations)"),
     "list jobs": Need(any_of=("list-jobs",), calls=r"GET /v1/jobs"),
     "read logs": Need(any_of=("read-logs", "read-fs"), calls=r"GET /v1/client/fs/logs/.*"),
     "read variable": Need(variable="read", calls=r"GET /v1/var/.*"),

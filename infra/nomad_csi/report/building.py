@@ -34,6 +34,9 @@ class Parts:
     """Status of plugins that are in no spec, compared with their own jobs, by id."""
 
     claims: tuple[claim_status.VolumeClaims, ...]
+    mounts: tuple[Finding, ...]
+    """Allocations that fail to get a volume."""
+
     smoke: tuple[model.SmokeResult, ...]
 
 
@@ -209,6 +212,7 @@ def findings_of(parts: Parts) -> tuple[Finding, ...]:
     of_others = (item for status in parts.running.values() for item in status.findings)
     of_claims = [item for volume in parts.claims for item in volume.findings]
     held = (item.volume for item in parts.claims)
+    of_claims += parts.mounts
     of_claims += drain_findings.check(held, parts.found.known_plugins, parts.found.known_clients)
     found = _once(
         {

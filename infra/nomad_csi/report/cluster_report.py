@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, findings, nomad
 from nomad_csi.claims import claim_status, claims_report, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
@@ -68,6 +68,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterR
         verified=verified,
         running=dict(reader.running()),
         claims=held,
+        mounts=reader.mounts(),
         smoke=question.smoke,
     )
     of_plugins = tuple(building.plugins_of(parts))
@@ -173,6 +174,14 @@ class _Reader:
             for item in seen.unread:
                 self.unchecked.append(doctor.Unchecked(check=f"who claims {item.what}", reason=item.reason))
         return judged, unread
+
+    def mounts(self) -> tuple[findings.Finding, ...]:
+        """Return the allocations that fail to get a volume."""
+        known = {_key(volume.key): volume.plugin_id for volume in self.found.known_volumes if volume.is_registered}
+        found: list[findings.Finding] = []
+        with self._noting("allocations that fail to get a volume"):
+            found += reading.failing_mounts(self.client, known)
+        return tuple(found)
 
     def _read_with_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
         """Return the claims of *seen* with EC2's attachments; ``None`` if EC2 is not asked, or fails."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi import findings, nomad
-from nomad_csi.claims import claim_status
+from nomad_csi.claims import claim_status, reading
 from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
@@ -85,6 +85,9 @@ class Verifier:
             extra=(
                 *(item for item in deep if item.subject not in own),
                 *self._clients_of_claims(there, records, checks),
+                *reading.failing_mounts(
+                    self._client, {volumes.key_of(volume): volume.plugin_id for volume in there if volume is not None}
+                ),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
         )

@@ -121,7 +121,8 @@ def test_claim_of_a_killed_client_is_told_kept_and_gone_when_it_is_back(cluster,
             "error",
             "claim-without-controller",
             "no such plugin",
-            "make a controller healthy before you stop, drain, move or repair anything; `nomad-csi verify` shows why none is healthy",
+            "make a controller healthy before you stop, drain, move or repair anything: `nomad plugin status local` lists them "
+            "with their allocations",
         ),
     ]
     assert is_written_to

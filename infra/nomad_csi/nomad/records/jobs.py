@@ -65,6 +65,22 @@ class Allocation:
     """Version of the job that it runs; during a rolling update, it may be older than the job's."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FailedMount:
+    """An allocation that failed because Nomad could not give it its CSI volumes, and that no other one replaced."""
+
+    alloc_id: str
+    namespace: str
+    job_id: str
+    group: str
+    index: int
+    """Its number in the group, as in ``job.group[0]``."""
+
+    node_id: str
+    node_name: str
+    error: str
+
+
 # The tasks of plugin jobs, as specified in their jobs.
 #
 # Source: hashicorp/nomad, ``api/jobs.go`` and ``api/tasks.go`` (``TaskCSIPluginConfig``), 2026-08-21.

@@ -114,7 +114,7 @@ CALLS: tuple[tuple[str, Check], ...] = (
     (r"(PUT|POST) /v1/(jobs|job/.+)", _in_namespace("submit-job", "register-job")),
     (r"DELETE /v1/job/.+", _deregister),
     (r"GET /v1/jobs", _in_namespace("list-jobs")),
-    (r"GET /v1/job/.+", _in_namespace("read-job")),
+    (r"GET /v1/(job/.+|allocations)", _in_namespace("read-job")),
     (r"GET /v1/(allocation/[^/]+|evaluation/[^/]+(/allocations)?)", _anyone),
     (r"GET /v1/client/fs/logs/.+", _logs),
     (r"\w+ /v1/var/.+", _anyone),

@@ -13,6 +13,8 @@ from nomad_csi_sandbox.nomad.jobs import defaults, documents, evaluation, job_st
 Json = dict[str, Any]
 
 WRITE = ["PUT", "POST"]
+_FAILED = 'ClientStatus == "failed" and DesiredStatus == "run"'
+"""The one filter of allocations that is read here."""
 
 
 def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
@@ -120,6 +122,22 @@ def _add_reads(routes: flask.Blueprint, known: state.State) -> None:
         with known.lock:
             found = known.allocs_of(answers.namespace(), job_id)
             return answers.read([documents.alloc_stub(alloc) for alloc in found], known.table_index["allocs"])
+
+    @routes.get("/v1/allocations")
+    def list_allocations() -> flask.Response:
+        expression = flask.request.args.get("filter", "")
+        if expression not in {"", _FAILED}:
+            sentence = f"failed to read filter expression: the emulator takes no {expression}"
+            raise refusals.RefusalError(refusals.BAD_REQUEST, sentence)
+        with known.lock:
+            found = [
+                documents.alloc_stub(alloc)
+                for alloc in known.allocs.values()
+                if answers.namespace() in {"*", alloc.namespace}
+                and answers.rights().allows(alloc.namespace, "read-job")
+                and (not expression or (alloc.client_status, alloc.desired_status) == ("failed", "run"))
+            ]
+            return answers.read(found, known.table_index["allocs"])
 
     @routes.get("/v1/job/<path:job_id>/summary")
     def summary(job_id: str) -> flask.Response:
