@@ -87,6 +87,15 @@ SITUATIONS = {
         lambda make: make.found(plugins={}, tasks=(), account=None),
         "/v1/volumes: 1 with plugin ebs (default/mysql); /v1/plugins: no such plugin",
     ),
+    "clients-exceed-driver": (
+        lambda make: make.found(
+            tasks=(make.task(role="monolith"),),
+            plugins={"ebs": make.replace(make.plugin(), provider="hostpath.csi.k8s.io")},
+            clients=(make.node(), make.node(node_id="n2", name="client-2")),
+            account=None,
+        ),
+        "2",
+    ),
     "volume-unschedulable": (
         lambda make: make.found(volumes=(make.volume(schedulable=False),)),
         "/v1/volumes: Schedulable is false for default/mysql",

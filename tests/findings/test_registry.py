@@ -40,6 +40,7 @@ ALSO = {
     "claim-node-down": {"verify"},
     "mounts-unread": {"verify"},
     "volume-mount-failing": {"verify"},
+    "clients-exceed-driver": {"doctor"},
     "claim-without-controller": {"verify"},
     "claim-node-draining": {"claims", "doctor"},
     "claim-without-node-plugin": {"claims", "doctor"},

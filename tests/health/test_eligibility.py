@@ -2,7 +2,8 @@
 
 import pytest
 
-from nomad_csi.health import eligibility, plugins
+from nomad_csi.findings import causes
+from nomad_csi.health import eligibility, found, plugins
 from nomad_csi.nomad import nodes
 
 
@@ -53,11 +54,44 @@ def test_capacity_refuses_more_controllers_than_clients(expected, node):
     )
 
 
+@pytest.mark.parametrize(("wanted", "is_explained"), [(2, True), (3, False)])
+def test_too_few_clients_are_explained_by_those_that_drain(expected, node, wanted, is_explained):
+    """Only where they would be enough with them; the plugin's status is a status."""
+    clients = (node("a"), node("b", draining=True, eligible=False))
+    status = plugins.compare_plugin(expected(controllers=wanted), found.PluginFound(plugin=None), clients)
+
+    by_code = {item.code: item for item in causes.assign(status.findings)}
+
+    cause = "client-not-counted: plugin aws-ebs0" if is_explained else ""
+    assert by_code["controllers-exceed-nodes"].cause == cause
+    assert (by_code["client-not-counted"].found, status.status) == ("draining: b", "missing")
+
+
+@pytest.mark.parametrize(
+    ("driver", "clients", "codes"),
+    [
+        ("csi-hostpath", "ab", ["clients-exceed-driver"]),
+        ("csi-hostpath", "a", []),
+        ("aws-ebs", "ab", []),
+        ("own", "ab", []),
+    ],
+)
+def test_driver_whose_volumes_are_on_one_client(expected, node, instance, seen, driver, clients, codes):
+    """With two clients, half of all placements would fail; that both are healthy does not help."""
+    wanted = expected(controllers=0, driver=driver)
+    there = seen(*(instance("node", name) for name in clients))
+
+    status = plugins.compare_plugin(wanted, there, tuple(node(name) for name in clients))
+
+    assert [item.code for item in status.findings] == codes
+    assert status.ok
+
+
 def test_capacity_of_none_says_which_filter_removed_which_client(expected, node):
     """Zero eligible clients is no health but a finding, with every reason."""
-    found = (node("b", status="down"), node("a", status="down"), node("c", drivers={}))
+    clients = (node("b", status="down"), node("a", status="down"), node("c", drivers={}))
 
-    [finding] = eligibility.check_capacity(expected(), found)
+    [finding] = eligibility.check_capacity(expected(), clients)
 
     assert finding.code == "no-eligible-node"
     assert finding.severity == "error"
@@ -96,7 +130,7 @@ def test_nothing_of_nothing_is_not_healthy(expected, node, seen, changes):
     """Neither by Nomad's own counts of a job that was just registered, nor by a plan that wants nothing."""
     status = plugins.compare_plugin(expected(controllers=0, **changes), seen(), (node("a"),))
 
-    assert (status.status, status.ok) == ("nothing-expected", False)
+    assert (status.status, status.ok) == ("missing", False)
     assert str(status.findings[0]) == (
         "nothing-expected: plugin aws-ebs0: expected at least 1 instance, found no expected and no running instances; "
         "check the plugin's jobs; right after their registration Nomad counts no instances yet"

@@ -276,8 +276,27 @@ def test_equal_items_with_a_remark_are_counted_among_the_equal():
 
     told = planned_changes.PlannedChanges(items=items).as_table().splitlines()
 
-    assert told[-1] == "0 of 3 would change; 3 equal, 2 of them not shown"
-    assert [line.split()[1] for line in told[1:-1]] == ["default/a"]
+    assert told == ["  volume default/a  equal", "    why", "0 of 3 would change; 3 equal, 2 of them not shown"]
+
+
+def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
+    """Whatever their number: nothing is wrapped into a cell."""
+    states = ("new", "changes", "stopped", "refused", "not compared", "left over")
+    items = [planned_changes.PlannedChange(kind="job", name="default/a", state=state) for state in states]
+    items[1] = dataclasses.replace(items[1], remarks=("one: 1 -> 2", "two: " + "x " * 60))
+
+    assert planned_changes.PlannedChanges(items=tuple(items)).as_table(100).splitlines() == [
+        "+ job default/a  new",
+        "~ job default/a  changes",
+        "    one: 1 -> 2",
+        "    two:" + " x" * 46,
+        "    " + " ".join("x" * 14),
+        "+ job default/a  stopped",
+        "! job default/a  refused",
+        "? job default/a  not compared",
+        "- job default/a  left over",
+        "5 of 6 would change, 1 not compared",
+    ]
 
 
 def with_listed(scripted, *volume_ids, plugin_id="hostpath"):

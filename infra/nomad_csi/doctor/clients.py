@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from nomad_csi.doctor import model
+from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
 from nomad_csi.nomad.records import jobs, nodes
@@ -32,6 +33,20 @@ def check(found: model.ObservedCluster) -> Iterator[model.Outcome]:
             job = f"job {task.namespace}/{task.job_id}"
             yield finding("privilege-missing", model.subject_of(task), found=f"{job} has no privileged = true")
     yield from _mounts(found, tasks, clients)
+    yield from _driver_limits(found, tasks, clients)
+
+
+def _driver_limits(
+    found: model.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
+) -> Iterator[model.Outcome]:
+    """Yield plugins that may run on more clients than their drivers allow."""
+    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    providers = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
+    providers |= {plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider}
+    for task in tasks:
+        if task.role == "monolith":
+            driver = by_provider.get(providers.get(task.plugin_id, ""))
+            yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, clients)))
 
 
 def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
+from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import causes
 from nomad_csi.health import constraints
 from nomad_csi.nomad.records import jobs, nodes
@@ -170,6 +171,19 @@ def check_not_counted(
 def waiting_link(plugin_id: str) -> str:
     """Return the link of the finding on clients that take no instance now, and of what that explains."""
     return f"clients of plugin {plugin_id}"
+
+
+def check_driver_limit(driver: drivers.Driver | None, plugin_id: str, clients: int) -> Iterator[findings.Finding]:
+    """Yield a finding if so many *clients* run the system job of a *driver* whose volumes are on a single client."""
+    limits = [role.count_limit for role in driver.roles.values() if role.job_type == "system"] if driver else []
+    for limit in filter(None, limits):
+        if clients > limit:
+            yield findings.finding(
+                "clients-exceed-driver",
+                f"plugin {plugin_id}",
+                expected=f"at most {listing.counted(limit, 'client')}",
+                found=str(clients),
+            )
 
 
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:

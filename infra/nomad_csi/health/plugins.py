@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import findings
+from nomad_csi.drivers import catalogue
 from nomad_csi.findings import Finding
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad.records import jobs, nodes
@@ -199,6 +200,9 @@ def compare_plugin(
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
             *eligibility.check_not_counted(expectation, all_nodes),
+            *eligibility.check_driver_limit(
+                catalogue.DRIVERS.get(expectation.driver), expectation.plugin_id, len(policy.counted(rows))
+            ),
             *plugin_findings.check_record(expectation, plugin_found),
             *plugin_findings.check_foreign(expectation, rows, tolerated=is_enough),
             *plugin_findings.check_controllers(expectation, rows, expected),

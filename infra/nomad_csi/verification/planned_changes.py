@@ -22,17 +22,17 @@ from nomad_csi.text import listing, table
 Kind = Literal["job", "volume", "file"]
 
 WIDTH = 120
-"""Columns of the table."""
+"""Columns of the text."""
 
 EQUAL = "equal"
 NEW = "new"
 NOT_COMPARED = "not compared"
 
 NEW_STORAGE = (
-    "its plugin makes new storage; storage that the volume had before is not taken over: to keep that, name it in the "
-    "spec (`existing: {external_id: ID}` in place of `create`) and register it"
+    "its plugin creates new storage; storage that the volume had before is not taken over: to keep that, name it in "
+    "the spec (`existing: {external_id: ID}` instead of `create`) and register it"
 )
-ITS_STORAGE = "its plugin makes it, or finds what it made for this volume before"
+ITS_STORAGE = "its plugin creates it, or finds what it created for this volume before"
 """Remark on a volume that its plugin creates: by a new name, or by the one in its owner record."""
 
 UNLISTED = "volumes that are registered and not in the spec were not listed: the token lacks csi-list-volume"
@@ -111,19 +111,25 @@ class PlannedChanges:
 
     def as_table(self, width: int = WIDTH) -> str:
         """Return the diff as text: a line for each item that is not equal or has a remark, and the totals."""
-        rows = [
-            (item.kind, item.name, item.state, "; ".join(item.remarks) or "-")
-            for item in self.items
-            if item.state != EQUAL or item.remarks
-        ]
+        shown = [item for item in self.items if item.state != EQUAL or item.remarks]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
-        equal, left = sum(item.state == EQUAL for item in self.items), len(self.items) - len(rows)
+        equal, left = sum(item.state == EQUAL for item in self.items), len(self.items) - len(shown)
         some = "" if left == equal else f"{left} of them "
-        unshown = f"; {equal} equal, {some}not shown" if rows and left else ""
+        unshown = f"; {equal} equal, {some}not shown" if shown and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         beside = [UNLISTED] if self.not_in_spec is None else _stay(self.not_in_spec)
-        shown = [table.columns([("what", "name", "state", "remarks"), *rows], width)] if rows else []
-        return "\n".join([*shown, total, *beside])
+        return "\n".join([*(line for item in shown for line in _lines(item, width)), total, *beside])
+
+
+_SIGNS = {EQUAL: " ", NEW: "+", "missing": "+", "stopped": "+", "left over": "-", "refused": "!", NOT_COMPARED: "?"}
+"""Sign of a state; a change of what is there has ``~``."""
+
+
+def _lines(item: PlannedChange, width: int) -> Iterator[str]:
+    """Yield ``~ volume default/data  changes``, and a line for each remark."""
+    yield f"{_SIGNS.get(item.state, '~')} {item.kind} {item.name}  {item.state}"
+    for remark in item.remarks:
+        yield from table.wrapped("    ", remark, width)
 
 
 def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
