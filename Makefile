@@ -80,7 +80,7 @@ up: install                          ## the whole job in the sandbox: nothing to
 preview: install                     ## what `make up` would change
 	@$(BIN)/nomad-csi sandbox preview
 env: install                         ## address and token of the sandbox's Nomad, for a shell: eval "$(make -s env)"
-	@$(BIN)/nomad-csi sandbox env
+	@$(BIN)/nomad-csi sandbox status --env
 down: install                        ## destroy it, in the safe order, and leave nothing behind
 	@$(BIN)/nomad-csi sandbox down
 

@@ -177,7 +177,7 @@ def main_job(run):
         return {key: found[key] for key in ("status", "verified", "not_verified", "left_behind")}
 
     def snapshot():
-        words = ("snapshot", "create", own, "--name", own, "--timeout-s", "900", "--json")
+        words = ("snapshot", "create", own, "--name", own, "--timeout", "900s", "--json")
         [made] = json.loads(run.call("nomad-csi", *words))["snapshots"]
         return made["snapshot_id"]
 

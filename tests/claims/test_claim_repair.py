@@ -136,7 +136,7 @@ def test_volume_that_is_not_there(repair, cluster):
 
     assert repair(source="mysql.volume.hcl").reason == (
         "Nomad has no such volume, and no repair of it was interrupted, by its note; "
-        "`nomad-csi register mysql.volume.hcl` registers it, if it is to be there"
+        "`nomad-csi apply mysql.volume.hcl` registers it, if it is to be there"
     )
     assert written(cluster) == []
 
@@ -708,7 +708,7 @@ def test_repair_that_cannot_be_noted_says_so_and_goes_on(repair, cluster, ec2):
 
     done = repair(**ALL, options=("--secrets", "s.yaml"))
 
-    command = "`nomad-csi register mysql.volume.hcl --secrets s.yaml` registers"
+    command = "`nomad-csi apply mysql.volume.hcl --secrets s.yaml` registers"
     assert repair.said["told"][-1] == (
         "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace: "
         f"if it is interrupted, {command} the volume"

@@ -14,8 +14,6 @@ from tests.faults.conftest import proxied
 from tests.text import spelled
 
 COMMANDS = {
-    "register": ("register", "{spec}", "--timeout-s", "1"),
-    "create": ("create", "{spec}", "--owner", "shop/prod"),
     "remove": ("remove", "default/a"),
     "snapshot": ("snapshot", "create", "default/a", "--name", "n"),
     "claims": ("claims",),
@@ -26,13 +24,13 @@ COMMANDS = {
     "report": ("verify", "--html", "{folder}/page.html", "--json"),
     "page": ("verify", "--html", "{folder}/page.html"),
     "metrics": ("verify", "{spec}", "--prometheus", "{folder}/nomad.prom"),
-    "smoke": ("smoke", "default/a", "--step-timeout-s", "0.1"),
-    "delete": ("remove", "default/a", "--delete-data", "--confirm", "default/a", "--timeout-s", "0.1"),
-    "repair": ("claims", "repair", "default/a", "--step-timeout-s", "0.1", "--yes"),
-    "csi": ("csi", "probe", "--on-nodes", "aws-efs0", "--timeout-s", "0.1"),
+    "smoke": ("smoke", "default/a", "--step-timeout", "0.1s"),
+    "delete": ("remove", "default/a", "--delete-data", "--confirm", "default/a", "--timeout", "0.1s"),
+    "repair": ("claims", "repair", "default/a", "--step-timeout", "0.1s", "--yes"),
+    "csi": ("csi", "probe", "--on-nodes", "aws-efs0", "--timeout", "0.1s"),
     "import": ("import", "--cluster", "--json"),
 }
-WITH_SECRETS = {"apply", "register", "create", "snapshot", "delete"}
+WITH_SECRETS = {"apply", "snapshot", "delete"}
 """Commands that send secrets of a volume; all of them send a token."""
 
 LIMITS = {("page", "escapes", "cut"), ("report", "escapes", "cut")}

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.resources.created import creation
 
 ROWS = re.findall(
     r"^\| `([a-z]+(?: probe| --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
@@ -31,8 +32,7 @@ COMMANDS = (
     "check storage.yaml job.nomad.hcl",
     "render storage.yaml --out rendered --check",
     "plan storage.yaml",
-    "register storage.yaml --dry-run",
-    "create storage.yaml --owner a/b --dry-run",
+    "apply rendered --yes",
     "remove none",
     "remove none --delete-data --confirm none",
     "claims",
@@ -55,6 +55,10 @@ def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NOMAD_ADDR", empty_agent())
     Path("storage.yaml").write_text(yaml.safe_dump(SPEC))
+    nfs = dict(SPEC, plugins=SPEC["plugins"][:1], volumes=SPEC["volumes"][:1])
+    Path("nfs.yaml").write_text(yaml.safe_dump(nfs))
+    assert cli.main(["render", "nfs.yaml", "--out", "rendered"]) == 0
+    capsys.readouterr()
     Path("job.nomad.hcl").write_text(
         'job "a" {\n  group "g" {\n    task "t" {\n      csi_plugin {\n        id = "x"\n'
         '        type = "node"\n      }\n    }\n  }\n}\n'
@@ -65,6 +69,7 @@ def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch
         printed = capsys.readouterr()
         assert printed.out, (line, printed.err)
         document, name = json.loads(printed.out), name_of(line)
+        assert document.pop("schema_version") == 1
         seen[name, ""] = set(document)
         seen |= {
             (name, part): set(items[0])
@@ -72,4 +77,5 @@ def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch
             if isinstance(items, list) and items and isinstance(items[0], dict) and (name, part) in PAGE
         }
 
-    assert seen == PAGE
+    created = creation.CreationOutcome(namespace="default", volume_id="a", status="created")  # no plugin is there
+    assert seen | {("apply", "created"): created.as_json().keys()} == PAGE

@@ -1,7 +1,5 @@
 """``nomad-csi sandbox`` where it cannot run, or cannot run what it is asked to."""
 
-import json
-
 import pytest
 
 from nomad_csi import cli, errors
@@ -9,7 +7,7 @@ from nomad_csi_sandbox.session import environment, folder, session
 
 
 @pytest.mark.parametrize(
-    "action", [["up"], ["preview"], ["refresh"], ["down"], ["status"], ["output"], ["env"], ["exec", "--", "true"]]
+    "action", [["up"], ["preview"], ["down"], ["status"], ["status", "--env"], ["exec", "--", "true"]]
 )
 @pytest.mark.parametrize("system", ["Darwin", "Windows"])
 def test_rejects_other_systems_than_linux(tmp_path, monkeypatch, capsys, system, action):
@@ -44,7 +42,7 @@ def test_names_the_folder_that_has_no_sandbox(tmp_path, capsys):
             "emulator",
             "pulumi",
             "pulumi is not on PATH; the sandbox uses its emulator engine: nomad-csi sandbox preview, "
-            "nomad-csi sandbox up, nomad-csi sandbox refresh",
+            "nomad-csi sandbox up, nomad-csi sandbox up --refresh",
         ),
         ("real", "pulumi", "pulumi is not on PATH; nothing was run"),
         ("emulator", "nomda", "nomda is not on PATH; nothing was run"),
@@ -101,77 +99,19 @@ def test_stack_of_the_sandbox_is_that_of_its_own_project_alone(tmp_path, monkeyp
     assert found["PULUMI_BACKEND_URL"] == place.backend.as_uri()
 
 
-@pytest.mark.parametrize("words", [["exec", "--", "true"], ["output"]])
-def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, monkeypatch, capfd, words):
+def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, monkeypatch, capfd):
     """On standard error, so that standard output stays that of the command; none elsewhere."""
     (tmp_path / ".sandbox").mkdir()
     folder.Folder(tmp_path).save(folder.Record(parts={"engine": "emulator", "nomad": "real", "aws": "moto"}))
     monkeypatch.setattr(session.Session, "execute", lambda *_: 0)
-    monkeypatch.setattr(session.Session, "outputs", lambda _: {"a": "b"})
     said = []
 
     for is_terminal in (True, False):
         monkeypatch.setattr("sys.stderr.isatty", lambda found=is_terminal: found)
-        assert cli.main(["sandbox", "--project", str(tmp_path), *words]) == 0
+        assert cli.main(["sandbox", "--project", str(tmp_path), "exec", "--", "true"]) == 0
         said.append(capfd.readouterr().err)
 
     assert said == [f"sandbox in {tmp_path}: engine emulator, nomad real, aws moto\n", ""]
-
-
-SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
-OUTPUTS = {
-    "externalIds": {"default/mysql": "vol-1"},
-    "endpoint": "fs-1.efs.us-east-1.amazonaws.com",
-    "keys": [SECRET | {"ciphertext": "v1:canary-9d2c"}, {"inner": SECRET | {"plaintext": '"canary-9d2c"'}}],
-}
-
-
-@pytest.fixture
-def output(monkeypatch, tmp_path, capsys):
-    """Run ``sandbox output`` for a stack with `OUTPUTS`; return its exit code, what it printed, and its complaint."""
-    monkeypatch.setattr(session.Session, "outputs", lambda _: OUTPUTS)
-
-    def run(*words):
-        code = cli.main(["sandbox", "--project", str(tmp_path), "output", *words])
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def test_outputs_of_the_stack_are_printed_without_secrets(output):
-    """A table for people; JSON for programs."""
-    code, table, _ = output()
-
-    assert code == 0
-    assert table.splitlines() == [
-        "output       value",
-        "endpoint     fs-1.efs.us-east-1.amazonaws.com",
-        'externalIds  {"default/mysql": "vol-1"}',
-        'keys         ["[secret]", {"inner": "[secret]"}]',
-    ]
-    code, document, _ = output("--json")
-    assert (code, json.loads(document)) == (0, OUTPUTS | {"keys": ["[secret]", {"inner": "[secret]"}]})
-
-
-@pytest.mark.parametrize(
-    ("words", "printed"),
-    [
-        (["endpoint"], "fs-1.efs.us-east-1.amazonaws.com\n"),
-        (["endpoint", "--json"], '"fs-1.efs.us-east-1.amazonaws.com"\n'),
-        (["externalIds"], '{"default/mysql": "vol-1"}\n'),
-    ],
-)
-def test_one_output_is_its_value_alone(output, words, printed):
-    """For a variable of a shell."""
-    assert output(*words) == (0, printed, "")
-
-
-def test_output_that_there_is_not_is_answered_by_those_there_are(output):
-    """Exit code 2, as for whatever was not found out."""
-    code, out, said = output("endpiont")
-
-    assert (code, out) == (2, "")
-    assert said == "error: NAME: expected an output of the stack (endpoint, externalIds, keys), got 'endpiont'\n"
 
 
 def test_exec_of_nothing_is_typed_wrong(tmp_path, capsys):

@@ -59,7 +59,7 @@ def test_csi_volume_asks_the_plugin(cloud):
     ],
 )
 def test_command_line_asks_for_what_the_component_declares(cloud, create):
-    """`nomad-csi create` and `pulumi up` give the resource the same inputs of one spec."""
+    """`nomad-csi apply` and `pulumi up` give the resource the same inputs of one spec."""
     common = {"plugin_id": "made-up", "parameters": {"kind": "fast"}, "mount_options": {"mount_flags": ["noatime"]}}
     common |= {"capabilities": [{"access_mode": "single-node-writer"}], "adopt": True, "name": "readable"}
     own = OWN | {"topology_key": "made-up.example/zone"} if "availability_zone" in create else OWN

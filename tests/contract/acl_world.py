@@ -118,6 +118,13 @@ class World:
             )
             self.call("DELETE", f"{path}?purge=true")
 
+    @property
+    def socket(self):
+        """The socket of the plugin, which `apply` may start again."""
+        found = self.call("GET", "/v1/job/plugin-hp-monolith/allocations")
+        allocation_id = next(item["ID"] for item in found if item["ClientStatus"] == "running")
+        return f"{self.agent.data_dir}/client/csi/plugins/{allocation_id}/csi.sock"
+
     def storage(self, name):
         """Return the external id of storage that the plugin makes under *name*, once."""
         if name not in self.external_ids:
@@ -136,9 +143,16 @@ class World:
         path.write_text(SPEC.format(external_id=external_id, more=more.format(**values), **values))
         return path
 
+    def file(self, volume_id):
+        """Write the volume file of a spec with one volume; return its path."""
+        out = self.folder / f"{volume_id}-file"
+        code, _, err = self.run(f"render {self.spec(volume_id)} --out {out}")
+        assert code == 0, err
+        return out / f"volumes/default/{volume_id}.volume.hcl"
+
     def register(self, volume_id):
         """Have a volume registered, by a stack."""
-        code, out, err = self.run(f"register {self.spec(volume_id)} --owner a/b --adopt")
+        code, out, err = self.run(f"apply {self.file(volume_id)} --owner a/b --adopt --yes")
         assert code == 0, out + err
 
     def register_new(self, volume_id):
@@ -149,7 +163,7 @@ class World:
 
     def forget(self, volume_id):
         """Have a volume not registered, and no record of it."""
-        self.run(f"deregister default/{volume_id} --owner a/b --adopt --timeout-s 10")
+        self.run(f"remove default/{volume_id} --owner a/b --adopt --timeout 10s")
         self.call("DELETE", f"/v1/volume/csi/{volume_id}?force=true")
 
     def token(self, policy):
@@ -179,9 +193,6 @@ def _started(agent, root, folder):
         lambda: world.call("GET", "/v1/plugin/csi/hp"),
         lambda found: isinstance(found, dict) and found["NodesHealthy"] and found["ControllersHealthy"],
     )
-    found = world.call("GET", "/v1/job/plugin-hp-monolith/allocations")
-    [allocation] = [item for item in found if item["ClientStatus"] == "running"]
-    world.socket = f"{agent.data_dir}/client/csi/plugins/{allocation['ID']}/csi.sock"
     for volume_id in ("free", "held"):
         world.register(volume_id)
     world.start(HELD)
@@ -209,11 +220,11 @@ def acl_world(request, tmp_path_factory):
 # --- what is run: how the cluster is before, and the command
 def _register(world):
     world.forget("other")
-    return f"register {world.spec('other')} --owner a/b"
+    return f"apply {world.file('other')} --owner a/b --yes"
 
 
-def _create(world):
-    """Two volumes: one that is made, and one that the plugin refuses, whose record was the only one of its page."""
+def _apply(world):
+    """A plugin whose job changes, and two volumes: one that is made, and one that the plugin refuses, whose record was the only one of its page."""
     for volume_id in (ALONE, BESIDE):
         world.forget(volume_id)
     path = world.spec(ALONE)
@@ -223,9 +234,11 @@ def _create(world):
         base | {"id": BESIDE, "create": {"capacity_min_bytes": 2**20}},
         base | {"id": ALONE, "create": {"capacity_min_bytes": 2**20, "snapshot_id": "none"}},
     ]
+    world.made += 1
+    spec["plugins"][0]["priority"] = 60 + world.made % 30
     made = world.folder / "made.yaml"
     made.write_text(yaml.safe_dump(spec))
-    return f"create {made} --owner a/b"
+    return f"apply {made} --owner a/b --adopt --yes"
 
 
 def _plan(world):
@@ -275,7 +288,7 @@ def _delete_snapshot(world):
     code, out, err = world.run(f"snapshot create default/free --name {name} --json")
     assert code == 0, err
     snapshot_id = json.loads(out)["snapshots"][0]["snapshot_id"]
-    return f"snapshot delete {snapshot_id} --plugin hp --confirm {snapshot_id}"
+    return f"snapshot delete {snapshot_id} --made-by hp --confirm {snapshot_id}"
 
 
 def _smoke(world):
@@ -283,13 +296,13 @@ def _smoke(world):
     world.register("other")
     world.end(*(job["ID"] for job in world.call("GET", "/v1/jobs?prefix=nomad-csi-smoke")))
     world.agent.until(lambda: world.call("GET", "/v1/volume/csi/other"), lambda found: not found["Allocations"])
-    return "smoke default/other --task-driver exec --step-timeout-s 30"
+    return "smoke default/other --task-driver exec --step-timeout 30s"
 
 
 RUNS = {
-    "register": _register,
-    "create": _create,
     "plan": _plan,
+    "apply": _apply,
+    "apply FILE": _register,
     "remove": _deregister,
     "remove --delete-data": _delete,
     "snapshot create": lambda _: f"snapshot create default/free --name s{time.time_ns()}",
@@ -301,7 +314,7 @@ RUNS = {
     "verify --on-nodes": _with_other("verify {spec} --on-nodes --command {program}"),
     "doctor": _with_other("doctor --no-aws --json {spec}"),
     "verify --html": _with_other("verify {broken} --html {page} --json"),
-    "csi probe --plugin": lambda world: f"csi probe {world.socket} --plugin hp",
+    "csi probe --volumes-of": lambda world: f"csi probe {world.socket} --volumes-of hp",
     "csi probe --on-nodes": lambda _: f"csi probe --on-nodes hp --command {PROGRAM}",
     "import --cluster": lambda _: "import --cluster",
 }

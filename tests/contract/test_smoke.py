@@ -117,7 +117,7 @@ def test_command_says_what_is_verified(agent, volume, kept, fresh, monkeypatch, 
     monkeypatch.setenv("NOMAD_CSI_SANDBOX", MARK)
     monkeypatch.setenv("NOMAD_ADDR", agent.url)
 
-    code = cli.main(["smoke", f"default/{name}", "--step-timeout-s", "60"])
+    code = cli.main(["smoke", f"default/{name}", "--step-timeout", "60s"])
 
     printed = capsys.readouterr()
     assert code == 2

@@ -196,7 +196,7 @@ def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, t
     command = ["remove", "--delete-data", "default/scratch", *where, "--confirm", "default/scratch", "--json"]
 
     codes = [cli.main(command), cli.main([*command, "--accept", "unguarded"])]
-    codes.append(cli.main([*command, "--accept", "unguarded", "--plugin", "hostpath"]))
+    codes.append(cli.main([*command, "--accept", "unguarded", "--made-by", "hostpath"]))
 
     first, second, third = (
         json.loads(text)["volumes"][0] for text in re.split(r"(?<=\n\})\n", capsys.readouterr().out)[:3]

@@ -198,10 +198,10 @@ def test_commands_run_as_written(client, capsys, tmp_path):
         ["nomad-csi", "import"],
         ["nomad-csi", "render"],
         ["nomad-csi", "plan"],
-        ["nomad-csi", "register"],
+        ["nomad-csi", "apply"],
     ]
     assert codes == [1, 1, 0, 1, 0]
-    assert printed.out == "1 volume: 1 unchanged\n"
+    assert printed.out == "0 of 1 would change\n1 volume: 1 unchanged\n"
     assert volumes.get(client, "default", "shared").external_id == EXTERNAL_ID
 
 
@@ -214,7 +214,7 @@ def test_commands_that_need_pulumi_are_typed_right(line, capsys, monkeypatch):
     assert cli.main(shlex.split(line)[1:]) == 2
 
     said = capsys.readouterr().err
-    assert "pulumi is not on PATH" in said or line == "nomad-csi register nomad"
+    assert "pulumi is not on PATH" in said or line == "nomad-csi apply nomad/"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_commands_that_need_pulumi_are_typed_right(line, capsys, monkeypatch):
 def test_every_option_exists(option, capsys):
     """Of one of the commands of the page, or of Pulumi's."""
     texts = ["--file --generate-code --diff"]  # of pulumi import, stack import and preview, CLI 3.260
-    for command in ("import", "eject", "render", "register", "connection"):
+    for command in ("import", "eject", "render", "apply", "connection"):
         assert cli.main(["help", command]) == 0
         texts.append(capsys.readouterr().out)
 

@@ -32,6 +32,7 @@ def client(tmp_path, monkeypatch):
     made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
     (tmp_path / "storage.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path)
+    assert cli.main(["render", "storage.yaml", "--out", "nomad"]) == 0
     with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         yield found
@@ -44,12 +45,10 @@ def test_commands_run_as_written(client, capsys):
         codes.append(cli.main(shlex.split(line)[1:]))
         said.append(capsys.readouterr().out)
 
-    assert [line.split()[1] for line in COMMANDS] == [
-        *("register", "register", "plan", "register", "remove", "register", "remove")
-    ]
+    assert [line.split()[1] for line in COMMANDS] == [*("apply", "apply", "plan", "apply", "remove", "apply", "remove")]
     assert codes == [0, 0, 1, 1, 1, 0, 0], said
     assert "1 registered" in said[0]
-    assert said[1] == "1 volume: 1 unchanged\n"
+    assert said[1] == "0 of 1 would change\n1 volume: 1 unchanged\n"
     for refused in said[2:5]:
         assert "refused" in refused
         assert "belongs to owner shop/prod" in " ".join(refused.split())
@@ -93,7 +92,7 @@ def test_as_many_volumes_fit_as_the_page_says():
 
 
 @pytest.mark.parametrize("option", ["--owner", "--adopt"])
-@pytest.mark.parametrize("command", ["register", "remove"])
+@pytest.mark.parametrize("command", ["apply", "remove"])
 def test_every_option_exists(command, option, capsys):
     """As the page spells it."""
     assert cli.main([command, "--help"]) == 0
@@ -103,7 +102,7 @@ def test_every_option_exists(command, option, capsys):
 
 def test_rejects_an_owner_that_is_no_stack(capsys):
     """Before anything is asked."""
-    code = cli.main(["register", "storage.yaml", "--owner", "shop"])
+    code = cli.main(["apply", "storage.yaml", "--owner", "shop"])
 
     assert code == 64
     assert "expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err

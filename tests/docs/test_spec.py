@@ -23,7 +23,8 @@ def test_command_prints_the_schema(capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed == schema.document()
     assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert list(printed["properties"]) == ["protect", "classes", "snapshots", "file_systems", "plugins", "volumes"]
+    own = ["owner", "out", "protect", "classes", "snapshots", "file_systems", "plugins", "volumes"]
+    assert list(printed["properties"]) == own
 
 
 def test_every_key_has_a_meaning():

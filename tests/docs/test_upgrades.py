@@ -39,6 +39,7 @@ def client(tmp_path, monkeypatch):
     made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
     (tmp_path / "storage.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path)
+    assert cli.main(["render", "storage.yaml", "--out", "nomad"]) == 0
     with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
@@ -55,7 +56,7 @@ def test_without_pulumi_nothing_is_sent(client, capsys):
     codes = [cli.main(shlex.split(line)[1:]) for line in WITHOUT_PULUMI]
 
     said = capsys.readouterr().out
-    assert [line.split()[1] for line in WITHOUT_PULUMI] == ["plan", "register"]
+    assert [line.split()[1] for line in WITHOUT_PULUMI] == ["plan", "apply"]
     assert codes == [1, 0]  # the plugin's jobs do not run here, so the plan is not empty
     assert said.endswith("1 volume: 1 unchanged\n")
     assert [client.request("GET", path).data["ModifyIndex"] for path in paths] == before

@@ -92,7 +92,7 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "no connection: Connection refused" in said
     assert said.count("\n") == (3 if "--json" in command else 1)
-    assert round(waited[0]) == (30 if "--every-s" in command else 10)
+    assert round(waited[0]) == (30 if "--every" in command else 10)
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "verify job" in line])
@@ -192,12 +192,12 @@ def test_promtool_accepts_the_configuration_and_the_rules():
 @pytest.mark.parametrize(
     "option",
     [
-        "--stable-s",
+        "--stable",
         "--strict",
         "--json",
-        "--probe-timeout-s",
+        "--probe-timeout",
         "--watch",
-        "--every-s",
+        "--every",
         "--prometheus",
         "--cron",
         "--command",
@@ -206,7 +206,7 @@ def test_promtool_accepts_the_configuration_and_the_rules():
         "--token-variable",
         "--on-nodes",
         "--state-dir",
-        "--timeout-s",
+        "--timeout",
     ],
 )
 def test_options_of_the_page_exist(option, capsys):

@@ -80,7 +80,7 @@ def test_killed_up_is_continued_by_up(sandbox, untouched):
     kill_at(sandbox, r"VolumeRegistration \w+ created")
     sandbox.up(check=True)
     pending = json.loads(sandbox.state.read_text())["deployment"]["pending_operations"]
-    sandbox.run("refresh", check=True)
+    sandbox.run("up", "--refresh", check=True)
 
     assert [item["type"] for item in pending if item["resource"]["urn"].endswith("::aws-efs0")] == ["creating"]
     assert second[0] == first

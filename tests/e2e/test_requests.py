@@ -41,7 +41,7 @@ def life(sandbox, canary, tmp_path):
     indexes = indexes_in_nomad(sandbox)
     sandbox.up(check=True)
     sandbox.run("preview", check=True)
-    sandbox.run("refresh", check=True)
+    sandbox.run("up", "--refresh", check=True)
     done = sandbox.engine("destroy", "--json", record)
     assert done.returncode == 0, done.stdout + done.stderr
     return said, indexes, json.loads(record.read_text()), sandbox.requests()

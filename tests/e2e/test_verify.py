@@ -227,12 +227,12 @@ def test_probe_exits_1_for_a_wrong_name(untouched):
 def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monkeypatch):
     """A socket that is missing and one that is silent are told apart, and neither is waited for beyond the deadline."""
     monkeypatch.chdir(tmp_path)  # a socket's path may have 107 bytes
-    missing = untouched.exec("nomad-csi", "csi", "probe", tmp_path / "no.sock", "--probe-timeout-s", "1", check=False)
+    missing = untouched.exec("nomad-csi", "csi", "probe", tmp_path / "no.sock", "--probe-timeout", "1s", check=False)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind("silent.sock")
         silent.listen()
         hung = untouched.exec(
-            "nomad-csi", "csi", "probe", tmp_path / "silent.sock", "--probe-timeout-s", "1", "--json", check=False
+            "nomad-csi", "csi", "probe", tmp_path / "silent.sock", "--probe-timeout", "1s", "--json", check=False
         )
 
     assert (missing.returncode, hung.returncode) == (1, 1)

@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import json
+import re
 import shutil
 import socket
 import struct
@@ -274,6 +275,10 @@ def ids():
     return lambda count: {f"default/v{number}": f"{FILE_SYSTEM}:/v{number}" for number in range(count)}
 
 
+PLAN = re.compile(r"^(?:[+~!] volume .*|    .*|\d+ of \d+ would change.*|this changes .*)\n", re.MULTILINE)
+"""Lines of the plan that `apply` shows first."""
+
+
 @dataclass(frozen=True)
 class Run:
     """What a run of the command left: exit code, outcomes, and what it said beside them."""
@@ -291,15 +296,15 @@ class Run:
 
 @pytest.fixture
 def register(capsys, monkeypatch):
-    """Run ``nomad-csi register --json`` at an address: ``register(proxy.address, path)``."""
+    """Run ``nomad-csi apply --yes --json`` of volume files at an address: ``register(proxy.address, path)``."""
     monkeypatch.setattr(registering, "WAIT_S", WAIT_S)
 
     def run(address, *words):
-        code = cli.main(["register", *words, "--address", address, "--json"])
+        code = cli.main(["apply", *words, "--yes", "--address", address, "--json"])
         out, err = capsys.readouterr()
-        shown = json.loads(out)["volumes"] if out else []
+        shown = json.loads(out).get("registered", []) if out else []
         outcomes = {f"{item['namespace']}/{item['volume_id']}": (item["status"], item["reason"]) for item in shown}
-        return Run(code, outcomes, err)
+        return Run(code, outcomes, PLAN.sub("", err))
 
     return run
 

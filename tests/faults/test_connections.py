@@ -98,7 +98,7 @@ def test_read_that_breaks_is_asked_again(register, proxy, agent, files, held, id
 
     assert (done.code, done.statuses) == (0, {"registered"})
     [line] = done.said.splitlines(keepends=True)
-    assert line.startswith("GET /v1/volume/csi/v")
+    assert line.startswith("GET /v1/volumes: ")
     assert line.endswith(f": {proxy.address}: the connection broke: Connection reset by peer{AGAIN}")
     assert held() == ids(2)
     assert finished(register, agent, path)
@@ -113,7 +113,7 @@ def test_nobody_there_is_told_at_once(register, files):
 
     assert (done.code, done.outcomes) == (2, {})
     assert done.said == (
-        f"error: GET /v1/volume/csi/v0: {address}: no connection: Connection refused; "
+        f"error: GET /v1/volumes: {address}: no connection: Connection refused; "
         f"check NOMAD_ADDR ({address}) and whether an agent listens there\n"
     )
 
@@ -176,7 +176,7 @@ def test_connection_number_101_is_tried_again(
 
     told = told.format(address=proxy.address)
     assert (done.code, done.statuses) == (0, {"registered"})
-    assert done.said == f"GET /v1/volume/csi/v0: {told}{AGAIN}"
+    assert done.said == f"GET /v1/volumes: {told}{AGAIN}"
     assert held() == ids(1)
     assert finished(register, agent, path)
 
@@ -191,7 +191,7 @@ def test_agent_that_stays_full_is_told_and_nothing_was_sent(register, proxy, age
 
     assert (done.code, done.outcomes) == (2, {})
     assert done.said.splitlines()[-1] == (
-        f"error: GET /v1/volume/csi/v0: status 429: {SENTENCE}; use fewer connections at a time; a Nomad agent takes 100 of one address"
+        f"error: GET /v1/volumes: status 429: {SENTENCE}; use fewer connections at a time; a Nomad agent takes 100 of one address"
     )
     assert (held(), registrations(agent)) == ({}, 0)
     assert register(agent.url, path).statuses == {"registered"}
@@ -256,7 +256,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     path = files("v0", "v1")
     proxy.fault("PUT", hang, times=99)
 
-    done = register(proxy.address, path, "--timeout-s", "0.5")
+    done = register(proxy.address, path, "--timeout", "0.5s")
     is_over.set()
 
     assert done.code == 2

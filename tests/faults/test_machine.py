@@ -53,13 +53,16 @@ def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, 
     """
     path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset())
-    words = ["register", path, "--timeout-s", "30", "--address", proxy.address, "--json"]
+    words = ["apply", path, "--yes", "--timeout", "30s", "--address", proxy.address, "--json"]
 
     done = subprocess.run(
         [sys.executable, "-c", JUMPING, str(jump_s), *words], capture_output=True, text=True, timeout=120, check=False
     )
 
-    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["volumes"]]) == (0, ["registered"] * 2)
+    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["registered"]]) == (
+        0,
+        ["registered"] * 2,
+    )
     assert done.stderr.endswith("; trying again in 1 s (attempt 2 of 5)\n")
     assert held() == ids(2)
     assert register(proxy.address, path).statuses == {"unchanged"}

@@ -29,11 +29,11 @@ COMMANDS = {
     "report of a spec": "verify SPEC --html PAGE",
     "doctor": "doctor SPEC --no-aws --json",
     "import": "import --cluster --json",
-    "register": "register VOLUMES --json --timeout-s 5",
+    "register": "register VOLUMES --json --timeout 5s",
     "create": "create MADE --owner shop/prod --dry-run --json",
-    "remove": "remove default/none --json --timeout-s 1",
+    "remove": "remove default/none --json --timeout 1s",
     "snapshot": "snapshot list default/data-00001 --json",
-    "probe": "csi probe --on-nodes aws-ebs0 --json --timeout-s 5",
+    "probe": "csi probe --on-nodes aws-ebs0 --json --timeout 5s",
 }
 VALUES = (
     *(None, True, False, 0, -1, 1, 2**63, 2**64, -(2**70), 10**400, 0.5, 1e300),

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from nomad_csi import nomad
-from nomad_csi.nomad import jobs, volumes
-from nomad_csi_sandbox.nomad.storage import plugins
+from nomad_csi import cli, nomad
+from nomad_csi.nomad import volumes
 from tests.faults import conftest
 
 END_S = 60.0
@@ -40,24 +39,6 @@ print(left)
 sys.exit(code)
 """
 """The command, with an interrupt at the import of a module of ours or of a library; at its end, how many were too few."""
-
-JOB = """job "hostpath" {
-  type = "system"
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "hostpath0"
-        type = "monolith"
-      }
-      config {
-        command = "nomad-csi-sandbox-csi-plugin"
-        args    = ["--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"]
-      }
-    }
-  }
-}
-"""
 
 
 def start(*words):
@@ -86,16 +67,16 @@ def interrupted(proxy, words, at, number):
     return running_now.returncode, err, len(seen)
 
 
-def interrupt_every_request(proxy, words, number):
+def interrupt_every_request(proxy, words, number, *, step=1):
     """
-    Interrupt a run of the command at its first request, another at its second, and so on; return how many it was.
+    Interrupt a run of the command at its first request, another *step* requests later, and so on; return how many.
 
     ``words(at)`` are those of a run with volumes of its own. After each, a run that nobody interrupts does the rest.
     """
     at = 0
-    while (ended := interrupted(proxy, words(at), at, number))[2] > at:
+    while (ended := interrupted(proxy, words(at), at * step, number))[2] > at * step:
         code, said = SAID[number]
-        assert (ended[0], ended[1].splitlines(keepends=True)[-1:]) == (code, [said]), f"at request {at + 1}"
+        assert (ended[0], ended[1].splitlines(keepends=True)[-1:]) == (code, [said]), f"at request {at * step + 1}"
         assert "Traceback" not in ended[1]
         code, err, _ = interrupted(proxy, words(at), -2, number)
         assert code == 0, err
@@ -105,13 +86,13 @@ def interrupt_every_request(proxy, words, number):
 
 
 @pytest.mark.parametrize("number", SAID)
-def test_register_ends_at_every_request(number, proxy, files, held, ids):
+def test_apply_of_files_ends_at_every_request(number, proxy, files, held, ids):
     """What was registered is registered, and the next run registers the rest."""
 
     def words(at):
         for path in Path(files()).iterdir():
             path.unlink()
-        return ["register", files(f"v{2 * at}", f"v{2 * at + 1}")]
+        return ["apply", files(f"v{2 * at}", f"v{2 * at + 1}"), "--yes"]
 
     at = interrupt_every_request(proxy, words, number)
 
@@ -122,32 +103,30 @@ def test_register_ends_at_every_request(number, proxy, files, held, ids):
 @pytest.fixture(name="plugin")
 def _plugin(make_agent):
     """An agent with a plugin that makes volumes."""
-    made = make_agent(environment={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"})
-    with nomad.Nomad(nomad.Connection(address=made.url)) as client:
-        jobs.register(client, jobs.parse(client, JOB), source=JOB, enforce_index=None)
-
-    def is_healthy():
-        found = made.state.plugins.get("hostpath0")
-        return found is not None and plugins.health(made.state, found)["ControllersHealthy"] == 1
-
-    assert made.state.wait_for(is_healthy, END_S)
-    return made
+    return make_agent(environment={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"})
 
 
 @pytest.mark.parametrize("number", SAID)
-def test_create_ends_at_every_request(number, plugin, tmp_path):
-    """No volume is made twice, and none is lost."""
+def test_apply_ends_at_every_fourth_request(number, plugin, tmp_path):
+    """No volume is created twice, and none is lost."""
     path = tmp_path / "storage.yaml"
 
     def words(at):
         create = {"capacity_min_bytes": 100 * 2**20}
         items = [{"id": f"v{2 * at + index}", "plugin_id": "hostpath0", "create": create} for index in range(2)]
-        plugin = {"id": "hostpath0", "driver": "csi-hostpath"}
-        path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": items}))
-        return ["create", str(path), "--owner", "shop/prod"]
+        driver = {
+            "name": "raw_exec",
+            "command": "nomad-csi-sandbox-csi-plugin",
+            "arguments": ["--driver", "csi-hostpath"],
+        }
+        driver["client_data_dir"] = str(plugin.settings.data_dir)
+        plugin_spec = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver, "verify": {"stable_s": 0.1}}
+        path.write_text(yaml.safe_dump({"plugins": [plugin_spec], "volumes": items}))
+        return ["apply", str(path), "--owner", "shop/prod", "--yes"]
 
     with conftest.proxied(plugin.url) as proxy:
-        at = interrupt_every_request(proxy, words, number)
+        cli.main([*words(0), "--address", proxy.address])  # the plugin runs from then on
+        at = interrupt_every_request(proxy, words, number, step=4)
 
     with nomad.Nomad(nomad.Connection(address=plugin.url)) as client:
         found = [volumes.get(client, "default", each.volume_id) for each in volumes.list_volumes(client, "default")]

@@ -32,7 +32,7 @@ COMMANDS = {
     "probing/probed_needs.py": {"csi probe", "verify"},
     "probing/probed.py": {"csi probe", "verify"},
     "probing/probe_deep.py": {"csi probe"},
-    "health/minimum_version.py": {"register", "verify"},
+    "health/minimum_version.py": {"apply", "verify"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""
 
@@ -175,7 +175,7 @@ RENAMED = [
     ("verify", "zone-differs", "instance-zone-differs", {"verify"}),
     ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
     ("check", "nomad-too-old", "nomad-constraint-too-low", {"check"}),
-    ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"doctor", "register", "verify"}),
+    ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"apply", "doctor", "verify"}),
     ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
     ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor"}),
     ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),

@@ -52,10 +52,10 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
         (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),
         (EXISTING + "mount_options {}\nmount_options {}\n", "left out", "all mount_options blocks except the one that Nomad reads"),
         (EXISTING + "parameters = {\n  encrypted = true\n}\n", "changed", "parameters.encrypted is now the string true; Nomad converted it to 1"),
-        (EXISTING + 'secrets = {\n  password = "x"\n}\n', "left out", "the secrets password: set them as Pulumi config secrets, under secrets of this volume"),
-        (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: pass it as a Pulumi config secret, under secrets"),
+        (EXISTING + 'secrets = {\n  password = "x"\n}\n', "left out", "the secrets password: pass them by `apply --secrets`, or as Pulumi config secrets, under secrets of this volume"),
+        (EXISTING + 'context = {\n  api_key = "x"\n}\n', "left out", "context.api_key looks like a secret: pass it by `apply --secrets`, or as a Pulumi config secret"),
         (EXISTING + 'mount_options {\n  mount_flags = ["username=x", "password=hunter2"]\n}\n', "left out", "mount flags that look like secrets: encrypt them in the stack's config, under mount_options.mount_flags"),
-        (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: pass it as a Pulumi config secret, under secrets"),
+        (EXISTING + 'parameters = {\n  "csi.storage.k8s.io/pw" = "x"\n}\n', "left out", "parameters.csi.storage.k8s.io/pw looks like a secret: pass it by `apply --secrets`, or as a Pulumi config secret"),
         ('id = "v"\nplugin_id = "p"\nexternal_id = "e"\n', "missing", "the plugin p: no file runs it, and the volume does not show which driver it is"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ HEAD = """# From csc to `nomad-csi csi call`
 
 Left: what `csc` of gocsi is told. Right: what follows `nomad-csi csi call ENDPOINT`."""
 
-FOOT = """`csc`'s `-e` is the argument ENDPOINT; `-t` is `--timeout-s`; `-i` is `--insecure-http`;
+FOOT = """`csc`'s `-e` is the argument ENDPOINT; `-t` is `--timeout`; `-i` is `--insecure-http`;
 `--with-request-logging` is `--show-request`; `--format` is `--json`; the credentials of `X_CSI_SECRETS`
 are read, too. A name is one request: run the command again for the next one. An exit code is
 100 + the gRPC code, apart from 1, 2 and 64. `DeleteVolume` and `DeleteSnapshot` are refused, with the

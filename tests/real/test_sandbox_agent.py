@@ -73,7 +73,7 @@ def test_only_its_owner_reads_what_opens_it(started):
 
 
 def test_nomad_command_reaches_it_by_the_variables(started):
-    """Those of ``sandbox env``, and not without the certificate."""
+    """Those of ``sandbox status --env``, and not without the certificate."""
     port, place = started
     variables = environment.of_agent(place, port)
 

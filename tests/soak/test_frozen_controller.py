@@ -95,10 +95,10 @@ class Hostpath:
     def register(self, path):
         """Run the command; return exit code, seconds, outcomes by id, and what it said beside them."""
         began = time.monotonic()
-        code = cli.main(["register", path, "--address", self.agent.url, "--json"])
+        code = cli.main(["apply", path, "--yes", "--address", self.agent.url, "--json"])
         seconds = time.monotonic() - began
         out, err = self._capsys.readouterr()
-        outcomes = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
+        outcomes = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["registered"]}
         return code, seconds, outcomes, err.splitlines()
 
     @contextlib.contextmanager

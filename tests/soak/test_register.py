@@ -1,4 +1,4 @@
-"""`nomad-csi register` killed again and again: what is in stays, the next run sends the rest, nothing is there twice."""
+"""`nomad-csi apply` of files killed again and again: what is in stays, the next run sends the rest, nothing is there twice."""
 
 import collections
 import contextlib
@@ -92,7 +92,7 @@ class Killed:
         self.agent = agent
         self.folder = folder
         self.client = nomad.Nomad(nomad.Connection(address=agent.url))
-        self.command = [sys.executable, "-m", "nomad_csi", "register", str(folder), "--address", agent.url]
+        self.command = [sys.executable, "-m", "nomad_csi", "apply", str(folder), "--yes", "--address", agent.url]
 
     def whole(self):
         """Run the command to its end; return its length in seconds, and how long before that the first volume came."""
@@ -123,8 +123,8 @@ class Killed:
 
     def finish(self, capsys):
         """Run the command to its end in this process; return its exit code, and how many volumes had which outcome."""
-        code = cli.main(["register", str(self.folder), "--address", self.agent.url, "--json"])
-        shown = json.loads(capsys.readouterr().out)["volumes"]
+        code = cli.main(["apply", str(self.folder), "--yes", "--address", self.agent.url, "--json"])
+        shown = json.loads(capsys.readouterr().out)["registered"]
         return code, collections.Counter(item["status"] for item in shown)
 
     def held(self):

@@ -100,7 +100,7 @@ def test_read_keeps_what_is_right():
         ),
         (
             {"zz": True},
-            "zz: expected one of classes, file_systems, plugins, protect, snapshots, volumes, got an unknown key; remove it",
+            "zz: expected one of classes, file_systems, out, owner, plugins, protect, snapshots, volumes, got an unknown key; remove it",
         ),
         (None, "expected a mapping with plugins and volumes, got nothing"),
         ({"protect": "no"}, "protect: expected true or false, got 'no'"),

@@ -12,7 +12,7 @@ ZONES = [
     ("us-east-1-wl1-bos-wlz-1a", "us-east-1"),
     ("eu-isoe-west-1a", "eu-isoe-west-1"),
     ("eusc-de-east-1a", "eusc-de-east-1"),
-    ("xx-north-12b", "xx-north-12"),
+    ("eu-north-12b", "eu-north-12"),
 ]
 
 

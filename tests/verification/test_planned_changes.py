@@ -47,6 +47,7 @@ def cluster(scripted, plan):
         scripted.reply("POST", f"{path}/plan", 200, EQUAL)
         scripted.reply("POST", "/v1/jobs/parse", 200, {"ID": job.job_id, "Namespace": "default"})
     scripted.reply("GET", "/v1/volume/csi/scratch", 200, HELD)
+    scripted.reply("GET", "/v1/plugins", 200, [])
     return f"/v1/job/{plan.plugins[0].jobs[0].job_id}"
 
 

@@ -118,7 +118,7 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "error  volume-missing  volume default/mysql\n"
         "  expected  registered\n"
         "  found     no such volume\n"
-        "  advice    run `pulumi up`, or `nomad-csi register` with the spec or the rendered file\n"
+        "  advice    run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file\n"
         "\n"
         "1 plugin and 1 volume checked: 2 errors, 0 warnings\n"
     )
@@ -156,7 +156,7 @@ def test_advice_for_files_names_no_stack(mixed):
     with printing.advise_files():
         told = mixed.as_table()
 
-    assert "advice    run `nomad-csi register` with the spec or the rendered file" in told
+    assert "advice    run `nomad-csi apply` with the spec or the rendered file" in told
     assert "pulumi" not in told
 
 

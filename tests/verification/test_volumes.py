@@ -68,31 +68,31 @@ def test_missing_volume():
 
 
 def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
-    """The advice is for its kind: `register` leaves such a volume out."""
+    """The advice is for its kind: a volume file is not enough."""
     [finding] = statuses.judge_volume(WANTED, None, made_by_plugin=True).findings
     [other] = statuses.judge_volume(WANTED, None).findings
 
     assert (finding.code, finding.expected) == ("volume-missing", "created by its plugin")
-    assert finding.advice == "run `pulumi up`, or `nomad-csi create` with the spec"
-    assert other.advice == "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
+    assert finding.advice == "run `pulumi up`, or `nomad-csi apply` with the spec"
+    assert other.advice == "run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file"
 
 
 @pytest.mark.parametrize(
-    ("changes", "command"),
-    [({"capacity_min_bytes": 2**31}, "create --grow"), ({"capacity_max_bytes": 2**40}, "create")],
+    "changes",
+    [{"capacity_min_bytes": 2**31}, {"capacity_max_bytes": 2**40}],
 )
-def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(held, changes, command):
-    """Growing has to be asked for."""
+def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(held, changes):
+    """Growing, too."""
     size = {"capacity_min_bytes": 2**30, "capacity_max_bytes": 2**39}
     made = dataclasses.replace(held, required_topologies=WANTED.required_topologies, **size)
 
     [finding] = statuses.judge_volume(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
 
-    assert finding.advice == f"`pulumi up` or `nomad-csi {command}` changes it in place"
+    assert finding.advice == "`pulumi up` or `nomad-csi apply` changes it in place"
 
 
 def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_else_is_refused(held):
-    """`create` refuses it whole: the advice for the size waits for the place, which only the spec lacks."""
+    """`apply` refuses it whole: the advice for the size waits for the place, which only the spec lacks."""
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=(), capacity_min_bytes=2**30)
 
     place, size = statuses.judge_volume(
@@ -104,7 +104,7 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
         "spec (`nomad-csi import --cluster` prints it)"
     )
     assert size.advice == (
-        "first resolve the refused differences; then `pulumi up` or `nomad-csi create --grow` changes it in place"
+        "first resolve the refused differences; then `pulumi up` or `nomad-csi apply` changes it in place"
     )
 
 
@@ -148,7 +148,7 @@ def test_each_difference_is_a_finding(held, changes, line):
         (
             {"mount_options": registration.MountOptions(fs_type="xfs")},
             {},
-            "`pulumi up` or `nomad-csi register` changes it in place",
+            "`pulumi up` or `nomad-csi apply` changes it in place",
         ),
         (
             {"name": "x"},

@@ -90,7 +90,17 @@ def asked_again(
         )
         return seconds
 
+    def begin(context: dict[str, Any], **_: object) -> None:
+        context[_ID] = time.monotonic()
+
+    def log(context: dict[str, Any], model: Any, http_response: Any, **_: object) -> None:
+        """Log a call with its time."""
+        took_ms = (time.monotonic() - context.get(_ID, 0.0)) * 1000
+        LOG.info("%s in %s: status %d, %.0f ms", model.name, aws_region, http_response.status_code, took_ms)
+
     service = client.meta.service_model.service_id.hyphenize()
+    client.meta.events.register(f"before-call.{service}", begin, unique_id=f"{_ID}-begin")
+    client.meta.events.register(f"after-call.{service}", log, unique_id=f"{_ID}-log")
     client.meta.events.register_first(f"needs-retry.{service}", pause_s, unique_id=_ID)
     return client
 

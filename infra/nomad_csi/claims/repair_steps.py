@@ -74,7 +74,7 @@ class RepairRequest(registration.NamedVolume):
     @property
     def manual_command(self) -> str:
         """The command that registers the volume from *source*, if there is no note of an interrupted repair."""
-        return shlex.join(["nomad-csi", "register", self.source or "SPEC|FILE", *self.options])
+        return shlex.join(["nomad-csi", "apply", self.source or "SPEC|FILE", *self.options])
 
 
 class EndError(Exception):

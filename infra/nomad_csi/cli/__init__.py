@@ -46,8 +46,6 @@ SECTIONS = {
     "more": {
         "drivers": "show requirements, known issues and test status of the CSI drivers",
         "csi": "probe a CSI plugin over its socket, or call any RPC of it",
-        "register": "register volumes of a spec or of volume files",
-        "create": "have plugins make the volumes of a spec that they are to make, and grow them",
         "explain": "explain the code of a finding",
         "eject": "remove plugins and volumes from a Pulumi stack, and continue with committed files",
         "sandbox": "run the whole job on this machine, with emulators for what it lacks",
@@ -66,7 +64,7 @@ MODULES = {
     name: f"{package}.{name.replace('-', '_')}"
     for package, names in {
         "author": "init check render snippet schema drivers plugin acl-policy explain completion version",
-        "operate": "plan apply register create remove snapshot claims smoke eject",
+        "operate": "plan apply remove snapshot claims smoke eject",
         "observe": "verify doctor csi",
     }.items()
     for name in names.split()
@@ -78,10 +76,10 @@ DAILY = ("start", "files", "cluster", "health")
 
 FOOT = """\
 example: nomad-csi init --hcl my-storage && nomad-csi check my-storage/storage.yaml
-help:    nomad-csi COMMAND --help; nomad-csi help more, help connection; docs/ of the project
+help:    nomad-csi COMMAND --help; nomad-csi help more, help options, help connection; docs/
 exit:    0 done or all well, 1 findings or differences, 2 not determined, 64 usage"""
 
-TOPICS = ("connection", "more")
+TOPICS = ("connection", "more", "options")
 """Texts of `nomad-csi help`; any other word of it is a command."""
 
 EXIT_INTERRUPTED = 130
@@ -137,7 +135,7 @@ class _Program(command.Group):
 PROGRAM = _Program(
     name=NAME,
     help="CSI storage for Nomad: rendered, run, registered and verified.",
-    context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
+    context_settings={"terminal_width": 100, "help_option_names": ["-h", "--help"]},
 )
 
 
@@ -152,10 +150,13 @@ def _topic(name: str) -> str:
         return formatter.getvalue()
     from nomad_csi.cli.common import inputs  # noqa: PLC0415  # only this help pays for it
 
+    about, shown = {
+        "connection": ("Options of every command that connects to Nomad", inputs.connection_options()),
+        "options": ("Options of every command, before or after its name", command.shared()),
+    }[name]
     context = click.Context(PROGRAM, info_name=NAME)
-    rows = [each.get_help_record(context) for each in inputs.connection_options()]
-    formatter.write("Options of every command that connects to Nomad:\n\n")
-    formatter.write_dl([row for row in rows if row])
+    formatter.write(f"{about}:\n\n")
+    formatter.write_dl([command.described(each, context) for each in shown])
     return formatter.getvalue()
 
 
@@ -163,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with output.prepared(), output.guarded(), _advising():
+        with output.prepared(), output.guarded(), output.configured(), _advising():
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED
@@ -195,23 +196,30 @@ def _run(words: list[str]) -> int:
         return errors.EXIT_USAGE
     except click.UsageError as error:
         context = error.ctx or click.Context(PROGRAM, info_name=NAME)
-        print(f"{context.get_usage()}\nerror: {context.command_path}: {usage.sentence(error)}", file=sys.stderr)
-        return errors.EXIT_USAGE
+        print(context.get_usage(), file=sys.stderr)
+        return _failed(words, "error", "usage", f"{context.command_path}: {usage.sentence(error)}", errors.EXIT_USAGE)
     except usage.UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return errors.EXIT_USAGE
+        return _failed(words, "error", "usage", error, errors.EXIT_USAGE)
     except errors.RefusedError as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return errors.EXIT_CHANGES
+        return _failed(words, "refused", "refused", error, errors.EXIT_CHANGES)
     except errors.NomadCsiError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return errors.EXIT_ERROR
+        return _failed(words, "error", "error", error, errors.EXIT_ERROR)
     except signals.Terminated:
-        print("ended by SIGTERM; safe to re-run", file=sys.stderr)
-        return EXIT_TERMINATED
+        return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", EXIT_TERMINATED)
     except KeyboardInterrupt:
-        print("interrupted; safe to re-run", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _failed(words, "interrupted", "interrupted", "safe to re-run", EXIT_INTERRUPTED)
+
+
+def _failed(words: list[str], head: str, kind: str, error: errors.NomadCsiError | str, code: int) -> int:
+    """Print the *error* after *head* on standard error, with ``--json`` as a document too; return *code*."""
+    begin = f"{head}{';' if kind == 'interrupted' else ':'}"
+    for line in str(error).splitlines() if hasattr(error, "places") else [str(error)]:
+        print(f"{begin} {line}", file=sys.stderr)
+    if "--json" in words:
+        found = error.problems if isinstance(error, errors.SpecError) else ()
+        problems = [{name: getattr(item, name) for name in ("path", "got", "allowed", "fix")} for item in found]
+        output.print_json_error(kind, str(error), problems)
+    return code
 
 
 def _called(words: list[str]) -> int:
@@ -227,5 +235,5 @@ def _called(words: list[str]) -> int:
         words = [*words[1:], "--help"]
     if why := argument_secrets.objection(words):
         raise click.UsageError(why)
-    with PROGRAM.make_context(NAME, words) as context:
+    with contextlib.ExitStack() as stack, PROGRAM.make_context(NAME, words, obj=stack) as context:
         return int(PROGRAM.invoke(context))

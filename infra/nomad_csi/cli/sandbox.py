@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, output, usage
+from nomad_csi.cli.common import command, usage
 
 EXEC = """\
   nomad-csi sandbox exec -- pulumi up
@@ -21,15 +21,16 @@ it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
 
 
 ENV = """\
-  eval "$(nomad-csi sandbox env)"
+  eval "$(nomad-csi sandbox status --env)"
   nomad volume status
 
-This is for the nomad command; for a real Nomad it names the sandbox's certificates, too. What needs Pulumi or AWS is
-run by `nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs."""
+With --env: for a real Nomad it names the sandbox's certificates, too. What needs Pulumi or AWS is run by
+`nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs.
+The outputs of the stack are in .sandbox/outputs.json, without secrets."""
 
 
 run = command.Group()
-command.option("--project DIR", "the folder of the sandbox (default: here)", default=Path())(run)
+command.option("--project DIR", "the directory of the sandbox (default: the current one)", default=Path())(run)
 
 
 def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # noqa: ANN202  # the sandbox is optional
@@ -45,14 +46,17 @@ def _session(arguments: command.Arguments):  # type: ignore[no-untyped-def]  # n
     return session.Session(arguments.project)
 
 
-@run.command("up", help="Start it, make everything, show what was verified. An empty folder gets a project first.")
+@run.command("up", help="Start it, create everything, show what was verified. An empty directory gets a project first.")
 @command.option("--engine real|emulator", "default: real when pulumi is on PATH")
 @command.option("--nomad real|emulator", "default: real when nomad is on PATH and you are root")
 @command.option("--skip-preview", "do not preview first, as with `pulumi up`")
+@command.option("--refresh", "take over into the state what has changed outside first, as with `pulumi up`")
 def _up(arguments: command.Arguments) -> int:
     session = _session(arguments)
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
 
+    if arguments.refresh and (code := session.refresh()):
+        return int(code)
     code = session.up(
         engine_kind=arguments.engine or "", nomad_kind=arguments.nomad or "", skip_preview=arguments.skip_preview
     )
@@ -64,45 +68,22 @@ def _preview(arguments: command.Arguments) -> int:
     return int(_session(arguments).preview())
 
 
-@run.command("refresh", help="Take over into the state what has changed outside.")
-def _refresh(arguments: command.Arguments) -> int:
-    return int(_session(arguments).refresh())
-
-
 @run.command("down", help="Destroy everything in the safe order, and leave nothing behind.")
 def _down(arguments: command.Arguments) -> int:
     return int(_session(arguments).down())
 
 
-@run.command("status", help="Show what runs, what was made and what is verified.")
+@run.command("status", help="Show what runs, what was created and what is verified.", epilog=ENV)
+@command.option("--env", "print address, token and certificates of its Nomad as shell commands instead")
 def _status(arguments: command.Arguments) -> int:
     session = _session(arguments)
+    if arguments.env:
+        for name, value in session.nomad_variables().items():
+            print(f"export {name}={shlex.quote(value)}")
+        return 0
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above
 
     return report.show(session)
-
-
-@run.command("output", help="Print the outputs of the stack, as `pulumi stack output` does; secrets read [secret].")
-@command.argument("name [NAME]", "this one alone (default: all)")
-@command.option("--json", "print JSON; --stack-output of other commands reads it")
-def _output(arguments: command.Arguments) -> int:
-    session = _session(arguments)
-    from nomad_csi_sandbox.session import outputs  # noqa: PLC0415  # as above
-
-    session.introduce()
-    found = outputs.shown(session.outputs())
-    if arguments.json:
-        output.print_json(outputs.chosen(found, arguments.name) if arguments.name else found)
-    else:
-        print(outputs.as_text(found, arguments.name))
-    return 0
-
-
-@run.command("env", help="Print the address, token and certificates of its Nomad as shell commands.", epilog=ENV)
-def _env(arguments: command.Arguments) -> int:
-    for name, value in _session(arguments).nomad_variables().items():
-        print(f"export {name}={shlex.quote(value)}")
-    return 0
 
 
 @run.command(

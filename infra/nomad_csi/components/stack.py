@@ -82,6 +82,10 @@ def declare(config: pulumi.Config) -> Storage:
 def _declare(config: pulumi.Config, document: Any) -> Storage:
     key = config.full_key("storage")
     plan = storage.plan_document(document, source=key, owner=arguments.owner())
+    if document.get("owner", arguments.owner()) != arguments.owner():
+        allowed = f"{arguments.owner()}, this stack"
+        problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
+        raise errors.SpecError((problem,), key)
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
     read = draft.read(document)
     try:

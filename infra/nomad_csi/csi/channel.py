@@ -4,6 +4,7 @@ One connection to a plugin, and the one function that calls over it.
 Channels share nothing and retry nothing: the result of a call is the plugin's current response.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -76,6 +77,9 @@ Tried with grpcio 1.85, 2026-11: code and metadata do not distinguish them from 
 NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
 
 
+LOG = logging.getLogger("nomad_csi.csi")
+"""Logs each call with its time."""
+
 UNKNOWN_HOST = "errors resolving"
 """Prefix of gRPC's message for a host name without an address. Tried with grpcio 1.85, 2026-11."""
 
@@ -131,6 +135,7 @@ def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
         endpoint.refuse_secrets(connection.endpoint, insecure=connection.insecure)
     method = _METHODS[request.DESCRIPTOR.full_name]
     stub = getattr(csi_pb2_grpc, f"{method.containing_service.name}Stub")(connection.channel)
+    began = time.monotonic()
     future = getattr(stub, method.name).future(request, timeout=max(timeout_s, 0.0))
     ended = threading.Event()
     future.add_done_callback(lambda _: ended.set())
@@ -138,6 +143,8 @@ def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
         _wait(connection, ended, time.monotonic() + timeout_s)
         # gRPC enforces the deadline as well, with several messages for it; whichever notices first.
         code = future.code() if ended.is_set() else grpc.StatusCode.DEADLINE_EXCEEDED
+        took_ms = (time.monotonic() - began) * 1000
+        LOG.info("%s %s: %s, %.0f ms", connection.endpoint.text, method.name, code.name, took_ms)
         if code is grpc.StatusCode.DEADLINE_EXCEEDED:
             raise _error(connection, code.name, f"no answer within {timeout_s:.3g} s")
         if code is not grpc.StatusCode.OK:

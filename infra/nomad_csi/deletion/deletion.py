@@ -351,7 +351,7 @@ def _deleter(deletion: _Deletion) -> deleters.Deleter:
     options, key, external_id = deletion.options, deletion.request.key, deletion.storage.external_id
     if options.endpoint:
         if not deletion.storage.plugin_id:
-            raise errors.RefusedError(f"{key} is not registered; name its plugin: --plugin")
+            raise errors.RefusedError(f"{key} is not registered; name its plugin: --made-by")
         return deleters.find_plugin_deleter(
             deletion.client,
             deletion.storage.plugin_id,

@@ -25,7 +25,10 @@ _ATTRIBUTES = {"evidence": "found", "fix": "advice"}
 
 _Replaced = tuple[str, str]
 
-_SANDBOX: _Replaced = (r"\bpulumi (up|preview|refresh)\b", r"nomad-csi sandbox \1")
+_SANDBOX: tuple[_Replaced, ...] = (
+    (r"\bpulumi refresh\b", "nomad-csi sandbox up --refresh"),
+    (r"\bpulumi (up|preview)\b", r"nomad-csi sandbox \1"),
+)
 _FILES: _Replaced = (r"run `pulumi up`,? or (?=[a-z])|`pulumi up`,? or (?=`)|, or `pulumi up`$", "")
 """Replacements in advice for a sandbox without `pulumi`, and for a spec that is not a stack's config."""
 
@@ -33,8 +36,8 @@ _REPLACED = ContextVar[tuple[_Replaced, ...]]("replaced", default=())
 
 
 @contextlib.contextmanager
-def _replacing(replaced: _Replaced) -> Iterator[None]:
-    before = _REPLACED.set((replaced, *_REPLACED.get()))
+def _replacing(*replaced: _Replaced) -> Iterator[None]:
+    before = _REPLACED.set((*replaced, *_REPLACED.get()))
     try:
         yield
     finally:
@@ -43,7 +46,7 @@ def _replacing(replaced: _Replaced) -> Iterator[None]:
 
 def advise_sandbox() -> contextlib.AbstractContextManager[None]:
     """In this block, give advice for a sandbox without the ``pulumi`` command."""
-    return _replacing(_SANDBOX)
+    return _replacing(*_SANDBOX)
 
 
 def advise_files() -> contextlib.AbstractContextManager[None]:

@@ -17,7 +17,7 @@ from nomad_csi.text import listing
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
-    "set them as Pulumi config secrets, under secrets of the volume"
+    "pass them by `apply --secrets`, or as Pulumi config secrets, under secrets of the volume"
 )
 
 

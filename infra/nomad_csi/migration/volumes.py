@@ -194,7 +194,7 @@ def _hide(document: dict[str, Any], content: values.Map, file: str, remarks: mod
     for name in ("context", "parameters"):
         for block in values.blocks(content, name):
             for key in secrets.keys_of(block):
-                text = f"{name}.{key} looks like a secret: pass it as a Pulumi config secret, under secrets"
+                text = f"{name}.{key} looks like a secret: pass it by `apply --secrets`, or as a Pulumi config secret"
                 remarks.add("left out", file, block.at(key), text)
                 document[name].pop(key, None)
 
@@ -229,7 +229,8 @@ def _move_path(
 def _left_out(content: values.Map, file: str, remarks: model.Remarks) -> None:
     keys = sorted(key for block in values.blocks(content, "secrets") for key in block)
     if keys:
-        text = f"the secrets {', '.join(keys)}: set them as Pulumi config secrets, under secrets of this volume"
+        how = "pass them by `apply --secrets`, or as Pulumi config secrets, under secrets of this volume"
+        text = f"the secrets {', '.join(keys)}: {how}"
         remarks.add("left out", file, content.at("secrets"), text)
     for name in content:
         if name not in KNOWN and name not in LEGACY:

@@ -88,18 +88,13 @@ _DESTROY = Rights(
 _UP = Rights(jobs=("register job", "run plugin", "read logs"), volumes=("write volume",), identity=("write variable",))
 
 COMMANDS: Mapping[str, Rights] = {
-    "register": Rights(
+    "apply FILE": Rights(
         volumes=(*_READ_VOLUMES, "write volume", "read variable", "write variable"), cluster=("read servers",)
-    ),
-    "create": Rights(
-        volumes=(*_READ_VOLUMES, "write volume", *_TOUCH_RECORDS),
-        cluster=("list plugins", "read servers"),
-        identity=("read variable", "write variable"),
     ),
     "plan": Rights(
         jobs=("parse job", "plan job", "read job", "read variable"),
         volumes=(*_READ_VOLUMES, "read variable"),
-        cluster=("read plugin", "read clients"),
+        cluster=("list plugins", "read plugin", "read clients"),
     ),
     "apply": _PREVIEW.with_(_UP).with_(Rights(jobs=_TOUCH_RECORDS, volumes=_TOUCH_RECORDS, cluster=("read servers",))),
     "remove": Rights(volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS)),
@@ -128,7 +123,7 @@ COMMANDS: Mapping[str, Rights] = {
     ),
     "doctor": _DOCTOR,
     "verify --html": _DOCTOR.with_(_VERIFY),
-    "csi probe --plugin": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
+    "csi probe --volumes-of": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
     "csi probe --on-nodes": _PROBE_JOB,
     "import --cluster": Rights(jobs=("read job",), volumes=_READ_VOLUMES, cluster=("list plugins", "read plugin")),
     "up": _PREVIEW.with_(_DESTROY).with_(_UP),

@@ -73,7 +73,7 @@ class ProbeJob:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Arguments of the program."""
-        return ("csi", "probe", "--folder", self.folder, "--probe-timeout-s", f"{self.timeout_s:g}", "--json")
+        return ("csi", "probe", "--folder", self.folder, "--probe-timeout", f"{self.timeout_s:g}s", "--json")
 
     @property
     def clients(self) -> str:

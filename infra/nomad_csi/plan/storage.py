@@ -16,6 +16,9 @@ from nomad_csi.spec import model as spec
 _WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
 """Paths of problems that leave the id of a plugin unknown."""
 
+_MISSPELT = "did you mean plugins?"
+"""Fix of the problem that leaves all of them unknown."""
+
 
 def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.StoragePlan:
     """
@@ -92,7 +95,9 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     yield from _file_system_problems(draft)
     # The id of a plugin is unknown where too little of it could be read, or the id itself is invalid.
     unread = {path for path in draft.written if path.startswith("plugins[")} - draft.plugins.keys()
-    broken = unread or any(_WITHOUT_ID.fullmatch(problem.path) for problem in draft.problems)
+    broken = unread or any(
+        _WITHOUT_ID.fullmatch(problem.path) or problem.fix == _MISSPELT for problem in draft.problems
+    )
     for path, volume in draft.volumes.items():
         yield from snapshot_rules.check(volume, draft.snapshots, path)
         if volume.plugin_id in by_id:

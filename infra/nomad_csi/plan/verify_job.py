@@ -68,7 +68,7 @@ class VerifyJob:
     """Path of the Nomad variable that holds the token; empty: the task's workload identity is the token."""
 
     options: Sequence[str] = ()
-    """Further arguments of the command, such as ``--stable-s`` and ``30``."""
+    """Further arguments of the command, such as ``--stable`` and ``30s``."""
 
     metrics_file: str = ""
     """Path of the metrics file on the client; empty: no metrics."""

@@ -198,7 +198,7 @@ def _read(
     if allocation.client_status not in volumes.ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
     if time.monotonic() >= until:
-        return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout-s")
+        return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout")
     try:
         text = jobs.tail_log(
             client,

@@ -186,8 +186,8 @@ NO_TIME = "the time limit for all volumes was reached"
 _ASKS_FOR_SECRETS = re.compile(r"\bsecrets?\b", re.IGNORECASE)
 
 _ADVICE = {
-    NEEDS_SECRETS: "run `nomad-csi csi probe SOCKET --plugin ID --secrets FILE` on the controller's client",
-    NO_TIME: "raise --timeout-s",
+    NEEDS_SECRETS: "run `nomad-csi csi probe SOCKET --volumes-of PLUGIN --secrets FILE` on the controller's client",
+    NO_TIME: "raise --timeout",
 }
 
 

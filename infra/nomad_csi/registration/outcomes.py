@@ -1,6 +1,5 @@
 """Outcomes of registrations and deregistrations, as data."""
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -24,22 +23,18 @@ STATUS_OF_KIND: Mapping[errors.ReplyKind, Literal["refused", "failed", "unknown"
 # The outcome of a registration.
 
 
-RegistrationStatus = Literal["new", "changes", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
+RegistrationStatus = Literal["registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
 ``registered``: new. ``updated``: sent again. ``unchanged``: nothing was sent. ``refused``: Nomad never accepts it.
-``failed``: not registered, a retry may succeed. ``unknown``: sent, no response. ``new`` and ``changes``: in a dry run,
-those that would be ``registered`` and ``updated``.
+``failed``: not registered, a retry may succeed. ``unknown``: sent, no response.
 """
-
-
-_PLANNED: dict[RegistrationStatus, RegistrationStatus] = {"registered": "new", "updated": "changes"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrationOutcome(outcome.VolumeOutcome):
     """The outcome of registering one volume."""
 
-    DONE = frozenset({"new", "changes", "registered", "updated", "unchanged"})
+    DONE = frozenset({"registered", "updated", "unchanged"})
 
     status: RegistrationStatus
 
@@ -68,7 +63,7 @@ class RegistrationOutcome(outcome.VolumeOutcome):
         """The reason, the changes, and what was left unchanged."""
         is_sent = self.status != "unchanged"
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable and is_sent else ""
-        changes = self.changes if self.status in {"changes", "updated"} else ()
+        changes = self.changes if self.status == "updated" else ()
         reason = f"{self.reason}: --adopt takes it over" if self.owner else self.reason
         return ("; ".join(part for part in (reason, self.adopted, *changes, *self.ignored, hidden) if part),)
 
@@ -78,12 +73,6 @@ def owned_outcome(key: volumes.Key, owner: str) -> RegistrationOutcome:
     namespace, volume_id = key
     reason = f"belongs to owner {owner}; nothing was sent"
     return RegistrationOutcome(namespace=namespace, volume_id=volume_id, status="refused", reason=reason, owner=owner)
-
-
-def planned(outcome_of: RegistrationOutcome) -> RegistrationOutcome:
-    """Return the outcome in a dry run, which did not send the volume."""
-    status = _PLANNED.get(outcome_of.status, outcome_of.status)
-    return dataclasses.replace(outcome_of, status=status)
 
 
 def outcome_of(

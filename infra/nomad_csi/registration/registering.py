@@ -85,7 +85,7 @@ def register(
     requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
     deadline_s: float = DEADLINE_S,
     tell: Callable[[str], None] = lambda _line: None,
-    is_dry_run: bool = False,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> tuple[registration_outcomes.RegistrationOutcome, ...]:
     """
     Register *documents* and return an outcome for each, in their order; volumes without drift are not sent.
@@ -99,7 +99,7 @@ def register(
         requester: who registers.
         deadline_s: for all volumes; those not sent by then have ``failed``.
         tell: called for every attempt after the first, and for Nomad's warnings.
-        is_dry_run: send nothing and record no owner; the outcomes of drift are ``new`` and ``changes``.
+        advance: called with the number of volumes sent, and of those to send.
 
     Raises:
         errors.SpecError: two documents have the same namespace and id, or Nomad lacks a namespace; nothing was sent.
@@ -121,15 +121,15 @@ def register(
     }
     if users.unlisted:
         tell(users.unlisted)
-    taken = _acquire(client, seen, requester, timeouts, is_dry_run=is_dry_run)
+    taken = _acquire(client, seen, requester, timeouts)
     to_send = [document for key, (document, found) in seen.items() if found.must_be_sent and key not in taken.refused]
-    if is_dry_run:
-        sent: dict[volumes.Key, owned.Answer] = {volumes.key_of(document): None for document in to_send}
-        return tuple(registration_outcomes.planned(_outcome(key, seen[key][1], taken, sent)) for key in wanted)
     new = frozenset(key for key, (_, found) in seen.items() if found.is_new)
     holds = registration_ownership.objects_without_nonce(map(volumes.key_of, to_send))
     sent_now = owned.send(client, to_send, taken, holds=holds, requester=requester, timeouts=timeouts, new=new)
-    answers = {volumes.key_of(document): answer for document, answer in sent_now}
+    answers = {}
+    for document, answer in sent_now:
+        answers[volumes.key_of(document)] = answer
+        advance(len(answers), len(to_send))
     taken_meanwhile = {
         key: wanted[key]
         for key in new
@@ -142,6 +142,8 @@ def register(
     for key, former in taken.adopted.items():
         adopted = f"now of {requester.owner or 'no owner'} (was {former})"
         outcomes[key] = dataclasses.replace(outcomes[key], adopted=adopted)
+    for key in taken.fresh.keys() - new:
+        outcomes[key] = dataclasses.replace(outcomes[key], adopted=f"now of {requester.owner} (had no owner record)")
     return tuple(outcomes.values())
 
 
@@ -193,11 +195,9 @@ def _acquire(
     seen: Mapping[volumes.Key, tuple[registration.VolumeRegistration, difference.Comparison]],
     requester: registration_ownership.Requester,
     timeouts: sending.BatchTimeouts,
-    *,
-    is_dry_run: bool,
 ) -> registration_ownership.AcquiredVolumes:
     """
-    Record *requester* as the owner of what Nomad would accept, unless in a dry run; return others' volumes as refused.
+    Record *requester* as the owner of what Nomad would accept; return others' volumes as refused.
 
     A requester without an owner may have unchanged volumes of any stack.
     """
@@ -206,13 +206,17 @@ def _acquire(
     leaves_records = bool(requester.owner) or requester.adopts
     keys = [key for key, found in by_kind.items() if found.must_be_sent or (leaves_records and found.kind != "refused")]
     others = [key for key, found in by_kind.items() if found.kind == "refused"]
-    if is_dry_run:
-        keys, others = [], [*keys, *others]
     wanted = registration_ownership.objects_without_nonce(keys)
     taken = _retried(lambda: records.acquire(wanted, requester, timeouts.tell), timeouts)
     observed = _retried(lambda: records.read(others, timeouts.tell), timeouts)
     refused = {key: owner for key, owner in observed.owners.items() if not requester.may_have(owner)}
     return dataclasses.replace(taken, refused={**taken.refused, **refused})
+
+
+def retried(ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
+    """Return the result of *ask*, which only reads; *tell* is called for every attempt after the first."""
+    deadline = time.monotonic() + DEADLINE_S
+    return _retried(ask, sending.BatchTimeouts(deadline=deadline, attempts=ATTEMPTS, wait_s=WAIT_S, tell=tell))
 
 
 def _retried(ask: Callable[[], _Answer], timeouts: sending.BatchTimeouts) -> _Answer:

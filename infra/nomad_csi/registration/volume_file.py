@@ -84,7 +84,7 @@ def _problems(document: registration.VolumeRegistration) -> Iterator[errors.Prob
         if not pattern.fullmatch(value):
             yield errors.Problem(path=name, got=repr(value), allowed=allowed)
     if not document.external_id:
-        fix = "a volume that the plugin is to make is made with `nomad-csi create` and the spec, or `pulumi up`"
+        fix = "a volume that the plugin is to make is created with `nomad-csi apply` and the spec, or `pulumi up`"
         yield errors.Problem(path="external_id", got="nothing", allowed="the id of storage that exists", fix=fix)
     if not document.capabilities:
         fix = "access_mode and attachment_mode belong into a capability block; Nomad drops them outside of one"

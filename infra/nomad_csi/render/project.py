@@ -167,20 +167,16 @@ def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     attach = f"aws iam attach-role-policy --role-name {wanted.role_name} --policy-arn {policy}"
     found = [
         (f"$EDITOR {SPEC}", "sizes, names, example values"),
-        (f"nomad-csi check {SPEC}", "all problems of the spec"),
-        (f"nomad-csi render {SPEC} --out nomad", "write the job and volume files"),
+        ("nomad-csi check", "all problems of the spec"),
+        ("nomad-csi render", "write the job and volume files"),
         ("pip install pre-commit && pre-commit install", "check them before each commit"),
         ("git add . && git commit", ""),
         ("export NOMAD_ADDR=https://nomad.example.com:4646", "and NOMAD_TOKEN"),
         *([(attach, "")] if "ebs" in wanted.storages else []),
-        (f"nomad-csi plan {SPEC} --out nomad", "what would change in the cluster"),
-        ('for job in nomad/jobs/*.hcl; do nomad job run "$job"; done', ""),
+        ("nomad-csi plan", "what would change in the cluster"),
     ]
-    if any(name != "efs" for name in wanted.storages):
-        found.append((f"nomad-csi create {SPEC} --owner {wanted.project}/hcl", "have the plugins create the volumes"))
-    if "efs" in wanted.storages:
-        found.append((f"nomad-csi register {SPEC}", "register the volumes whose storage exists"))
-    return (*found, (f"nomad-csi verify {SPEC}", "compare the cluster with the spec"))
+    found.append(("nomad-csi apply", "run the plugin jobs, create and register the volumes"))
+    return (*found, ("nomad-csi verify", "compare the cluster with the spec"))
 
 
 def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
@@ -202,7 +198,8 @@ def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
 
 def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
     head = _comment(f"The storage of the Nomad cluster. The files below nomad/ are rendered from it. {_KEYS}")
-    yield ProjectFile(path=SPEC, text=f"# yaml-language-server: $schema={SPEC_SCHEMA}\n{head}{_spec(wanted)}")
+    own = f"owner: {wanted.project}/hcl\nout: nomad\n\n"
+    yield ProjectFile(path=SPEC, text=f"# yaml-language-server: $schema={SPEC_SCHEMA}\n{head}{own}{_spec(wanted)}")
     yield ProjectFile(path=SPEC_SCHEMA, text=_json(schema.document()))
 
 
@@ -396,7 +393,7 @@ def _ebs(wanted: Wanted) -> tuple[_Item, _Item]:
             "create": {"capacity_min_gib": 20, "availability_zone": zone},
             "parameters": {"encrypted": "true"},
         }
-        made = f"`nomad-csi create` has the plugin create it. {place}It can grow; it never shrinks."
+        made = f"`nomad-csi apply` has the plugin create it. {place}It can grow; it never shrinks."
         return _Item(comment=about, value=plugin), _Item(comment=made, value=volume | creation)
     about = "AWS EBS. The role is that of the Nomad clients; the policy that the plugin needs is attached to it."
     made = f"Pulumi creates it, and refuses to delete it (`protect`). {place}It can grow; it never shrinks."

@@ -10,12 +10,18 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
-from nomad_csi.ownership import job_ownership, registration_ownership
+from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan import model
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health, plugin_health_properties
 from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.resources.plugin_jobs import job_removal, plugin_job
+
+STACKS = "belongs to Pulumi stack {label}: change it with `pulumi up`, or take it over with --adopt"
+"""Why a job of a stack is left to it."""
+
+OWNERLESS = "runs already, without an owner record, and differs: --adopt takes it over"
+"""Why a job is left alone that `nomad job run` started."""
 
 _JOB = plugin_job.PluginJobResource()
 _HEALTH = plugin_health.PluginHealthResource()
@@ -44,6 +50,49 @@ def start(
         _HEALTH.create(
             context, _checked(_HEALTH, plugin_health_properties.inputs_of(plugin.expectation) | {"jobs": markers})
         )
+
+
+def refusal(
+    client: nomad.Nomad, job: model.PluginJob, requester: registration_ownership.Requester, *, adopts: bool
+) -> str:
+    """
+    Return why `start` would refuse to change *job*, which runs otherwise, for *requester*; empty if not.
+
+    *adopts*: its plugin is to be adopted, as the spec says.
+    """
+    found = jobs.get(client, job.namespace, job.job_id)
+    owner = job_ownership.owner_of(client, found)
+    is_ownerless = found is not None and not found.stopped and owner is None and not (requester.adopts or adopts)
+    return OWNERLESS if is_ownerless else _refusal(owner, requester)
+
+
+def stop(client: nomad.Nomad, key: job_ownership.Key, requester: registration_ownership.Requester) -> None:
+    """
+    Stop and purge the plugin job *key*, and remove its owner record; not while a volume of its plugin is claimed.
+
+    Raises `errors.RefusedError` for a job that is not there or runs no plugin, for one of another owner or of a Pulumi
+    stack, and for a claim.
+    """
+    name = "/".join(key)
+    found = jobs.get(client, *key)
+    document = jobs.document(client, *key)
+    if found is None or document is None or not any(jobs.csi_plugins(document)):
+        raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
+    owner = job_ownership.owner_of(client, found)
+    if owner is not None and owner.label != requester.owner and not requester.adopts:
+        raise errors.RefusedError(f"job {name} belongs to owner {owner}: pass --owner {owner}, or --adopt")
+    if why := _refusal(owner, requester):
+        raise errors.RefusedError(f"job {name} {why}")
+    if not found.stopped:
+        job_removal.refuse_serving(client, found, document)
+    job_removal.remove(resource.Context(connect=lambda: client), found)
+    records = job_ownership.records(client)
+    records.give_up(registration_ownership.objects_without_nonce([key]), requester)
+
+
+def _refusal(owner: owner_records.OwnerRecord | None, requester: registration_ownership.Requester) -> str:
+    is_left = owner is not None and owner.stack_id and not requester.adopts
+    return STACKS.format(label=owner) if is_left else ""
 
 
 def _run(
@@ -83,11 +132,8 @@ def _running(
     document = job_ownership.copy_owner(jobs.parse(client, inputs["hcl"]), found)
     if owner.label == requester.owner and jobs.plan(client, document).diff_type == job_ownership.EQUAL:
         return {"jobId": inputs["jobId"], "jobModifyIndex": found.job_modify_index}
-    if owner.stack_id:
-        raise errors.RefusedError(
-            f"job {inputs['namespace']}/{inputs['jobId']} belongs to Pulumi stack {owner.label}: change it with "
-            "`pulumi up`, or take it over with --adopt"
-        )
+    if why := _refusal(owner, requester):
+        raise errors.RefusedError(f"job {inputs['namespace']}/{inputs['jobId']} {why}")
     return {}
 
 

@@ -123,6 +123,7 @@ FileSystemId = Annotated[
 FileSystemName = Annotated[
     str, Matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"), "at most 64 letters, digits, '_' or '-'")
 ]
+Owner = Annotated[str, Matching(names.OWNER, "project/stack, such as shop/prod")]
 RoleName = Annotated[str, Matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
 RoleArn = Annotated[
     str,

@@ -18,6 +18,12 @@ from nomad_csi.spec.volume import *
 class StorageSpec(Model):
     """The plugins and the volumes of one Nomad cluster."""
 
+    owner: Owner | None = None
+    """Owner of jobs and volumes for ``plan``, ``apply`` and ``remove``. Under Pulumi it is the stack: omit it."""
+
+    out: str | None = None
+    """Directory of the rendered files for ``render`` and ``plan``, relative to the file of the spec."""
+
     protect: bool = True
     """Whether Pulumi refuses to delete or replace storage. A volume or file system may override it."""
 

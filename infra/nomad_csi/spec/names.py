@@ -56,8 +56,15 @@ Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: let
 STACK_ID = re.compile(r"[0-9a-f]{16}")
 """The random id of a stack (`resources.stack_identity`)."""
 
-AWS_REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]+")
-"""An AWS region name: ``us-east-1``, ``eu-isoe-west-1``, ``eusc-de-east-1``."""
+AWS_REGION = re.compile(
+    r"(?:af|ap|ca|cn|eu|eusc|il|me|mx|sa|us)(?:-(?:gov|iso[a-z]?|de))?"
+    r"-(?:north|south|east|west|central|(?:north|south)(?:east|west))-[0-9]{1,2}"
+)
+"""
+An AWS region name: ``us-east-1``, ``eu-isoe-west-1``, ``eusc-de-east-1``; a new one, too.
+
+Source: botocore 1.44.5, ``botocore/data/endpoints.json``: all 46 regions of its partitions.
+"""
 
 AVAILABILITY_ZONE = re.compile(
     rf"({AWS_REGION.pattern})(?:(?:(?:-[a-z0-9]+)+-[0-9]+)?[a-z]|(?:-[a-z0-9]+)+-wlz-[0-9]+)"

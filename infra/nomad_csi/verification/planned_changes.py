@@ -11,7 +11,7 @@ from typing import Any, Literal
 from nomad_csi import errors, findings, nomad
 from nomad_csi.compare import difference, job_type
 from nomad_csi.health import job_conflicts
-from nomad_csi.nomad import jobs, namespaces, plugin_jobs
+from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.ownership import job_ownership, registration_ownership
 from nomad_csi.plan import model, registration, volumes
@@ -82,6 +82,12 @@ class PlannedChanges:
 
     items: tuple[PlannedChange, ...]
 
+    jobs_not_in_spec: tuple[str, ...] | None = ()
+    """
+    Jobs of the owner, ``namespace/job_id``, that run a plugin which is not in the spec; they run on. ``None``: the
+    token may not list plugins.
+    """
+
     not_in_spec: tuple[UnplannedVolume, ...] | None = ()
     """Registered volumes outside the spec, which are kept; ``None``: the token may not list volumes."""
 
@@ -106,6 +112,7 @@ class PlannedChanges:
             "changes": len(self.changes),
             "not_compared": len(self.not_compared),
             "items": shown,
+            "jobs_not_in_spec": None if self.jobs_not_in_spec is None else list(self.jobs_not_in_spec),
             "not_in_spec": None if self.not_in_spec is None else beside,
         }
 
@@ -118,7 +125,8 @@ class PlannedChanges:
         unshown = f"; {equal} equal, {some}not shown" if shown and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         beside = [UNLISTED] if self.not_in_spec is None else _stay(self.not_in_spec)
-        return "\n".join([*(line for item in shown for line in _lines(item, width)), total, *beside])
+        lines = (line for item in shown for line in _lines(item, width))
+        return "\n".join([*lines, total, *_run_on(self.jobs_not_in_spec), *beside])
 
 
 _SIGNS = {EQUAL: " ", NEW: "+", "missing": "+", "stopped": "+", "left over": "-", "refused": "!", NOT_COMPARED: "?"}
@@ -130,6 +138,15 @@ def _lines(item: PlannedChange, width: int) -> Iterator[str]:
     yield f"{_SIGNS.get(item.state, '~')} {item.kind} {item.name}  {item.state}"
     for remark in item.remarks:
         yield from table.wrapped("    ", remark, width)
+
+
+def _run_on(jobs_not_in_spec: Iterable[str] | None) -> Iterator[str]:
+    """Yield the jobs whose plugin is not in the spec, and how to stop them."""
+    if jobs_not_in_spec is None:
+        yield 'jobs of plugins outside of the spec were not listed: the token lacks plugin { policy = "read" }'
+    for key in jobs_not_in_spec or ():
+        yield f"runs for this owner, and its plugin is not in the spec: job {key}"
+        yield f"  it runs on; to stop it: {shlex.join(['nomad-csi', 'remove', '--job', key])}"
 
 
 def _stay(unplanned: Iterable[UnplannedVolume]) -> Iterator[str]:
@@ -184,8 +201,23 @@ def plan_changes(
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
     return PlannedChanges(
         items=(*(_check_namespace(item, missing) for item in items), *on_disk),
+        jobs_not_in_spec=_unplanned_jobs(client, plan, owner) if owner else (),
         not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, records, owner)),
     )
+
+
+def _unplanned_jobs(client: nomad.Nomad, plan: model.StoragePlan, owner: str) -> tuple[str, ...] | None:
+    """Return the jobs of *owner*, no stack's, that run plugins outside of *plan*; ``None``: the token may not."""
+    wanted = {item.plugin_id for item in plan.plugins}
+    try:
+        others = [plugins.get(client, plugin_id) for plugin_id in plugins.list_ids(client) if plugin_id not in wanted]
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
+    keys = sorted({key for found in others if found for key in found.jobs})
+    owners = ((key, job_ownership.owner_of(client, jobs.get(client, *key))) for key in keys)
+    return tuple("/".join(key) for key, record in owners if record and record.label == owner and not record.stack_id)
 
 
 def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[nomad_volumes.Key, str] | None:

@@ -14,8 +14,8 @@ from nomad_csi.text import foreign, listing
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
 
-CREATE = "run `pulumi up`, or `nomad-csi create` with the spec"
-REGISTER = "run `pulumi up`, or `nomad-csi register` with the spec or the rendered file"
+CREATE = "run `pulumi up`, or `nomad-csi apply` with the spec"
+REGISTER = "run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file"
 """Advice for a volume that is not registered."""
 
 
@@ -109,12 +109,10 @@ def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: b
     """Yield a finding for each difference; if one makes Nomad refuse the update, in-place ones wait."""
     is_refused = compared.is_refused_to_plugins if made_by_plugin else compared.kind == "refused"
     for item in compared.differences:
-        yield _difference(subject, item, made_by_plugin=made_by_plugin, is_refused=is_refused)
+        yield _difference(subject, item, is_refused=is_refused)
 
 
-def _difference(
-    subject: str, item: difference.Difference, *, made_by_plugin: bool, is_refused: bool
-) -> findings.Finding:
+def _difference(subject: str, item: difference.Difference, *, is_refused: bool) -> findings.Finding:
     code = registry.code_of_field()[item.field]
     words = (
         (item.field if code == "capacity-differs" else code.removesuffix("-differs"))
@@ -129,9 +127,8 @@ def _difference(
         expected, shown = _places(item.desired), _places(item.actual)
     else:
         expected, shown = _text(item.desired), _text(item.actual)
-    command = "register" if not made_by_plugin else "create --grow" if item.field == "capacity_min" else "create"
     first = "first resolve the refused differences; then " if is_refused else ""
-    advice = item.fix or f"{first}`pulumi up` or `nomad-csi {command}` changes it in place"
+    advice = item.fix or f"{first}`pulumi up` or `nomad-csi apply` changes it in place"
     return findings.finding(
         code,
         subject,

@@ -31,7 +31,7 @@ What to type next:
   {sandbox} status     this report again
   {sandbox} exec -- nomad-csi verify {config} \\
     --stack-output {outputs}
-  eval "$({sandbox} env)"    address and token of its Nomad, for the nomad command in this shell
+  eval "$({sandbox} status --env)"    address and token of its Nomad, for the nomad command in this shell
   {sandbox} down       remove the sandbox; the files of your project stay"""
 
 

@@ -334,7 +334,7 @@ def _not_found(name: str, record: folder.Record) -> str:
     if name == "pulumi" and record.parts["engine"] != "real":
         return (
             "pulumi is not on PATH; the sandbox uses its emulator engine: nomad-csi sandbox preview, "
-            "nomad-csi sandbox up, nomad-csi sandbox refresh"
+            "nomad-csi sandbox up, nomad-csi sandbox up --refresh"
         )
     where = "is no file that can be run" if os.sep in name else "is not on PATH"
     return f"{name} {where}; nothing was run"

@@ -92,7 +92,7 @@ def test_without_a_command_the_policy_is_for_all(run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["render"], "COMMAND: expected one of register, create, plan, "),
+        (["render"], "COMMAND: expected one of 'apply FILE', plan, apply, "),
         (
             ["claims", "--spec", "a", "--namespace", "b"],
             "--namespace and --spec exclude each other",

@@ -112,7 +112,7 @@ def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
 
     printed = capsys.readouterr()
     assert printed.out == f"{len(list(RIGHT.rglob('*.hcl'))) + 1} files, nothing found\n"
-    assert printed.err == f"error: {tmp_path}: expected files or a folder with *.hcl, got a folder without any\n"
+    assert printed.err == f"error: {tmp_path}: expected files or a directory with *.hcl, got a directory without any\n"
 
 
 def test_policies_below_a_folder_are_judged_and_other_json_is_not(tmp_path, capsys):

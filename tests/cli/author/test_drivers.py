@@ -29,14 +29,15 @@ def test_show_prints_json_wherever_it_is_asked_for(words, capsys):
     """The option is understood before and behind the name."""
     assert cli.main(["drivers", *words]) == 0
 
-    assert json.loads(capsys.readouterr().out) == describe.as_json(catalogue.DRIVERS["aws-efs"])
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1} | describe.as_json(catalogue.DRIVERS["aws-efs"])
 
 
 def test_list_prints_the_whole_catalogue_as_json(capsys):
     """For programs, in one document."""
     assert cli.main(["drivers", "--json"]) == 0
 
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
+    rows = json.loads(capsys.readouterr().out)["drivers"]
+    assert [row["name"] for row in rows] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
 
 
 def test_show_says_why_a_driver_cannot_run(capsys):

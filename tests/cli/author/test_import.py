@@ -139,7 +139,7 @@ def test_everything_as_json(capsys):
     assert cli.main(["import", "--json", EFS]) == 1
 
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"spec", "remarks", "findings"}
+    assert set(found) == {"schema_version", "spec", "remarks", "findings"}
     assert found["remarks"][0] == {
         "kind": "changed",
         "file": EFS,

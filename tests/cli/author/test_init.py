@@ -131,7 +131,7 @@ def test_committed_files_are_planned_before_jobs_run(capsys):
         "git add",
         "export NOMAD_ADDR=",
         "nomad-csi plan",
-        "nomad job run",
+        "nomad-csi apply",
     ]
     assert [word for _, word in sorted((steps.index(word), word) for word in wanted)] == wanted
 

@@ -154,7 +154,9 @@ def test_without_a_project_file_the_folder_is_named(tmp_path, capsys):
     """The command works on a Pulumi project only."""
     assert install(tmp_path) == 2
 
-    assert capsys.readouterr().err == f"error: no Pulumi.yaml in {tmp_path}; name the project's folder with --project\n"
+    assert (
+        capsys.readouterr().err == f"error: no Pulumi.yaml in {tmp_path}; name the project's directory with --project\n"
+    )
 
 
 def test_script_of_an_environment_elsewhere_names_it_and_says_so(project, capsys):

@@ -17,7 +17,7 @@ STORAGE = {
     "plugins": [{"id": "nas", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "shared", "plugin_id": "nas", "existing": {"external_id": "fs-0123456789abcdef0"}}],
 }
-COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["verify"]]
+COMMANDS = [["verify"], ["plan"], ["apply", "--owner", "shop/prod"], ["doctor", "--no-aws"], ["verify"]]
 
 
 @pytest.fixture
@@ -92,7 +92,14 @@ def test_csi_secrets_count_as_credentials(stack, listener, tmp_path, capsys):
     """Given a cluster without ACLs, where only the secrets of a registration are worth collecting."""
     port, seen = listener
     (tmp_path / "secrets.yaml").write_text(f"default/shared: {{password: {TOKEN}}}\n")
-    words = ["register", stack(address=f"http://127.0.0.1:{port}"), "--secrets", str(tmp_path / "secrets.yaml")]
+    words = [
+        "apply",
+        stack(address=f"http://127.0.0.1:{port}"),
+        "--owner",
+        "shop/prod",
+        "--secrets",
+        str(tmp_path / "secrets.yaml"),
+    ]
 
     assert cli.main(words) == 2
 

@@ -122,13 +122,14 @@ def test_given_secrets_are_hidden_from_then_on(monkeypatch):
         output.print_progress("hunter2/one hunter3/two")
         output.hide(["hunter3/two"])
         output.print_progress("hunter2/one hunter3%2ftwo <secret>")
-        output.print_json("hunter2/one hunter3%2ftwo <secret>")
+        output.print_json({"a": "hunter2/one hunter3%2ftwo <secret>"})
     with output.guarded():
-        output.print_json("hunter2/one")
+        output.print_json({"a": "hunter2/one"})
 
     hidden = "[secret] [secret] <secret>"
     assert streams["stderr"].getvalue() == f"hunter2/one hunter3/two\n[secret] hunter3/two\n{hidden}\n"
-    assert streams["stdout"].getvalue() == f'"{hidden}"\n"hunter2/one"\n'
+    shown = '{{\n  "schema_version": 1,\n  "a": "{}"\n}}\n'
+    assert streams["stdout"].getvalue() == shown.format(hidden) + shown.format("hunter2/one")
 
 
 def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):

@@ -35,7 +35,7 @@ def timed():
     return [
         (typed, option)
         for typed, option in options()
-        if option.type is shared_options.positive or any(TIMED.search(word) for word in option.opts)
+        if option.type is shared_options.seconds or any(TIMED.search(word) for word in option.opts)
     ]
 
 
@@ -43,25 +43,25 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
     """Which commands have which; a new one is added here, or is one of these."""
     found = {}
     for typed, option in timed:
-        if option.type is shared_options.positive:
+        if option.type is shared_options.seconds:
             found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
-        "--timeout-s": {"register", "remove", "snapshot", "csi", "verify"},
-        "--step-timeout-s": {"claims", "create", "smoke"},
-        "--probe-timeout-s": {"csi", "verify"},
-        "--snapshot-timeout-s": {"remove"},
-        "--stable-s": {"verify"},
-        "--every-s": {"verify"},
+        "--timeout": {"apply", "remove", "snapshot", "csi", "verify"},
+        "--step-timeout": {"claims", "smoke"},
+        "--probe-timeout": {"csi", "verify"},
+        "--snapshot-timeout": {"remove"},
+        "--stable": {"verify"},
+        "--every": {"verify"},
     }
-    assert set(found) == {f"--{name}-s" for name in shared_options.MEANINGS}
+    assert set(found) == {f"--{name}" for name in shared_options.MEANINGS}
 
 
 def test_page_of_commands_has_every_one_with_its_meaning():
     """Its table is the place to look them up."""
     page = Path("docs/reference/commands.md").read_text()
 
-    rows = re.findall(r"^\| `--([a-z-]+)-s` \| ([^|]+) \| ", page, re.MULTILINE)
+    rows = re.findall(r"^\| `--([a-z-]+)` \| ([^|]+) \| ", page, re.MULTILINE)
 
     assert dict(rows) == shared_options.MEANINGS
 
@@ -69,12 +69,38 @@ def test_page_of_commands_has_every_one_with_its_meaning():
 def test_options_of_one_word_say_one_meaning(timed):
     """Their help begins with the same words, has its unit and ends with what happens without it."""
     for _, option in timed:
-        if option.type is shared_options.positive:
+        if option.type is shared_options.seconds:
             [word] = option.opts
-            meaning = shared_options.MEANINGS[word.removeprefix("--").removesuffix("-s")]
-            assert option.help.startswith(f"seconds that {meaning}")
-            assert re.search(r"\(default: \d[^()]*\)$", option.help), option.help
-            assert option.metavar == "S"
+            meaning = shared_options.MEANINGS[word.removeprefix("--")]
+            assert option.help.startswith(f"time that {meaning}")
+            assert re.search(r"\(default: \d+[sm][^()]*\)$|\(default: 1h\)$", option.help), option.help
+            assert option.metavar == "DURATION"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected_s"), [("45s", 45.0), ("3m", 180.0), ("1h30m", 5400.0), ("1.5s", 1.5), ("250ms", 0.25)]
+)
+def test_a_duration_has_a_unit(given, expected_s):
+    """As in Nomad's own command line."""
+    assert shared_options.seconds(given) == expected_s
+
+
+@pytest.mark.parametrize(
+    ("given", "fix"), [("60", "; write 60s"), ("soon", ""), ("0s", ""), ("-1s", ""), ("3 m", ""), ("", ""), ("1d", "")]
+)
+def test_what_is_no_duration_is_refused(given, fix):
+    """With the likely fix for a number alone."""
+    with pytest.raises(click.BadParameter) as refused:
+        shared_options.seconds(given)
+
+    assert refused.value.message == f"expected a duration above 0, such as 45s, 3m or 1h, got {given!r}{fix}"
+
+
+@pytest.mark.parametrize(("value_s", "expected"), [(90, "90s"), (900, "15m"), (3600, "1h"), (0.5, "0.5s")])
+def test_a_default_is_written_as_a_duration(value_s, expected):
+    """In the largest unit without a fraction."""
+    assert shared_options.written(value_s) == expected
+    assert shared_options.seconds(expected) == value_s
 
 
 def test_findings_are_counted_by_one_option():
@@ -103,7 +129,7 @@ def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expec
 
 def test_no_option_speaks_of_time_without_a_unit(timed):
     """But the one that takes no number."""
-    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not shared_options.positive}
+    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not shared_options.seconds}
 
     assert others == {("csi", "--wait-ready")}
 
@@ -124,8 +150,6 @@ def test_the_connection_is_described_once(capsys):
             "import",
             "plan",
             "apply",
-            "register",
-            "create",
             "remove",
             "snapshot create",
             "snapshot list",
@@ -149,9 +173,7 @@ def test_a_volume_is_named_with_or_without_its_namespace():
         if each.type in {inputs.volume_key, inputs.spec_volume_key} and each.metavar == "VOLUME"
     }
 
-    assert found == {
-        *("apply", "create", "remove", "snapshot create", "snapshot list", "claims repair", "smoke", "snippet")
-    }
+    assert found == {*("remove", "snapshot create", "snapshot list", "claims repair", "smoke")}
 
 
 @pytest.mark.parametrize(

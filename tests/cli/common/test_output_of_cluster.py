@@ -21,8 +21,6 @@ VOLUME = {
     "context": {"server": "s", "share": "/e"},
 }
 COMMANDS = {
-    "register": "register storage.yaml",
-    "create": "create storage.yaml --owner a/b",
     "plan": "plan storage.yaml",
     "apply": "apply storage.yaml --owner a/b --dry-run",
     "verify": "verify storage.yaml",
@@ -62,7 +60,8 @@ def folder(tmp_path_factory):
         record = state.PluginRecord(plugin_id="nfs", create_index=1, modify_index=1, nodes={"one": INSTANCE})
         serving.cluster.state.plugins["nfs"] = record
         (place / "out").mkdir()
-        words = ["register", str(place / "storage.yaml"), "--address", serving.url]
+        assert cli.main(["render", str(place / "storage.yaml"), "--out", str(place / "rendered")]) == 0
+        words = ["apply", str(place / "rendered"), "--yes", "--address", serving.url]
         assert streams.written(words, place / "output")[0] == 0
         with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
             assert client.request("GET", "/v1/volume/csi/data").data["Name"] == NAME

@@ -15,7 +15,7 @@ STORAGE = {
     "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
 }
-COMMANDS = [["verify"], ["plan"], ["register"], ["doctor", "--no-aws"], ["verify"]]
+COMMANDS = [["verify"], ["plan"], ["apply", "--owner", "shop/prod"], ["doctor", "--no-aws"], ["verify"]]
 
 
 @pytest.fixture(autouse=True)
@@ -157,7 +157,7 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
     """One command asks one cluster."""
     first, second = stack("a", address="http://127.0.0.1:1"), stack("b", address=NOBODY)
 
-    assert cli.main(["register", first, second]) == 2
+    assert cli.main(["apply", first, second, "--owner", "shop/prod"]) == 2
 
     assert f"config.nomad-csi:address: expected the same as in {first}, got '{NOBODY}'" in capsys.readouterr().err
 

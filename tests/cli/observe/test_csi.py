@@ -227,7 +227,7 @@ def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, r
     starting = threading.Timer(0.2, request.getfixturevalue, ["hostpath"])
     starting.start()
 
-    answer, _ = call("GetPluginInfo", "--wait-ready", "--timeout-s", "30")
+    answer, _ = call("GetPluginInfo", "--wait-ready", "--timeout", "30s")
 
     starting.join()
     assert answer["name"] == "hostpath.csi.k8s.io"
@@ -247,7 +247,7 @@ def test_a_plugin_that_hangs_ends_at_the_deadline(hostpath, call):
     """104 is DEADLINE_EXCEEDED."""
     hostpath(probe="hang")
 
-    assert "no answer within 0.3 s" in call("Probe", "--timeout-s", "0.3", code=104)[1]
+    assert "no answer within 0.3 s" in call("Probe", "--timeout", "0.3s", code=104)[1]
 
 
 def test_a_capability_that_does_not_fit_is_a_no(made, call):
@@ -514,7 +514,7 @@ def test_making_storage_is_asked_for(call, capsys):
             ["DeleteVolume", "volume_id=x"],
             "`nomad-csi remove NAMESPACE/ID --delete-data --endpoint ENDPOINT`",
         ),
-        (["DeleteSnapshot", "snapshot_id=x"], "`nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`"),
+        (["DeleteSnapshot", "snapshot_id=x"], "`nomad-csi snapshot delete SNAPSHOT_ID --made-by PLUGIN`"),
     ],
 )
 def test_deleting_is_left_to_the_commands_with_guards(words, said, capsys):

@@ -28,7 +28,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 
     data = json.loads(capsys.readouterr().out)
     assert data.keys() == {
-        "endpoint", "ready", "status", "detail", "latency_ms", "name", "vendor_version", "plugin_capabilities",
+        "schema_version", "endpoint", "ready", "status", "detail", "latency_ms", "name", "vendor_version", "plugin_capabilities",
         "controller_capabilities", "node_capabilities", "node_id", "segments", "max_volumes",
     }  # fmt: skip
     assert (data["status"], data["ready"], data["node_id"]) == ("ready", True, "i-0123456789abcdef0")
@@ -46,7 +46,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, status, detail):
     """Not ready, refusing, hanging, or another driver than was meant."""
     plugin(**faults)
-    words = ["csi", "probe", f"{short_folder}/csi.sock", "--probe-timeout-s", "1", "--expect-name", "efs.csi.aws.com"]
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--probe-timeout", "1s", "--expect-name", "efs.csi.aws.com"]
 
     assert cli.main(words) == 1
     line = capsys.readouterr().out
@@ -77,10 +77,10 @@ def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "soon"])
 def test_a_deadline_that_is_none_is_wrong_usage(text, capsys):
     """Nothing is asked without a deadline."""
-    code = cli.main(["csi", "probe", "/x.sock", f"--probe-timeout-s={text}"])
+    code = cli.main(["csi", "probe", "/x.sock", f"--probe-timeout={text}"])
 
     assert code == 64
-    assert f"expected a number of seconds above 0, got '{text}'" in capsys.readouterr().err
+    assert f"expected a duration above 0, such as 45s, 3m or 1h, got '{text}'" in capsys.readouterr().err
 
 
 def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
@@ -141,7 +141,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
                 "command": "/opt/nomad-csi/bin/nomad-csi",
                 "args": [
                     *("csi", "probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
-                    *("--probe-timeout-s", "2.5", "--json"),
+                    *("--probe-timeout", "2.5s", "--json"),
                 ],
             },
         ),
@@ -151,7 +151,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
             {
                 "image": "registry.example.com/nomad-csi:1",
                 "entrypoint": ["nomad-csi"],
-                "args": ["csi", "probe", "--folder", "/csi-plugins", "--probe-timeout-s", "2.5", "--json"],
+                "args": ["csi", "probe", "--folder", "/csi-plugins", "--probe-timeout", "2.5s", "--json"],
                 "mount": [
                     {
                         "type": "bind",
@@ -166,7 +166,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
 )
 def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
     """For a repository, or to run it by other means: once, on every client."""
-    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout-s", "2.5", *words]) == 0
+    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout", "2.5s", *words]) == 0
 
     job = parse.parse(capsys.readouterr().out, "")
     [group] = job["TaskGroups"]
@@ -185,9 +185,9 @@ def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--folder", "/x", "--role", "node", "--plugin", "a"], ["--role", "--plugin"]),
+        (["--folder", "/x", "--role", "node", "--volumes-of", "a"], ["--role", "--volumes-of"]),
         (["--on-nodes", "a", "--expect-name", "b"], ["--expect-name"]),
-        (["/x.sock", "--image", "a", "--print-job", "--timeout-s", "1"], ["--image", "--timeout-s", "--print-job"]),
+        (["/x.sock", "--image", "a", "--print-job", "--timeout", "1s"], ["--image", "--timeout", "--print-job"]),
         (["/x.sock", "--secrets", "a"], ["--secrets"]),
     ],
 )
@@ -203,7 +203,7 @@ def test_probe_ignores_no_option(words, said, capsys):
 def test_probe_compares_one_endpoint_with_the_cluster(empty_agent, short_folder, capsys, request):
     """The plugin must be one of the cluster's."""
     request.getfixturevalue("plugin")
-    words = ["csi", "probe", f"{short_folder}/csi.sock", "--plugin", "ghost", "--address", empty_agent()]
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "ghost", "--address", empty_agent()]
 
     assert cli.main(words) == 2
 
@@ -226,7 +226,8 @@ def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, caps
     monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: known)
 
     assert (
-        cli.main(["csi", "probe", f"{short_folder}/csi.sock", "--plugin", "aws-ebs0", "--address", empty_agent()]) == 1
+        cli.main(["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "aws-ebs0", "--address", empty_agent()])
+        == 1
     )
 
     [_answer, finding] = capsys.readouterr().out.splitlines()

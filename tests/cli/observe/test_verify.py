@@ -79,9 +79,9 @@ def test_advice_names_the_command_that_is_there(
     text = capsys.readouterr().out
     cli.main(["verify", spec, *words[2:]])
 
-    assert "    run `nomad-csi register` with the spec or the rendered file" in capsys.readouterr().out
+    assert "    run `nomad-csi apply` with the spec or the rendered file" in capsys.readouterr().out
     advice = next(item["advice"] for item in found if item["code"] == "volume-missing")
-    assert advice.startswith(f"run `{advised}`, or `nomad-csi register`")
+    assert advice.startswith(f"run `{advised}`, or `nomad-csi apply`")
     assert f"run `{advised}`" in text
     others = {"pulumi up", "nomad-csi sandbox up"} - {advised}
     assert not any(f"`{other}`" in text for other in others)
@@ -156,13 +156,13 @@ def test_bad_address_is_told_before_asking(spec, capsys, monkeypatch, variable, 
     )
 
 
-@pytest.mark.parametrize("words", [["--stable-s", "0"], ["--stable-s", "soon"], ["--probe-timeout-s", "-1"]])
+@pytest.mark.parametrize("words", [["--stable", "0s"], ["--stable", "soon"], ["--probe-timeout", "-1"]])
 def test_rejects_times_that_are_none(spec, words, capsys):
     """A typing error, told before anything is asked."""
     code = cli.main(["verify", spec, *words])
 
     assert code == 64
-    assert f"expected a number of seconds above 0, got {words[1]!r}" in capsys.readouterr().err
+    assert f"expected a duration above 0, such as 45s, 3m or 1h, got {words[1]!r}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,11 @@ def test_rejects_a_policy_that_cannot_be_meant(tmp_path, verify, sentence, capsy
     assert sentence in capsys.readouterr().err
 
 
-OPTIONS = [each for each in cli.PROGRAM.get_command(None, "verify").params if isinstance(each, click.Option)]
+OPTIONS = [
+    each
+    for each in cli.PROGRAM.get_command(None, "verify").params
+    if isinstance(each, click.Option) and each.expose_value
+]
 VALUES = {
     "stack_output": "{folder}/outputs.json",
     "prometheus": "/var/lib/nomad-csi.prom",
@@ -193,10 +197,10 @@ VALUES = {
     "ca_path": "{folder}",
     "client_cert": "{folder}/ca.pem",
     "client_key": "{folder}/ca.pem",
-    "stable_s": "7",
-    "probe_timeout_s": "7",
-    "timeout_s": "7",
-    "every_s": "70",
+    "stable_s": "7s",
+    "probe_timeout_s": "7s",
+    "timeout_s": "7s",
+    "every_s": "70s",
 }
 """What an option is given; all others a word."""
 
@@ -249,7 +253,7 @@ def test_each_option_is_read_by_a_watch_or_refused_there(option, spec, typed, mo
 
     monkeypatch.setattr(command, "Arguments", Recorded)
     monkeypatch.setattr(verify_watch.time, "sleep", interrupted)
-    of_nodes = ["--every-s", "60", "--state-dir", "/x", "--on-nodes"]
+    of_nodes = ["--every", "60s", "--state-dir", "/x", "--on-nodes"]
     on_nodes = of_nodes if "on_nodes" in (option.name, *option.needs) else []
 
     code = cli.main(["verify", spec, "--watch", "--address", "http://127.0.0.1:9", *on_nodes, *typed(option)])

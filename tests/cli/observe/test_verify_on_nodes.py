@@ -47,8 +47,8 @@ def given(monkeypatch):
 
 def test_options_make_the_job(spec, given, capsys):
     """Namespace and region are the connection's; what is being done goes to standard error."""
-    words = ["--on-nodes", "--json", "--image", "x/y:1", "--state-dir", "/s", "--command", "/n", "--timeout-s", "9"]
-    place = ["--namespace", "storage", "--region", "eu", "--probe-timeout-s", "2.5"]
+    words = ["--on-nodes", "--json", "--image", "x/y:1", "--state-dir", "/s", "--command", "/n", "--timeout", "9s"]
+    place = ["--namespace", "storage", "--region", "eu", "--probe-timeout", "2.5s"]
 
     assert cli.main(["verify", spec, "--address", NOBODY, *words, *place]) == 0
 
@@ -90,6 +90,6 @@ def test_rounds_keep_their_distance(spec, monkeypatch):
 
     monkeypatch.setattr(verify_watch.time, "sleep", wait)
 
-    assert cli.main(["verify", spec, "--on-nodes", "--watch", "--every-s", "90", "--address", NOBODY]) == 2
+    assert cli.main(["verify", spec, "--on-nodes", "--watch", "--every", "90s", "--address", NOBODY]) == 2
 
     assert [round(seconds) for seconds in waited] == [90]

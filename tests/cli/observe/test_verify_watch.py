@@ -55,7 +55,7 @@ def started(spec):
     running = []
 
     def start(*words, address=NOBODY, **more):
-        command = [*PROGRAM, spec, "--watch", "--every-s", "0.1", "--address", address, *words]
+        command = [*PROGRAM, spec, "--watch", "--every", "0.1s", "--address", address, *words]
         running.append(subprocess.Popen(command, text=True, **({"stdout": subprocess.PIPE} | more)))
         return running[-1]
 
@@ -299,27 +299,27 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
 
 def test_job_is_given_what_the_command_is(spec, capsys):
     """Options are passed on, with what goes with them."""
-    words = ["--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
+    words = ["--stable", "30s", "--probe-timeout", "2.5s", "--json"]
 
     assert cli.main(["verify", "job", spec, *words]) == 0
 
     printed = re.findall(r'^ {10}"(.*)",$', capsys.readouterr().out, re.MULTILINE)
     storage = "${NOMAD_TASK_DIR}/storage.json"
-    assert printed == ["verify", storage, "--stable-s", "30", "--probe-timeout-s", "2.5", "--json"]
+    assert printed == ["verify", storage, "--stable", "30s", "--probe-timeout", "2.5s", "--json"]
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--every-s", "5"], "--every-s: expected it only with --watch"),
-        (["--watch", "--stable-s", "5"], "--stable-s: expected it without --watch, whose rounds see what restarts"),
+        (["--every", "5s"], "--every: expected it only with --watch"),
+        (["--watch", "--stable", "5s"], "--stable: expected it without --watch, whose rounds see what restarts"),
         (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch"),
         (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
         (["--command", "x"], "--command: expected it only with --on-nodes"),
         (["--state-dir", "/x"], "--state-dir: expected it only with --on-nodes"),
-        (["--timeout-s", "9"], "--timeout-s: expected it only with --on-nodes"),
-        (["--on-nodes", "--watch"], "--watch: expected --every-s of 60 or more with --on-nodes"),
-        (["--on-nodes", "--watch", "--every-s", "59"], "--watch: expected --every-s of 60 or more with --on-nodes"),
+        (["--timeout", "9s"], "--timeout: expected it only with --on-nodes"),
+        (["--on-nodes", "--watch"], "--watch: expected --every of 60s or more with --on-nodes"),
+        (["--on-nodes", "--watch", "--every", "59s"], "--watch: expected --every of 60s or more with --on-nodes"),
         (["--on-nodes", "--image", "x/y:1"], "--state-dir: expected the clients' state_dir with --image"),
     ],
 )

@@ -57,7 +57,7 @@ def spec(place, tmp_path):
     """A spec with one plugin, and two volumes that it creates."""
     driver = {"name": "raw_exec", "command": "nomad-csi-sandbox-csi-plugin", "arguments": ["--driver", "csi-hostpath"]}
     driver["client_data_dir"] = str(place)
-    plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver}
+    plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver, "verify": {"stable_s": 0.1}}
     create = {"capacity_min_bytes": 100 * MIB}
     made = [{"id": name, "plugin_id": "hostpath0", "create": create} for name in ("a", "b")]
     path = tmp_path / "storage.yaml"
@@ -150,4 +150,34 @@ def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
     assert record.stack_id == "9f86d081884c7d65"
     assert job_ownership.owner_of(client, jobs.get(client, *key)) == record
     assert changed[0] == 1, changed
-    assert "belongs to Pulumi stack shop/hcl: change it with `pulumi up`" in changed[2]
+    assert "belongs to Pulumi stack shop/hcl: change it with `pulumi up`" in " ".join(changed[1].split())
+    assert changed[2].endswith(f"refused: {'/'.join(key)}: refused, see the plan; nothing was changed\n")
+
+
+def test_job_of_a_plugin_that_left_the_spec_is_shown_and_stopped(apply, client, spec, capsys):
+    """`plan` names it with the command; `remove` refuses another owner's, and one that serves a claimed volume."""
+    apply("--yes")
+    path = Path(spec)
+    path.write_text(yaml.safe_dump({"owner": "shop/hcl", "plugins": [], "volumes": []}))
+    capsys.readouterr()
+    planned = cli.main(["plan", spec, "--json"]), json.loads(capsys.readouterr().out)["jobs_not_in_spec"]
+    cli.main(["plan", spec])
+    said = capsys.readouterr().out
+    [key] = planned[1]
+
+    codes = [
+        cli.main(["remove", "--job", key, "--owner", "bank/prod", "--yes"]),
+        cli.main(["remove", "--job", key, "--owner", "shop/hcl"]),
+        cli.main(["remove", "--job", "nobody", "--owner", "shop/hcl", "--yes"]),
+    ]
+    refused = capsys.readouterr().err
+    running = jobs.get(client, *key.split("/"))
+    codes.append(cli.main(["remove", "--job", key, "--owner", "shop/hcl", "--yes"]))
+
+    assert (planned[0], f"to stop it: nomad-csi remove --job {key}" in said) == (0, True)
+    assert (codes, running.stopped) == ([1, 1, 1, 0], False)
+    assert f"job {key} belongs to owner shop/hcl: pass --owner shop/hcl, or --adopt" in refused
+    assert "no terminal to confirm on; pass --yes" in refused
+    assert "there is no job default/nobody that runs a CSI plugin" in refused
+    assert jobs.get(client, *key.split("/")) is None
+    assert job_ownership.records(client).read([tuple(key.split("/"))]).owners == {}

@@ -201,7 +201,7 @@ def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     """The step is told; nothing is sent."""
     stick("a")
 
-    code, _, err = run("claims", "repair", "default/a", "--step-timeout-s", "0.01")
+    code, _, err = run("claims", "repair", "default/a", "--step-timeout", "0.01s")
 
     assert code == 1
     assert "step 2: have Nomad collect garbage" in err
@@ -215,7 +215,7 @@ def test_repair_asks(run, stick, terminal, line, status, code):
     stick("a")
     terminal(line)
 
-    found, out, _ = run("claims", "repair", "default/a", "--step-timeout-s", "0.01")
+    found, out, _ = run("claims", "repair", "default/a", "--step-timeout", "0.01s")
 
     assert (found, out.split()[:2]) == (code, ["default/a", status])
 
@@ -224,10 +224,11 @@ def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
     """As data, with the steps."""
     stick("a")
 
-    code, out, _ = run("claims", "repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--json")
+    code, out, _ = run("claims", "repair", "default/a", "--yes", "--step-timeout", "0.01s", "--json")
 
     assert code == 0
     assert json.loads(out) == {
+        "schema_version": 1,
         "namespace": "default",
         "volume_id": "a",
         "status": "free",
@@ -258,7 +259,7 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
     (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
     (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\ndefault/other:\n  password: {CANARY}\n")
 
-    words = ["repair", "default/a", "--yes", "--step-timeout-s", "0.01", "--from", str(tmp_path / "a.volume.hcl")]
+    words = ["repair", "default/a", "--yes", "--step-timeout", "0.01s", "--from", str(tmp_path / "a.volume.hcl")]
     code, out, err = run("claims", *words, "--secrets", str(tmp_path / "secrets.yaml"))
 
     assert (code, out.split()[:2]) == (0, ["default/a", "registered"])
@@ -291,7 +292,7 @@ def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_p
     with monkeypatch.context() as patched:
         patched.setattr(claim_replacement.Replacement, "register", interrupted)
         stopped, _, err = run(
-            "claims", "repair", "default/a", "--yes", "--insecure-http", "--step-timeout-s", "0.01", *files
+            "claims", "repair", "default/a", "--yes", "--insecure-http", "--step-timeout", "0.01s", *files
         )
     assert ("default", "a") not in made.state.volumes
     [command] = re.findall(r"default/a may not be registered now: `nomad-csi (.*)` registers it again", err)
@@ -397,7 +398,7 @@ def test_claimed_volume_exits_1(run, stick, writes):
     """The other one goes."""
     stick("a")
 
-    code, out, _ = run("remove", "default/a", "default/b", "--timeout-s", "0.01", "--json")
+    code, out, _ = run("remove", "default/a", "default/b", "--timeout", "0.01s", "--json")
 
     first, second = json.loads(out)["volumes"]
     assert (code, first["status"], second["status"]) == (1, "claimed", "deregistered")
@@ -448,7 +449,7 @@ def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
         ["remove", "/mysql"],
         ["remove", "a/b/c"],
         ["remove", "default/.."],
-        ["remove", "default/a", "--timeout-s", "soon"],
+        ["remove", "default/a", "--timeout", "soon"],
         ["claims", "repair", "default/"],
     ],
 )

@@ -93,6 +93,7 @@ def test_everything_as_json(forgotten, capsys):
     assert cli.main(["eject", "--out", "nomad", "--dry-run", "--json"]) == 0
 
     assert json.loads(capsys.readouterr().out) == {
+        "schema_version": 1,
         "forgotten": [DISK, COMPONENT, JOB],
         "kept": [ROOT],
         "left_in_aws": [{"type": "aws:ebs/volume:Volume", "id": "vol-0a", "tags": {"a": "1", "b": "2"}}],

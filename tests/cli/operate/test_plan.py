@@ -1,5 +1,6 @@
 """``nomad-csi plan``: jobs, volumes and files in one picture, and exit codes for a pipeline."""
 
+import copy
 import json
 
 import pytest
@@ -60,7 +61,7 @@ def applied(project, address):
     [path] = (project / "out/jobs").iterdir()
     with nomad.Nomad(nomad.Connection(address=address)) as client:
         jobs.register(client, jobs.parse(client, path.read_text()), source=path.read_text(), enforce_index=None)
-    assert cli.main(["register", str(project / "storage.yaml"), "--address", address]) == 0
+    assert cli.main(["apply", str(project / "out"), "--yes", "--address", address]) == 0
 
 
 def states(found):
@@ -123,8 +124,25 @@ def test_unreachable_cluster_exits_2(project, capsys):
     assert "no connection: Connection refused" in capsys.readouterr().err
 
 
-def test_missing_spec_is_wrong_usage(capsys):
+def test_renamed_volume_is_refused_while_its_former_id_is_registered(project, applied, plan):
+    """`moved_from` is a stack's: without one, the former id is deregistered first, which keeps the storage."""
+    del applied
+    renamed = copy.deepcopy(SPEC)
+    former = renamed["volumes"][0]["id"]
+    renamed["volumes"][0] |= {"id": "renamed", "moved_from": former}
+    (project / "storage.yaml").write_text(yaml.safe_dump(renamed))
+
+    _, found, text = plan()
+
+    [item] = [item for item in found["items"] if item["name"] == "default/renamed"]
+    assert item["state"] == "refused"
+    assert f"default/{former}" in "; ".join(item["remarks"])
+    assert f"default/{former}" in text
+
+
+def test_missing_spec_is_wrong_usage(tmp_path, monkeypatch, capsys):
     """64, as everywhere."""
+    monkeypatch.chdir(tmp_path)
     code = cli.main(["plan"])
 
     assert code == 64

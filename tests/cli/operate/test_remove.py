@@ -105,7 +105,7 @@ def test_next_step_is_for_what_was_deleted_and_fits_a_sandbox(asked, capsys, mon
     asked.status = "kept"
     cli.main(["remove", "--delete-data", "default/a", "--confirm", "default/a"])
 
-    assert "run `nomad-csi sandbox refresh`; else the next `nomad-csi sandbox up`" in deleted
+    assert "run `nomad-csi sandbox up --refresh`; else the next `nomad-csi sandbox up`" in deleted
     assert "next:" not in capsys.readouterr().out
 
 
@@ -218,7 +218,7 @@ def test_storage_is_named_and_accepted(asked):
     assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("vol-1", True)
 
 
-@pytest.mark.parametrize("command", ["remove", "register"])
+@pytest.mark.parametrize("command", ["remove", "apply"])
 @pytest.mark.parametrize("option", ["--secrets", "--secret", "--secrets="])
 def test_rejects_secrets_as_arguments(capsys, command, option):
     """Everybody on the machine reads arguments. The value is not repeated."""

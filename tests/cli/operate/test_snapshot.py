@@ -38,7 +38,7 @@ def asked(monkeypatch):
 
 def test_create_prints_the_snapshot(asked, capsys):
     """Parameters are the driver's, the name is the user's."""
-    code = cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--parameter", "a=b=c", "--timeout-s", "9"])
+    code = cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--parameter", "a=b=c", "--timeout", "9s"])
 
     shown = capsys.readouterr()
     [(_, wanted, wait_s)] = asked
@@ -70,6 +70,7 @@ def test_list_as_data(asked, capsys, words, call):
 
     assert asked == [call]
     assert json.loads(capsys.readouterr().out) == {
+        "schema_version": 1,
         "snapshots": [
             {
                 "snapshot_id": "snap-1",
@@ -78,7 +79,7 @@ def test_list_as_data(asked, capsys, words, call):
                 "created": "2026-08-21T12:30:00+00:00",
                 "is_ready": True,
             }
-        ]
+        ],
     }
 
 
@@ -86,7 +87,7 @@ def test_delete_with_the_word_for_each(asked, capsys):
     """Given beforehand."""
     words = ["--confirm", "snap-1", "--confirm", "snap-2"]
 
-    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs", *words]) == 0
+    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--made-by", "ebs", *words]) == 0
 
     assert asked == [("ebs", "snap-1"), ("ebs", "snap-2")]
     assert capsys.readouterr().out == "snap-1  deleted\nsnap-2  deleted\n"
@@ -96,7 +97,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     """None is deleted then."""
     monkeypatch.setattr(options, "typed", lambda *_: "snap-1")
 
-    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--plugin", "ebs"]) == 1
+    assert cli.main(["snapshot", "delete", "snap-1", "snap-2", "--made-by", "ebs"]) == 1
 
     assert asked == []
     assert "deletion of the data of snap-2 was not confirmed" in capsys.readouterr().err
@@ -107,7 +108,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     [
         (["list"], "expected one of VOLUME, --plugin, got none"),
         (["list", "a/b", "--plugin", "p"], "expected one of VOLUME, --plugin, got VOLUME and --plugin"),
-        (["delete", "s"], "--plugin: expected ID, got nothing"),
+        (["delete", "s"], "--made-by: expected PLUGIN, got nothing"),
         (["create", "a/b", "--parameter", "x"], "expected KEY=VALUE, got 'x'"),
     ],
 )

@@ -97,12 +97,12 @@ def typed(stack, path, size, *words):
     """Write a spec with a volume of *size* bytes, and return the command that has it made, with *words*."""
     volume = wanted("typed") | {"create": {"capacity_min_bytes": size}}
     path.write_text(yaml.safe_dump(stack.document | {"volumes": [volume]}))
-    command = [sys.executable, "-m", "nomad_csi", "create", path, "--owner", "shop/prod", "--json", *words]
+    command = [sys.executable, "-m", "nomad_csi", "apply", path, "--owner", "shop/prod", "--yes", "--json", *words]
     return {"args": command, "env": {"PATH": os.environ["PATH"], "NOMAD_ADDR": stack.agent.address}, "text": True}
 
 
 def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stack, folder, tmp_path):
-    """`nomad-csi create`, killed as soon as the driver is asked: one storage in the end, found again, and never smaller."""
+    """`nomad-csi apply`, killed as soon as the driver is asked: one storage in the end, found again, and never smaller."""
     path, size = tmp_path / "storage.yaml", 100 * MIB + 1
     before = set(folder.iterdir())
     with subprocess.Popen(**typed(stack, path, size), stderr=subprocess.PIPE) as killed:
@@ -111,14 +111,16 @@ def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stac
 
     first = subprocess.run(**typed(stack, path, size), capture_output=True, timeout=120, check=False)
     made = stack.volume("typed")
-    refused = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
-    grown = subprocess.run(**typed(stack, path, size + 4096, "--grow"), capture_output=True, timeout=120, check=False)
+    planned = subprocess.run(
+        **typed(stack, path, size + 4096, "--dry-run"), capture_output=True, timeout=120, check=False
+    )
+    grown = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
     after = stack.volume("typed")
     volumes.deregister(stack.agent.client, "default", "typed")
     again = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
 
     assert (told, killed.returncode) == ("plugin hostpath0 makes default/typed\n", -signal.SIGKILL)
-    assert [run.returncode for run in (first, refused, grown, again)] == [0, 1, 0, 0], (first, refused, grown, again)
+    assert [run.returncode for run in (first, planned, grown, again)] == [0, 1, 0, 0], (first, planned, grown, again)
     assert (made.capacity_bytes, after.capacity_bytes, after.external_id) == (size, size + 4096, made.external_id)
     assert stack.volume("typed").external_id == made.external_id
     assert {item for item in folder.iterdir() if item.is_dir()} - before == {folder / made.external_id}

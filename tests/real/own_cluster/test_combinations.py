@@ -130,7 +130,7 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
     assert "    + 1 created\n    26 unchanged\n" in sandbox.run("up", check=True).stdout
 
-    assert "Resources:\n    27 unchanged\n" in sandbox.run("refresh", check=True).stdout
+    assert "Resources:\n    27 unchanged\n" in sandbox.run("up", "--refresh", check=True).stdout
 
     holder = claim(sandbox)
     refused = sandbox.run("down")

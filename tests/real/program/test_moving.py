@@ -163,7 +163,7 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     ejected = ready_stack.command("eject", "--out", "nomad", "--backup", "before.json", "--yes")
     (ready_stack.folder / "__main__.py").write_text(EMPTY)
     ready_stack.run("preview", "--expect-no-changes")
-    registered = ready_stack.command("register", "nomad")
+    registered = ready_stack.command("apply", "nomad", "--yes")
 
     assert {volume: each[0] for volume, each in during[0].items()} == {
         "data": external_ids[1],
@@ -353,7 +353,7 @@ def test_a_protected_volume_with_secrets_is_let_go_without_them(ready_stack, asl
     (ready_stack.folder / "__main__.py").write_text(EMPTY)
 
     said = ready_stack.command("eject", "--out", "nomad", "--backup", "before.json", "--yes")
-    lacking = ready_stack.command("register", "nomad", code=2)
+    lacking = ready_stack.command("apply", "nomad", "--yes", code=2)
 
     assert [urn.split("::")[2] for urn in ready_stack.resources()] == ["pulumi:pulumi:Stack"]
     assert volumes.get(asleep, "default", "kept").external_id == "vol-0123456789abcdef0"

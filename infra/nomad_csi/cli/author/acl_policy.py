@@ -1,23 +1,31 @@
 """``nomad-csi acl-policy``."""
 
 import shlex
+import textwrap
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.nomad import acl_policy
 
 EPILOG = """\
-commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's:
+Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's:
 {commands}
 
-All others ask Nomad nothing. The policy is put to use by
+All others send nothing to Nomad. To use the policy:
 
   nomad-csi acl-policy COMMAND... > policy.hcl
   nomad acl policy apply nomad-csi policy.hcl
   nomad acl token create -name=nomad-csi -policy=nomad-csi"""
 
 
-@command.command(epilog=EPILOG.format(commands="\n".join(f"  {shlex.quote(name)}" for name in acl_policy.COMMANDS)))
+def _listed() -> str:
+    """Return the commands, several a line; none is broken."""
+    names = ", ".join(shlex.quote(name).replace(" ", "\N{NO-BREAK SPACE}") for name in acl_policy.COMMANDS)
+    lines = textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@command.command(epilog=EPILOG.format(commands=_listed()))
 @command.argument(
     "commands [COMMAND...]", "what the token is for, in quotes where it has spaces (default: all of them)"
 )

@@ -1,14 +1,13 @@
 """``nomad-csi check``."""
 
 import dataclasses
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, hcl_files, inputs, options, output, usage
+from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs, usage
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.lint import judge, spec_secrets
 from nomad_csi.plan import model
@@ -23,15 +22,13 @@ neither Nomad nor AWS is queried. Exits 1 where something is wrong, 2 where a fi
 UNKNOWN_ID = "known-after-pulumi-up"
 """Placeholder for the external id of storage that Pulumi is to create."""
 
-_NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
-_NO_LINE = re.compile(r"|byte \d+")
-
 
 @command.command(epilog=ABOUT)
 @command.argument(
-    "files SPEC|FILE...",
-    "a spec, or a Pulumi stack config that holds one; a job file, a volume file, an IAM policy; a folder includes all "
-    "*.hcl, and the IAM policies among *.json, below it",
+    "files [SPEC|FILE...]",
+    "a spec, or a Pulumi stack config that holds one; a job file, a volume file, an IAM policy; a directory includes "
+    "all *.hcl, and the IAM policies among *.json, below it (default: the spec of this directory)",
+    callback=specs.or_found,
 )
 @inputs.templates
 @command.as_json()
@@ -99,15 +96,17 @@ def _check_spec(path: Path, templates: Path | None) -> dict[str, Any]:
     try:
         plan = inputs.read_plan(path)
         counts = {"plugins": len(plan.plugins), "volumes": len(plan.volumes)}
-        problems += map(_problem, _refused_files(plan, templates))
-    except errors.SpecError as error:
-        lines = _lines(path, [problem.path for problem in error.problems])
-        located = [
-            _problem(_NAMES_LINE.sub(r"\2", text), item.path, lines[item.path])
-            for text, item in zip(error.lines, error.problems, strict=True)
-        ]
-        problems += sorted(located, key=lambda problem: problem["line"] or 0)
+        problems += map(_problem, (*_only_pulumi_creates(plan, path), *_refused_files(plan, templates)))
+    except inputs.LocatedError as error:
+        problems += [_problem(text, item.path, line) for line, text, item in error.places]
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
+
+
+def _only_pulumi_creates(plan: model.StoragePlan, path: Path) -> Iterator[str]:
+    """Yield the volumes that only Pulumi can create, of a spec that names its owner, as it is used without Pulumi."""
+    if inputs.setting(path, "owner") and not inputs.holds_spec(path):
+        made = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
+        yield from (f"{item.key}: its storage is created by Pulumi; {documents.WITHOUT_PULUMI}" for item in made)
 
 
 def _problem(message: str, path: str = "", line: int | None = None) -> dict[str, Any]:
@@ -125,12 +124,3 @@ def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[
         except errors.NomadCsiError as error:
             reasons.setdefault(str(error), name)
     yield from (f"{name}: {reason}" for reason, name in reasons.items())
-
-
-def _lines(path: Path, places: list[str]) -> dict[str, int | None]:
-    """Return the line of the spec in *path* for each of the *places* of its problems; ``None`` for the whole file."""
-    named = {place: _NAMES_LINE.fullmatch(place) for place in places}
-    found = {place: int(line[1]) if line else None for place, line in named.items()}
-    if inside := {place for place in places if not found[place] and not _NO_LINE.fullmatch(place)}:
-        found |= inputs.lines(path, inside)
-    return found

@@ -21,5 +21,5 @@ def run(arguments: command.Arguments) -> int:
         return 0
     whole = [*map(describe.as_json, drivers.values()), *map(describe.as_json, unusable.values())]
     text = table.columns(describe.rows(drivers.values(), unusable.values()), describe.WIDTH)
-    output.show(arguments, whole, text)
+    output.show(arguments, {"drivers": whole}, text)
     return 0

@@ -22,9 +22,9 @@ from nomad_csi.spec import names
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
 out, what will be rendered otherwise, and what was found old, unsafe or wrong in the files. No
-secret is printed: hand them over as Pulumi config secrets. Exits 1 where something is missing.
-Nomad's own answers are read with --cluster; a token that may only read is enough. What it may not
-read is reported, and the exit code is 2 then.
+secret is printed: pass them by `apply --secrets`, or as Pulumi config secrets. Exits 1 if something
+is missing. Nomad's own answers are read with --cluster; a token that may only read is enough. What it
+may not read is reported, and the exit code is 2 then.
 """
 
 
@@ -34,7 +34,7 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 @command.command(epilog=ABOUT)
 @command.argument(
     "files [FILE...]",
-    "a job file or a volume file, HCL or JSON, or a Terraform state; a folder includes all *.hcl below it",
+    "a job file or a volume file, HCL or JSON, or a Terraform state; a directory includes all *.hcl below it",
 )
 @command.option(
     "--with-storage",

@@ -22,7 +22,7 @@ from nomad_csi.render import disk, project
 from nomad_csi.spec import base
 
 ABOUT = """\
-Writes into FOLDER what a repository for storage needs: a spec with comments (--hcl), or a Pulumi
+Writes into DIR what a repository for storage needs: a spec with comments (--hcl), or a Pulumi
 program that declares the storage (--pulumi python with a stack config that holds the spec, or
 --pulumi yaml or typescript); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is
 not given is asked for on a terminal. An existing file is never changed: where a Pulumi project or
@@ -107,7 +107,7 @@ SETTINGS: Mapping[str, _Setting] = {
 
 
 @command.command(epilog=ABOUT)
-@command.argument("folder [FOLDER]", "where to write (default: the current folder)", default=Path())
+@command.argument("folder [DIR]", "where to write (default: the current directory)", default=Path())
 @command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without={"hcl": ""})
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
 @command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)

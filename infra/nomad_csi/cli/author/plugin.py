@@ -41,7 +41,7 @@ exit 1
 
 
 run = command.Group()
-project = command.option("--project DIR", "folder of Pulumi.yaml (default: here)", default=Path())
+project = command.option("--project DIR", "directory of Pulumi.yaml (default: the current one)", default=Path())
 
 
 @run.command("install", help="Let the Pulumi project in DIR find the plugin.", epilog=ABOUT)

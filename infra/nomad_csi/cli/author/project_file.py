@@ -32,7 +32,7 @@ def find(folder: Path) -> Path:
     """Return the project file in *folder*. Raises `errors.NomadCsiError` if there is none."""
     if found := existing(folder):
         return found
-    raise errors.NomadCsiError(f"no Pulumi.yaml in {folder}; name the project's folder with --project")
+    raise errors.NomadCsiError(f"no Pulumi.yaml in {folder}; name the project's directory with --project")
 
 
 def existing(folder: Path) -> Path | None:

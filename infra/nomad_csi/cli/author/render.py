@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, output
+from nomad_csi.cli.common import command, inputs, output, specs, usage
 from nomad_csi.render import files
 from nomad_csi.text import listing
 
@@ -12,33 +12,38 @@ GONE = "no volume or plugin of the spec has it"
 
 
 @command.command()
-@inputs.spec
+@specs.spec
 @inputs.stack_output
-@command.option("--out DIR", "folder of the rendered files", required=True)
+@command.option("--out DIR", "directory of the rendered files (default: `out` of the spec)")
 @inputs.templates
 @command.option("--check", "write nothing; exit 1 with a diff when files are stale")
 @command.option("--overwrite", "write over files that were edited by hand")
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
     """Write or check the files."""
+    out: Path | None = arguments.out or specs.out(arguments.spec)
+    if out is None or (out.exists() and not out.is_dir()):
+        got = "nothing" if out is None else f"the file {out}"
+        problem = errors.Problem(path="--out", got=got, allowed="a directory, or `out` in the spec")
+        raise usage.UsageError((problem,), "nomad-csi render")
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
         check = _check_as_json if arguments.json else _check
-        return check(arguments.out, rendered)
-    changed = files.write_all(arguments.out, rendered, overwrite=arguments.overwrite)
-    left_over = files.left_over(arguments.out, rendered)
+        return check(out, rendered)
+    changed = files.write_all(out, rendered, overwrite=arguments.overwrite)
+    left_over = files.left_over(out, rendered)
     if arguments.json:
         found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(left_over, ("left over", ""))
-        _print_json(arguments.out, rendered, found, is_ok=True)
+        _print_json(out, rendered, found, is_ok=True)
         return 0
     for path in rendered:
         if path in changed:
-            print(f"wrote      {arguments.out / path}")
+            print(f"wrote      {out / path}")
     if unchanged := len(rendered) - len(changed):
         print(f"unchanged  {listing.counted(unchanged, 'file')}")
     for path in left_over:
-        print(f"left over  {arguments.out / path}: {GONE}; delete it")
+        print(f"left over  {out / path}: {GONE}; delete it")
     return 0
 
 

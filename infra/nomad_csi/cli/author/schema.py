@@ -8,5 +8,5 @@ from nomad_csi.spec import schema
 @command.option("--stack-config", "the JSON schema of a Pulumi stack config that holds a spec")
 def run(arguments: command.Arguments) -> int:
     """Print the JSON schema."""
-    output.print_json(schema.stack_config_schema() if arguments.stack_config else schema.document())
+    print(output.as_json(schema.stack_config_schema() if arguments.stack_config else schema.document()))
     return 0

@@ -1,6 +1,9 @@
 """``nomad-csi snippet``."""
 
-from nomad_csi.cli.common import command, inputs
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.cli.common import command, inputs, specs, usage
 from nomad_csi.plan import snippet
 from nomad_csi.render import documents
 
@@ -12,20 +15,28 @@ one volume of it.
 
 
 @command.command(epilog=ABOUT)
-@inputs.spec
-@command.argument(
-    "volume VOLUME",
-    "volume or namespace/volume that the job is to use, or a set by its id",
-    type=inputs.spec_volume_key,
+@specs.words(
+    "[SPEC] VOLUME",
+    "volume or namespace/volume that the job is to use, or a set by its id; before it the spec, or a stack config that "
+    "holds one (default: the spec of this directory)",
 )
 @command.option("--read-only", "for a job that only reads")
 @command.option("--destination PATH", "where the tasks see it (default: its name below /, a block device below /dev)")
 def run(arguments: command.Arguments) -> int:
     """Print the blocks."""
-    plan = inputs.read_plan(arguments.spec)
-    volumes = inputs.chosen_volumes(plan.volumes, [arguments.volume])
-    found = snippet.make_snippet(
-        volumes, arguments.volume[1], reads=arguments.read_only, destination=arguments.destination
-    )
+    spec, key = _one(arguments)
+    volumes = inputs.chosen_volumes(inputs.read_plan(spec).volumes, [key])
+    found = snippet.make_snippet(volumes, key[1], reads=arguments.read_only, destination=arguments.destination)
     print(documents.snippet(found), end="")
     return 0
+
+
+def _one(arguments: command.Arguments) -> tuple[Path, tuple[str, str]]:
+    """Return the spec, and the volume. Raises `usage.UsageError` for more or less than one of each."""
+    paths, keys = specs.paths(arguments), specs.volumes(arguments)
+    usage.refuse(
+        errors.Problem(path=name, got=str(len(found)), allowed="one")
+        for name, found in (("SPEC", paths), ("VOLUME", keys))
+        if len(found) != 1
+    )
+    return paths[0], keys[0]

@@ -5,6 +5,7 @@ Each option is declared once, with its section of help and the options that it r
 function receives all values in one `Arguments`.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from nomad_csi import errors
-from nomad_csi.cli.common import usage
+from nomad_csi.cli.common import output, usage
 
 OPTIONS, CONNECTION = "options", "connection to Nomad"
 """Sections of help: the default one, and the one that is always last."""
@@ -23,7 +24,7 @@ OPTIONS, CONNECTION = "options", "connection to Nomad"
 PATH = click.Path(path_type=Path, readable=False)
 """A file or folder; whether it exists is checked when it is read."""
 
-PATHS = frozenset({"DIR", "FILE", "FOLDER", "OUT.json", "SPEC", "SPEC|FILE"})
+PATHS = frozenset({"DIR", "FILE", "OUT.json", "SPEC", "SPEC|FILE"})
 """Names of values of type `PATH`."""
 
 Declared = TypeVar("Declared", bound=Callable[..., Any] | click.Command)
@@ -50,12 +51,21 @@ class Option(click.Option):
         super().__init__(names, **settings)
 
 
+def described(parameter: click.Parameter, ctx: click.Context) -> tuple[str, str]:
+    """Return the row of *parameter* in a help, also if it is hidden."""
+    if isinstance(parameter, click.Option):
+        parameter.hidden = False
+    return parameter.get_help_record(ctx) or ("", "")
+
+
 class Argument(click.Argument):
     """An argument, shown in brackets if it is optional."""
 
     def make_metavar(self, ctx: click.Context) -> str:
         """Return it as the usage shows it."""
         del ctx
+        if " " in self.human_readable_name:
+            return self.human_readable_name
         shown = f"{self.human_readable_name}{'' if self.nargs == 1 else '...'}"
         return shown if self.required else f"[{shown}]"
 
@@ -120,7 +130,7 @@ def option(declared: str, text: str, *names: str, **settings: Any) -> Declare[An
 def argument(declared: str, text: str, **settings: Any) -> Declare[Any]:
     """Return the decorator that adds an `Argument`, *declared* as ``name SHOWN``, ``[SHOWN]`` or ``SHOWN...``."""
     name, _, shown = declared.partition(" ")
-    metavar = shown.strip("[]").removesuffix("...")
+    metavar = shown if " " in shown else shown.strip("[]").removesuffix("...")
     kind = {"required": not shown.startswith("["), "nargs": -1 if "..." in shown else 1} | _kind(metavar, settings)
     return click.argument(name, cls=Argument, help=text, **{**kind, **settings})
 
@@ -141,7 +151,7 @@ def together(*declared: Declare[Any]) -> Declare[Any]:
 
 def as_json(more: str = "") -> Declare[Any]:
     """Return the decorator that adds ``--json``."""
-    return option("--json", f"print JSON in place of text{more}", job="passed")
+    return option("--json", f"print JSON instead of text{more}", job="passed")
 
 
 class _Shown(click.Command):
@@ -186,6 +196,44 @@ class _Shown(click.Command):
             formatter.write(f"\n{self.epilog.rstrip()}\n")
 
 
+def _change_directory(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    """Make the directory *value* the current one until the program ends."""
+    if value is None or ctx.resilient_parsing:
+        return
+    try:
+        _program(ctx).enter_context(contextlib.chdir(value))
+    except OSError as error:
+        problem = errors.Problem(path="", got=f"{str(value)!r} ({error.strerror})", allowed="a directory")
+        raise click.BadParameter(str(problem), ctx, parameter) from None
+
+
+def _program(ctx: click.Context) -> contextlib.ExitStack:
+    """Return what ends with the program."""
+    found: contextlib.ExitStack | None = ctx.find_object(contextlib.ExitStack)
+    return contextlib.ExitStack() if found is None else found
+
+
+def _configure(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Set the output's setting of the option."""
+    if value and not ctx.resilient_parsing and parameter.name:
+        setattr(output.SETTINGS, parameter.name, value)
+        if parameter.name == "verbose":
+            _program(ctx).enter_context(output.logged())
+
+
+def shared() -> tuple[Option, ...]:
+    """Return the options of the program and of every command: ``help options`` describes them, once."""
+    own: dict[str, Any] = {"expose_value": False, "is_eager": True, "hidden": True}
+    told: dict[str, Any] = own | {"callback": _configure}
+    colors = OneOf(["auto", "always", "never"])
+    return (
+        Option(["-C"], metavar="DIR", type=PATH, help="run in this directory", callback=_change_directory, **own),
+        Option(["-q", "--quiet"], is_flag=True, help="print results, warnings and errors only", **told),
+        Option(["-v", "--verbose"], is_flag=True, help="print each request with its time, on standard error", **told),
+        Option(["--color"], metavar="WHEN", type=colors, help="auto, always or never (default: auto)", **told),
+    )
+
+
 class Command(_Shown):
     """A command: its function receives `Arguments`, and returns the exit code."""
 
@@ -194,6 +242,7 @@ class Command(_Shown):
 
     def __init__(self, name: str | None = None, *, either: Sequence[str] = (), **settings: Any) -> None:
         super().__init__(name, **settings)
+        self.params.extend(shared())
         self.either = either
         """Names of parameters of which exactly one must be given; empty: no such constraint."""
 
@@ -290,6 +339,10 @@ class Group(_Shown, click.Group):
     """Commands of one name; without a subcommand, help is shown."""
 
     command_class = Command
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.params.extend(shared())
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the subcommands in the order of the code."""

@@ -26,7 +26,7 @@ def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[fi
         if path.is_dir() and with_policies:
             below += filter(_is_policy, sorted(path.rglob("*.json")))
         if not below:
-            broken.append(f"{path}: expected files or a folder with *.hcl, got a folder without any")
+            broken.append(f"{path}: expected files or a directory with *.hcl, got a directory without any")
         for file in below:
             try:
                 read.append(files.load(file))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ CONNECTION = {
     "namespace": "Nomad namespace",
     "region": "Nomad region",
     "ca_cert": "PEM file with the CA certificate of the API",
-    "ca_path": "folder with PEM files of CA certificates",
+    "ca_path": "directory with PEM files of CA certificates",
     "client_cert": "PEM file with the client certificate",
     "client_key": "PEM file with its key",
     "tls_server_name": "server name (SNI) to verify the certificate of the API for",
@@ -90,29 +90,18 @@ CONNECTION = {
 _INSECURE = "insecure_http"
 
 
-spec = command.argument("spec SPEC", "a spec, or a Pulumi stack config that holds one")
-
-
-def optional_spec(more: str = "") -> command.Declare[Any]:
-    """Return the decorator that adds an optional spec; *more* continues its help."""
-    text = f"a spec, or a Pulumi stack config that holds one{more}"
-    return command.argument("spec [SPEC]", text)
-
-
-_STACK_OUTPUT = "output of `pulumi stack output --json`: the external ids of storage that Pulumi made"
+_STACK_OUTPUT = "output of `pulumi stack output --json`: external ids of storage that Pulumi created"
 stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT, job="held")
 stack_output = stack_output_of()
 
 
-templates = command.option("--templates DIR", "folder with templates of your own, which go before ours")
+templates = command.option("--templates DIR", "directory with templates of your own, which go before ours")
 
 
 aws_region = functools.partial(command.option, "--aws-region REGION")
 """Returns the decorator that adds the AWS region, with a text on its purpose."""
 
-asked_aws_region = aws_region(
-    "ask EC2 in this region where EBS volumes are attached, with the AWS SDK's usual credentials (default: not)"
-)
+asked_aws_region = aws_region("ask EC2 in this region where EBS volumes are attached (default: not)")
 insecure = command.option(
     "--insecure-http",
     "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "
@@ -126,10 +115,7 @@ insecure = command.option(
 def _connection_option(name: str) -> command.Declare[Any]:
     text = f"{CONNECTION[name]} (default: {VARIABLES[name]})"
     if name == "address":
-        text += (
-            "; the token comes from NOMAD_TOKEN, and from nowhere else, and is not sent to an address that stands "
-            "in a stack config only"
-        )
+        text += "; the token comes from NOMAD_TOKEN only, and is not sent to an address of a stack config alone"
     # The namespace is read first: it is the default of a volume that is named by its id alone.
     settings = {"section": command.CONNECTION, "job": "held", "is_eager": name == "namespace"}
     return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
@@ -179,7 +165,7 @@ def warn_of_erasing(client: Any) -> None:
     from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
-        output.print_progress(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` says more")
+        output.print_warning(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` says more")
 
 
 def connection(
@@ -269,22 +255,58 @@ def _stack_config(path: Path) -> stack_config.StackConfig | None:
     return stack_config.find_config(draft.read_yaml(given, str(path)), path)
 
 
+def holds_spec(path: Path) -> bool:
+    """Return whether the file at *path* is a stack config with a spec."""
+    config = _stack_config(path)
+    return config is not None and config.values.get(config.key("storage")) is not None
+
+
 def address_of_stack(spec: Path) -> str:
     """Return Nomad's address from *spec* if that is a stack config with an unencrypted address; else nothing."""
     found, _ = _connection_of(spec).get("address", ("", ""))
     return found if isinstance(found, str) else ""
 
 
+class LocatedError(errors.SpecError):
+    """Problems of a spec with their lines in its file, each printed as ``FILE:LINE: PATH: PROBLEM``."""
+
+    def __init__(self, error: errors.SpecError, path: Path) -> None:
+        super().__init__(error.problems, error.source, error.ids)
+        lines = _lines_of(path, [problem.path for problem in error.problems])
+        places = [
+            (lines[item.path], _NAMES_LINE.sub(r"\2", text), item)
+            for text, item in zip(error.lines, error.problems, strict=True)
+        ]
+        self.places = sorted(places, key=lambda place: place[0] or 0)
+        """Line, text and problem of each; the line is ``None`` for the whole file."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.source}{f':{line}' if line else ''}: {text}" for line, text, _problem in self.places)
+
+
+_NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
+_NO_LINE = re.compile(r"|byte \d+|SPEC")
+
+
+def _lines_of(path: Path, places: list[str]) -> dict[str, int | None]:
+    """Return the line of the spec in *path* for each of the *places* of its problems; ``None`` for the whole file."""
+    named = {place: _NAMES_LINE.fullmatch(place) for place in places}
+    found = {place: int(line[1]) if line else None for place, line in named.items()}
+    if inside := {place for place in places if not found[place] and not _NO_LINE.fullmatch(place)}:
+        found |= lines(path, inside)
+    return found
+
+
 def read_plan(path: Path) -> model.StoragePlan:
-    """Return the plan of the spec in *path*. Raises `errors.SpecError` with all problems."""
+    """Return the plan of the spec in *path*. Raises `LocatedError` with all problems."""
     try:
         return storage.plan_document(read_document(path), source=str(path))
     except errors.SpecError as error:
+        more: tuple[errors.Problem, ...] = ()
         if fitted := _fitted(path):
             allowed = f"in a sandbox {fitted}, which it writes from this file, fitted to its clients"
-            more = errors.Problem(path="SPEC", got=str(path), allowed=allowed)
-            raise errors.SpecError((*error.problems, more), error.source, error.ids) from None
-        raise
+            more = (errors.Problem(path="SPEC", got=str(path), allowed=allowed),)
+        raise LocatedError(errors.SpecError((*error.problems, *more), error.source, error.ids), path) from None
 
 
 def _fitted(path: Path) -> str:
@@ -312,6 +334,15 @@ def read_document(path: Path) -> Any:
         problem = errors.Problem(path=f"config.{key}", got=got, allowed="the storage spec, in clear")
         raise errors.SpecError((problem,), str(path))
     return encrypted.marked(held)
+
+
+def setting(path: Path, name: str) -> str:
+    """Return the text *name* at the top of the spec in *path*; empty if it has none, or is no spec."""
+    if path.suffix not in YAML or not re.search(rf"^[ \t]*['\"]?{name}['\"]?:", text(path), re.MULTILINE):
+        return ""  # parsed only if it may be there: a large spec takes seconds
+    document = read_document(path)
+    value = document.get(name) if isinstance(document, Mapping) else None
+    return value if isinstance(value, str) else ""
 
 
 def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
@@ -361,7 +392,8 @@ def namespace(given: str | None, otherwise: str) -> str:
 
 def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
     """Yield completions of volumes: those of the spec in the command line, or else of the specs in this folder."""
-    spec = ctx.params.get("spec")
+    words = ctx.params.get("words") or ()
+    spec = ctx.params.get("spec") or next((word for word in words if isinstance(word, Path)), None)
     given = spec or ctx.params.get("source")
     for path in [given] if given else sorted([*Path().glob("storage.y*ml"), *Path().glob("Pulumi.*.y*ml")]):
         with contextlib.suppress(errors.SpecError, OSError):  # completion shows what exists, and no problems
@@ -378,6 +410,17 @@ def _own_namespace(ctx: click.Context) -> str:
 
 
 _volume = functools.partial(command.Typed, suggest=_suggested_volumes)
+
+
+class PathOrVolume(command.Typed):
+    """Type of a file, directory or volume; shells complete all three."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        super().__init__(read, _suggested_volumes)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return the completions of *incomplete*."""
+        return [*super().shell_complete(ctx, param, incomplete), *command.PATH.shell_complete(ctx, param, incomplete)]
 
 
 @_volume

@@ -1,5 +1,6 @@
 """Options and confirmations that several commands share."""
 
+import re
 import sys
 from collections.abc import Collection
 from typing import Any
@@ -23,7 +24,7 @@ def pair(given: str) -> tuple[str, str]:
 # be determined. Else 0.
 
 
-strict = command.option("--strict", "exit 1 for warnings, too (default: for errors alone)", job="passed")
+strict = command.option("--strict", "exit 1 for warnings, too", job="passed")
 
 
 def exit_code(arguments: command.Arguments, code: int, findings: Collection[object]) -> int:
@@ -31,7 +32,7 @@ def exit_code(arguments: command.Arguments, code: int, findings: Collection[obje
     return errors.EXIT_CHANGES if arguments.strict and findings else code
 
 
-# Options for timeouts and intervals: in seconds, and one name for each meaning in all commands.
+# Options for timeouts and intervals: durations, and one name for each meaning in all commands.
 
 
 MEANINGS = {
@@ -40,39 +41,50 @@ MEANINGS = {
     "probe-timeout": "one plugin may take for its answers over its socket",
     "snapshot-timeout": "the last snapshot of a volume may take",
     "stable": "an instance must stay unchanged to count as stable",
-    "every": "lie between two verification runs",
+    "every": "lies between two verification runs",
 }
-"""Names of options, without ``-s``, and the meaning of their seconds."""
+"""Names of options, and the meaning of their durations."""
+
+UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h))+", re.ASCII)
+_PART = re.compile(r"([\d.]+)([a-z]+)")
 
 
-def seconds(
-    name: str, more: str = "", *, default: float | None = None, default_text: str = "", **settings: Any
+def duration(
+    name: str, more: str = "", *, default_s: float | None = None, default_text: str = "", **settings: Any
 ) -> command.Declare[Any]:
     """
-    Return the decorator that adds the option ``--NAME-s`` with one of `MEANINGS`.
+    Return the decorator that adds the option ``--NAME`` with one of `MEANINGS`; its value is ``NAME_s``, in seconds.
 
     Args:
         name: which of them.
         more: continues the sentence, such as `` for all clients``.
-        default: seconds if it is not given; ``None``: its absence is visible.
+        default_s: seconds if it is not given; ``None``: its absence is visible.
         default_text: the default in words, if its number is not clear enough.
         settings: of a `command.Option`.
     """
-    usual = default_text or (f"{default:g}" if default else "0, it does not wait")
-    text = f"seconds that {MEANINGS[name]}{more} (default: {usual})"
-    return command.option(f"--{name}-s S", text, type=positive, default=default, **settings)
+    usual = default_text or (written(default_s) if default_s else "0s, it does not wait")
+    text = f"time that {MEANINGS[name]}{more} (default: {usual})"
+    dest = f"{name.replace('-', '_')}_s"
+    return command.option(f"--{name} DURATION", text, dest, type=seconds, default=default_s, **settings)
+
+
+def written(value_s: float) -> str:
+    """Return *value_s* as a duration: ``90s`` for 90, ``15m`` for 900."""
+    unit = next((unit for unit in ("h", "m") if value_s >= UNITS_S[unit] and value_s % UNITS_S[unit] == 0), "s")
+    return f"{value_s / UNITS_S[unit]:g}{unit}"
 
 
 @command.Typed
-def positive(given: str) -> float:
-    """Return *given* as a positive number of seconds. Raises `click.BadParameter`."""
-    try:
-        value = float(given)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise usage.wrong("a number of seconds above 0", given)
-    return value
+def seconds(given: str) -> float:
+    """Return the seconds of the duration *given*, which is above 0. Raises `click.BadParameter`."""
+    if _DURATION.fullmatch(given):
+        value = sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(given))
+        if 0 < value < float("inf"):
+            return value
+    is_number = re.fullmatch(r"\d+(\.\d+)?", given, re.ASCII) and float(given)
+    fix = f"write {given}s" if is_number else ""
+    raise usage.wrong("a duration above 0, such as 45s, 3m or 1h", given, fix)
 
 
 # Ask for confirmation before a step that can do harm.

@@ -9,12 +9,14 @@ import codecs
 import contextlib
 import io
 import json
+import logging
 import os
 import select
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO, cast
 
@@ -29,14 +31,59 @@ PATIENCE_S = 2.0
 _CLEARED = "\r\x1b[K"
 
 
+@dataclass
+class Settings:
+    """What the options of every command set, for one run of the program."""
+
+    quiet: bool = False
+    verbose: bool = False
+    color: str = "auto"
+
+
+SETTINGS = Settings()
+
+
+@contextlib.contextmanager
+def configured() -> Iterator[None]:
+    """Begin with the defaults of `SETTINGS`, and end with what was before."""
+    before = dict(vars(SETTINGS))
+    vars(SETTINGS).update(vars(Settings()))
+    try:
+        yield
+    finally:
+        vars(SETTINGS).update(before)
+
+
+@contextlib.contextmanager
+def logged() -> Iterator[None]:
+    """Print what the package logs, each request with its time, on standard error."""
+    log, handler = logging.getLogger("nomad_csi"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%H:%M:%S"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+BAR_MIN = 20
+"""A bar is shown for more than these."""
+
+BAR_WIDTH = 30
+
+
 class _WaitingLine:
-    """A line on a terminal that shows how long the command has waited, until other output."""
+    """A line on a terminal that shows how long the command has waited, and how far it is, until other output."""
 
     shown: ClassVar["_WaitingLine | None"] = None
 
     def __init__(self, out: TextIO, what: str) -> None:
         self._out = out
         self._what = what
+        self._done = self._total = 0
         self._is_shown = False
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -49,9 +96,20 @@ class _WaitingLine:
         while not self._ended.wait(pause_s):
             pause_s = 1.0
             with self._lock:
-                self._out.write(f"{_CLEARED}{self._what}, {time.monotonic() - began:.0f} s")
+                self._out.write(f"{_CLEARED}{self._what}{self._bar(time.monotonic() - began)}")
                 self._out.flush()
                 self._is_shown = True
+
+    def advance(self, done: int, total: int) -> None:
+        """Show from now on that *done* of *total* things are done."""
+        self._done, self._total = done, total
+
+    def _bar(self, seconds: float) -> str:
+        if self._total <= BAR_MIN:
+            return f", {seconds:.0f} s"
+        filled = BAR_WIDTH * self._done // self._total
+        bar = "#" * filled + "-" * (BAR_WIDTH - filled)
+        return f" [{bar}] {self._done}/{self._total}, {self._done / seconds:.0f}/s, {seconds:.0f} s"
 
     def clear(self) -> None:
         """Remove the line; it is shown again a second later."""
@@ -69,15 +127,19 @@ class _WaitingLine:
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal."""
+def waiting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """
+    Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal.
+
+    Yields a function that is called with how many of how many things are done.
+    """
     out = terminal(sys.stderr)
-    if not is_drawable(out):
-        yield
+    if SETTINGS.quiet or not is_drawable(out):
+        yield lambda _done, _total: None
         return
     line = _WaitingLine.shown = _WaitingLine(out, what)
     try:
-        yield
+        yield line.advance
     finally:
         _WaitingLine.shown = None
         line.end()
@@ -98,7 +160,9 @@ class Guard:
     def __init__(self, stream: TextIO, *, is_optional: bool = False) -> None:
         self.stream = stream
         self.secrets: tuple[str, ...] = ()
-        self._keeps_colours = stream.isatty()
+        self._is_terminal = stream.isatty()
+        self.has_written = False
+        """Whether anything was written."""
         self._is_optional = is_optional
 
     def write(self, text: str) -> int:
@@ -106,10 +170,15 @@ class Guard:
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
         shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=self._keeps_colours)
+        self.has_written = self.has_written or bool(shown)
         if shown:  # Click tries the empty text first, and hides any error of that
             with self._failing():
                 self.stream.write(shown)
         return len(text)
+
+    @property
+    def _keeps_colours(self) -> bool:
+        return SETTINGS.color == "always" or (self._is_terminal and SETTINGS.color == "auto")
 
     def flush(self) -> None:
         """Flush the stream, with the same errors as `write`."""
@@ -246,23 +315,46 @@ def as_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def print_json(value: Any) -> None:
-    """Print *value* on standard output."""
-    print(as_json(value))
+SCHEMA_VERSION = 1
+"""Version of the JSON documents: a key is removed or changed only with another one."""
 
 
-def show(arguments: SimpleNamespace, data: Any, text: str) -> None:
+def document(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON document of *values*."""
+    return {"schema_version": SCHEMA_VERSION, **values}
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print the document of *values* on standard output."""
+    print(as_json(document(values)))
+
+
+def print_json_error(kind: str, message: str, problems: Iterable[Mapping[str, str]] = ()) -> None:
+    """Print an error as a document, unless the command has printed one: its output is never empty."""
+    if not getattr(sys.stdout, "has_written", False):
+        print_json({"error": {"kind": kind, "message": message, "problems": list(problems)}})
+
+
+def show(arguments: SimpleNamespace, data: Mapping[str, Any], text: str) -> None:
     """Print *data* as JSON with ``--json`` in *arguments*, else *text*."""
-    print(as_json(data) if arguments.json else text.rstrip("\n"))
+    print(as_json(document(data)) if arguments.json else text.rstrip("\n"))
 
 
 def print_progress(line: str) -> None:
-    """Print *line* on standard error: progress, and what the command waits for."""
+    """Print *line* on standard error, unless it is to be quiet: progress, and what the command waits for."""
+    if not SETTINGS.quiet:
+        print(line, file=sys.stderr)
+
+
+def print_warning(line: str) -> None:
+    """Print *line* on standard error, also where it is to be quiet."""
     print(line, file=sys.stderr)
 
 
 def has_colours() -> bool:
-    """Return whether standard output is a terminal with colours, and colours are not disabled (no-color.org)."""
+    """Return whether standard output gets colours: a terminal's does, unless they are disabled (no-color.org)."""
+    if SETTINGS.color != "auto":
+        return SETTINGS.color == "always"
     return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
 
 

@@ -13,8 +13,8 @@ from nomad_csi import errors
 
 FILE_SENTENCES: dict[type[OSError], str] = {
     FileNotFoundError: "there is no file {name!r}",
-    IsADirectoryError: "{name!r} is a folder, and a file is wanted",
-    NotADirectoryError: "a part of {name!r} is a file, and a folder is wanted",
+    IsADirectoryError: "{name!r} is a directory, and a file is wanted",
+    NotADirectoryError: "a part of {name!r} is a file, and a directory is wanted",
     PermissionError: "{name!r} may not be read or written by this user",
 }
 """Common errors; other errors have the system's own text."""

@@ -158,7 +158,7 @@ INSTEAD: Mapping[str, str] = {
         "--endpoint ENDPOINT` has the plugin do it, after a check of claims and registrations, with a last snapshot "
         "and your confirmation"
     ),
-    "DeleteSnapshot": "use `nomad-csi snapshot delete SNAPSHOT_ID --plugin ID`, which asks for confirmation",
+    "DeleteSnapshot": "use `nomad-csi snapshot delete SNAPSHOT_ID --made-by PLUGIN`, which asks for confirmation",
 }
 """RPCs that are not called this way, and what to use."""
 
@@ -208,7 +208,7 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
 @command.argument("fields [FIELD=VALUE...]", "fields of the request", type=_field)
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
 @secrets_options
-@options.seconds("timeout", " for the plugin", default=TIMEOUT_S)
+@options.duration("timeout", " for the plugin", default_s=TIMEOUT_S)
 @command.option("--wait-ready", "before the call, wait until it is there and ready")
 @command.option("--one-page", "of a list, ask for one page only, and print its next_token")
 @command.option("--show-request", "print the request first, without its secrets")

@@ -3,14 +3,14 @@
 import sys
 from typing import Any
 
-from nomad_csi.cli.common import command, inputs, options, output
+from nomad_csi.cli.common import command, inputs, options, output, specs
 from nomad_csi.doctor import examination, report
 from nomad_csi.plan import iam
 from nomad_csi.text import listing
 
 
 @command.command()
-@inputs.optional_spec(": what is to be there is checked besides what is")
+@specs.optional("; with one, what is to be there is checked, too")
 @inputs.stack_output
 @inputs.aws_region(
     "where AWS is asked, with the SDK's usual credentials (default: the region of the clients and volumes)"

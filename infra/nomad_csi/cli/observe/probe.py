@@ -15,11 +15,9 @@ TIMEOUT_S = 5.0
 
 @command.command(either=("endpoint", "folder", "on_nodes"))
 @command.argument("endpoint [ENDPOINT]", f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}")
-@command.option("--folder FOLDER", "every plugin of this machine: the folder STATE_DIR/csi/plugins of its Nomad client")
-@command.option(
-    "--on-nodes PLUGIN", "one plugin of the cluster, asked on all its clients by a job that is purged afterwards"
-)
-@options.seconds("probe-timeout", default=TIMEOUT_S)
+@command.option("--folder DIR", "every plugin of this machine: STATE_DIR/csi/plugins of its Nomad client")
+@command.option("--on-nodes PLUGIN", "one plugin on all its clients, by a job that is purged afterwards")
+@options.duration("probe-timeout", default_s=TIMEOUT_S)
 @command.option("--expect-name NAME", "the name that the plugin must answer", needs=("endpoint",))
 @command.option(
     "--role controller|node|monolith",
@@ -29,13 +27,13 @@ TIMEOUT_S = 5.0
 @command.as_json()
 @options.strict
 @command.option(
-    "--plugin ID",
-    "compare the answers with the volumes that Nomad has registered of this plugin; a controller is asked for each",
+    "--volumes-of PLUGIN",
+    "compare the answers with the volumes of this plugin in Nomad; a controller is asked for each",
     needs=("endpoint",),
 )
 @argument_secrets.options(
-    "with --plugin, YAML or JSON: secrets by namespace/volume_id; also read from the variable NOMAD_CSI_SECRETS",
-    needs=("plugin",),
+    "YAML or JSON: secrets by namespace/volume_id (also: the variable NOMAD_CSI_SECRETS)",
+    needs=("volumes_of",),
 )
 @probe_on_nodes.options
 @inputs.nomad_connection
@@ -58,7 +56,7 @@ def _one(arguments: command.Arguments) -> int:
         )
         why = "" if asked.ready else reached.why_broken()
         found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
-        compared = _compared(arguments, found, reached.local) if arguments.plugin else None
+        compared = _compared(arguments, found, reached.local) if arguments.volumes_of else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
     findings_text = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
     output.show(arguments, document, f"{found.as_line()}{findings_text}")
@@ -75,7 +73,7 @@ def _compared(arguments: command.Arguments, found: report.ProbeReport, local: st
     with inputs.reading(arguments) as nomad:
         return probe_deep.probe_endpoint(
             nomad,
-            arguments.plugin,
+            arguments.volumes_of,
             found,
             local=local,
             secrets=documents.secrets(arguments.secrets),

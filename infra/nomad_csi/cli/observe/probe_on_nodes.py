@@ -11,8 +11,8 @@ from nomad_csi.plan import probe_job
 
 SECTION = "with --on-nodes"
 
-COMMAND = "nomad-csi on the clients, or in the image: a path, or a name on the PATH of the agent (default: nomad-csi)"
-IMAGE = "run it in this image with Docker; default: raw_exec, which needs it installed on the clients"
+COMMAND = "nomad-csi on the clients, or in the image (default: nomad-csi)"
+IMAGE = "run it in this image with Docker (default: raw_exec, installed on the clients)"
 
 
 def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
@@ -27,16 +27,16 @@ def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = 
 def client_options(section: str, purpose: str, fix: str = "") -> command.Declare[Any]:
     """Return the decorator that adds socket path and timeout for all clients; *purpose* continues its help."""
     of_nodes: Any = {"section": section, "needs": ("on_nodes",)}
-    text = "the clients' state_dir (default: DATA_DIR/client, found by itself); needed with --image"
+    text = "the clients' state_dir (default: DATA_DIR/client); needed with --image"
     return command.together(
         command.option("--state-dir PATH", text, **of_nodes),
-        shared_options.seconds("timeout", purpose, default=probe_job.WAIT_S, fix=fix, **of_nodes),
+        shared_options.duration("timeout", purpose, default_s=probe_job.WAIT_S, fix=fix, **of_nodes),
     )
 
 
 options = command.together(
     job_options(SECTION),
-    client_options(SECTION, " for all clients", fix="one plugin's deadline is --probe-timeout-s"),
+    client_options(SECTION, " for all clients", fix="one plugin's deadline is --probe-timeout"),
     command.option(
         "--print-job", "print the job file for all clients, and run nothing", section=SECTION, needs=("on_nodes",)
     ),

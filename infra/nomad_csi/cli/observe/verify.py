@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, options, output, usage
+from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
 from nomad_csi.health import gather
 from nomad_csi.probing import probe_job_plugins
@@ -22,12 +22,11 @@ SECTION = "on all clients at once"
 on_nodes_options = command.together(
     command.option(
         "--on-nodes",
-        "ask every instance over its own socket too, by a job that runs once on their clients and is purged; what "
-        "Nomad says and what the socket said are compared, and a client that gives no answer is a finding",
+        "probe every instance over its own socket too, by a job on their clients that is purged afterwards",
         section=SECTION,
     ),
     probe_on_nodes.job_options(SECTION),
-    probe_on_nodes.client_options(SECTION, " for that job on all clients, each round anew"),
+    probe_on_nodes.client_options(SECTION, " for that job, in each round"),
 )
 
 
@@ -35,7 +34,7 @@ def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
     """Return the options whose values conflict, and how to fix them."""
     found = {}
     if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
-        found["--watch"] = f"--every-s of {EVERY_MIN_S:g} or more with --on-nodes: a round runs a job on every client"
+        found["--watch"] = f"--every of {EVERY_MIN_S:g}s or more with --on-nodes: a round runs a job on every client"
     return found
 
 
@@ -68,19 +67,21 @@ def _metrics_file(given: str) -> Path:
 _options = command.together(
     inputs.stack_output,
     options.strict,
-    options.seconds(
+    options.duration(
         "stable",
-        default_text="0, one run",
-        default=0.0,
+        default_text="0s, one run",
+        default_s=0.0,
         job="passed",
         without={"watch": ", whose rounds see what restarts between them"},
     ),
-    options.seconds("probe-timeout", "; all are asked at the same time", default=gather.PROBE_TIMEOUT_S, job="passed"),
+    options.duration(
+        "probe-timeout", "; all are asked at the same time", default_s=gather.PROBE_TIMEOUT_S, job="passed"
+    ),
     command.as_json("; with --watch a line each round"),
     command.option(
         "--prometheus FILE",
-        f"write metrics in Prometheus' text format: to FILE{prometheus.METRICS_FILE_ENDING} for the node exporter's "
-        "textfile collector, put in place whole; without FILE to standard output, in place of the report",
+        f"write metrics in Prometheus' text format to FILE{prometheus.METRICS_FILE_ENDING}; without FILE to standard "
+        "output, instead of the report",
         type=_metrics_file,
         is_flag=False,
         flag_value=str(verify_watch.STDOUT),
@@ -91,7 +92,7 @@ _options = command.together(
 
 
 @command.family()
-@inputs.optional_spec()
+@specs.optional("; only --html works without")
 @_options
 @on_nodes_options
 @verify_watch.options
@@ -102,7 +103,7 @@ def run(arguments: command.Arguments) -> int:
     _check(arguments)
     if arguments.html:
         return verify_page.run(arguments)
-    plan = inputs.read_plan(arguments.spec)
+    plan = inputs.read_plan(specs.refuse_without(arguments.spec))
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad, inputs.advising(arguments.spec):
         verifier = verification.Verifier(
@@ -140,8 +141,6 @@ def _check(arguments: command.Arguments) -> None:
     """Raise `usage.UsageError` for values that conflict."""
     is_printed = arguments.prometheus == verify_watch.STDOUT
     wrong: dict[str, str] = {}
-    if arguments.spec is None and not arguments.html:
-        wrong["SPEC"] = "a spec, or a Pulumi stack config that holds one; only --html goes without"
     if is_printed and arguments.watch:
         wrong["--prometheus"] = f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch"
     if arguments.json and is_printed:
@@ -151,7 +150,7 @@ def _check(arguments: command.Arguments) -> None:
 
 
 @run.command("job", help="Print a periodic job that verifies this spec, without prompts; it contains no secret.")
-@inputs.spec
+@specs.spec
 @_options
 @verify_job.options
 @inputs.nomad_connection

@@ -85,4 +85,4 @@ def _passed_on() -> Iterator[str]:
             value = values[each.name]
             yield usage.shown(each)
             if not each.is_flag:
-                yield f"{value:g}" if isinstance(value, float) else str(value)
+                yield f"{value:g}s" if isinstance(value, float) else str(value)

@@ -11,28 +11,22 @@ from nomad_csi.render import disk
 from nomad_csi.render import page as html
 from nomad_csi.report import cluster_report, model, page
 
-SECTION = "the cluster's storage on one page"
-
 _without = {"watch": "", "on_nodes": "", "prometheus": ""}
 
 options = command.together(
     command.option(
         "--html FILE",
-        "write a page of zones, clients, plugins, volumes, claims and findings; without SPEC of what runs. With --json "
-        "its data are printed, too",
-        section=SECTION,
+        "write a page of clients, plugins, volumes, claims and findings; --json prints its data, too",
         without=_without,
     ),
     command.option(
         "--smoke FILE",
-        "output of `nomad-csi smoke --json`, to show what it verified; may be repeated",
+        "output of `nomad-csi smoke --json`, to show it; may be repeated",
         multiple=True,
-        section=SECTION,
         needs=("html",),
     ),
     inputs.aws_region(
-        "ask AWS in this region too, with the AWS SDK's usual credentials (default: not)",
-        section=SECTION,
+        "query AWS in this region, too (default: not)",
         needs=("html",),
     ),
 )

@@ -129,11 +129,9 @@ Minimum interval between two rounds, whatever events Nomad sends; the duration o
 options = command.together(
     command.option(
         "--watch",
-        "verify again and again, and at once when Nomad reports a change, until Ctrl-C or SIGTERM; the exit code is "
-        "the last round's. It continues while Nomad does not answer",
-        section="round after round",
+        "verify at intervals, and when Nomad reports a change, until Ctrl-C or SIGTERM",
     ),
-    shared_options.seconds("every", default_text=f"{EVERY_S:g}", section="round after round", needs=("watch",)),
+    shared_options.duration("every", default_text=f"{EVERY_S:g}s", needs=("watch",)),
 )
 
 
@@ -203,7 +201,7 @@ class _JsonLines(_Stream):
 
     def show(self, done: rounds.VerificationRound) -> None:
         """Print it on one line."""
-        print(json.dumps(done.as_json()), file=self._out, flush=True)
+        print(json.dumps(output.document(done.as_json())), file=self._out, flush=True)
 
 
 class _Lines(_Stream):

@@ -1,67 +1,84 @@
 """``nomad-csi apply``."""
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 
 from nomad_csi import errors, nomad
-from nomad_csi.cli.common import command, documents, inputs, options, output, owners
+from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
+from nomad_csi.cli.operate import plan as planning
 from nomad_csi.compare import outcome
-from nomad_csi.plan import model, volumes
-from nomad_csi.registration import given_secrets, registering
+from nomad_csi.health import minimum_version
+from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes as registration_outcomes
+from nomad_csi.registration import registering, secret_safety
 from nomad_csi.resources import plugin_start
 from nomad_csi.resources.created import creation
 from nomad_csi.text import listing
 from nomad_csi.verification import planned_changes
 
 ABOUT = """\
-The Nomad half of `pulumi up`, by the same code: the plugin jobs run in their order, each plugin must
-become healthy, its volumes are created, grown and registered. What is as wanted is left alone, so it is
-safe to re-run. Nothing is deleted, and nothing shrinks.
+The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
+must become healthy, its volumes are created, grown and registered. Of a volume file, the volume is
+registered. What is as wanted is left alone, so it is safe to re-run. Nothing is deleted or shrunk.
 """
 
 
 @command.command(epilog=ABOUT)
-@inputs.spec
-@command.argument(
-    "volumes [VOLUME...]",
-    "only these volumes, or whole sets by their ids, and the plugins that they need (default: all)",
-    type=inputs.spec_volume_key,
-)
+@documents.named
 @inputs.stack_output
 @documents.secrets_options()
 @inputs.templates
-@owners.owner("act for this owner, and record what is created as its own", type=owners.stack, required=True)
+@owners.owner("act for this owner, and record what is created as its own")
 @command.option("--adopt", "take over jobs and volumes of another owner, or without a record")
+@options.duration(
+    "timeout", " for each volume that is created, and for all registrations", default_text="15m, to create 10m"
+)
 @command.option("--dry-run", "show what would change, and end; exit code 1 for changes")
 @options.yes
+@command.option(
+    "--accept erased-secrets",
+    "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again",
+    type=command.OneOf(["erased-secrets"]),
+    multiple=True,
+)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Show the plan, ask, apply it, and print the outcome of each volume."""
-    plan = _chosen(arguments)
+    paths = specs.paths(arguments)
+    owners.resolve(arguments, paths)
+    if not arguments.owner and any(path.suffix in inputs.YAML for path in paths):
+        usage.refuse(
+            [
+                errors.Problem(
+                    path="--owner", got="nothing", allowed="PROJECT/STACK, such as shop/prod, or `owner` in the spec"
+                )
+            ]
+        )
     external_ids = inputs.read_external_ids(arguments.stack_output)
     given = documents.secrets(arguments.secrets)
-    own = {item.key: given[item.key] for item in plan.volumes if item.key in given}
-    documents.refuse_unknown_storage(plan, external_ids)
-    filled = given_secrets.filled([volumes.desired_document(item, external_ids) for item in plan.volumes], own, {})
-    requester = owners.requester(arguments)
-    with inputs.connect(arguments, [arguments.spec], secrets="CSI secrets" if own else "") as client:
-        drawn = _drawn(arguments, client, plan, external_ids)
+    requester, tell = owners.requester(arguments), output.print_progress
+    with inputs.connect(arguments, paths, secrets="CSI secrets" if given else "") as client:
+        wanted = documents.read(arguments, client.connection.namespace)
+        pairs = tuple(zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True))
+        with output.waiting("asking Nomad"):
+            drawn = registering.retried(lambda: _planned(client, arguments, wanted.plan, pairs, external_ids), tell)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
             return errors.EXIT_CHANGES if drawn.changes else 0
-        (output.print_progress if arguments.json else print)(drawn.as_table())
-        _refuse(arguments, drawn)
-        question = f"this changes {listing.counted(len(drawn.changes), 'item')}"
-        if drawn.changes and not options.agreed(question, is_agreed=arguments.yes):
-            raise errors.RefusedError("nothing was changed")
-        tell = output.print_progress
-        plugin_start.start(client, plan.plugins, requester, templates=arguments.templates, tell=tell)
-        pairs = list(zip(plan.volumes, filled, strict=True))
-        settings = creation.CreationOptions(requester=requester, grows=True, tell=tell)
-        created = creation.create(client, [pair for pair in pairs if pair[0].made_by_plugin], settings)
+        (tell if arguments.json else print)(drawn.as_table())
+        _confirm(arguments, drawn)
+        plugin_start.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
+        settings = creation.CreationOptions(requester=requester, step_timeout_s=arguments.timeout_s or 0, tell=tell)
+        with output.waiting("creating") as advance:
+            settings = dataclasses.replace(settings, advance=advance)
+            created = creation.create(client, [pair for pair in pairs if pair[0].made_by_plugin], settings)
         existing = [document for item, document in pairs if not item.made_by_plugin]
-        registered = registering.register(client, existing, requester=requester, tell=tell) if existing else ()
+        deadline_s = arguments.timeout_s or registering.DEADLINE_S
+        with output.waiting("registering") as advance:
+            registered = registering.register(
+                client, existing, requester=requester, deadline_s=deadline_s, tell=tell, advance=advance
+            )
     shown = {"created": [item.as_json() for item in created], "registered": [item.as_json() for item in registered]}
     texts = [outcome.as_text(created, creation.CreationOutcome)] if created else []
     texts += [outcome.as_text(registered, registration_outcomes.RegistrationOutcome)] if registered else []
@@ -69,35 +86,27 @@ def run(arguments: command.Arguments) -> int:
     return max(outcome.exit_code(created), outcome.exit_code(registered))
 
 
-def _chosen(arguments: command.Arguments) -> model.StoragePlan:
-    """Return the plan of the spec, or of the volumes named and their plugins."""
-    plan = inputs.read_plan(arguments.spec)
-    if not arguments.volumes:
-        return plan
-    chosen = inputs.chosen_volumes(plan.volumes, arguments.volumes)
-    needed = {item.registration.plugin_id for item in chosen}
-    plugins = tuple(item for item in plan.plugins if item.plugin_id in needed)
-    return dataclasses.replace(plan, plugins=plugins, volumes=chosen)
-
-
-def _drawn(
-    arguments: command.Arguments, client: nomad.Nomad, plan: model.StoragePlan, external_ids: dict[str, str]
+def _planned(
+    client: nomad.Nomad,
+    arguments: command.Arguments,
+    plan: model.StoragePlan,
+    pairs: Iterable[tuple[model.VolumePlan, registration.VolumeRegistration]],
+    external_ids: Mapping[str, str],
 ) -> planned_changes.PlannedChanges:
-    """Return the changes; volumes outside of the spec are named only where the whole spec is applied."""
-    with output.waiting("asking Nomad"):
-        inputs.warn_of_erasing(client)
-        drawn = planned_changes.plan_changes(
-            client,
-            plan,
-            external_ids,
-            templates=arguments.templates,
-            owner=arguments.owner,
-        )
-    return dataclasses.replace(drawn, not_in_spec=()) if arguments.volumes else drawn
+    """Return the plan. Raises `errors.RefusedError` for servers that are too old, or erase secrets on a read."""
+    for unseen in minimum_version.refuse_older(client, plan.plugins):
+        output.print_progress(str(unseen))
+    inputs.warn_of_erasing(client)
+    is_accepted = "erased-secrets" in arguments.accept
+    secret_safety.refuse_registered(client, [document for _, document in pairs], is_accepted=is_accepted)
+    return planning.changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 
 
-def _refuse(arguments: command.Arguments, drawn: planned_changes.PlannedChanges) -> None:
-    """Raise `errors.RefusedError` for what is refused, before anything is changed; ``--adopt`` decides at each step."""
+def _confirm(arguments: command.Arguments, drawn: planned_changes.PlannedChanges) -> None:
+    """Raise `errors.RefusedError` for what is refused, before anything is changed, and without the user's consent."""
     refused = [item.name for item in drawn.changes if item.state == "refused"]
-    if refused and not arguments.adopt:
+    if refused and not arguments.adopt:  # with it, each step decides
         raise errors.RefusedError(f"{listing.shortened(refused, 10)}: refused, see the plan; nothing was changed")
+    question = f"this changes {listing.counted(len(drawn.changes), 'item')}"
+    if drawn.changes and not options.agreed(question, is_agreed=arguments.yes):
+        raise errors.RefusedError("nothing was changed")

@@ -1,13 +1,13 @@
 """``nomad-csi claims``."""
 
+import dataclasses
 from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.compare import outcome
-from nomad_csi.plan import registration
-from nomad_csi.registration import given_secrets
+from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
 
 
@@ -30,11 +30,11 @@ def run(arguments: command.Arguments) -> int:
     help="Free a volume of stuck claims, step by step: wait, collect garbage, detach, forget and register again.",
 )
 @command.argument("volume VOLUME", "volume or namespace/volume", type=inputs.volume_key)
-@command.option("--from SPEC|FILE", "spec, volume file or folder with the registration, for the last step", "source")
+@command.option("--from SPEC|FILE", "spec, volume file or directory with the registration, for the last step", "source")
 @documents.secrets_options(needs=("source",))
 @inputs.stack_output_of(needs=("source",))
 @inputs.asked_aws_region
-@options.seconds("step-timeout", " until it shows", default_text=f"{repair_steps.WAIT_S:g}")
+@options.duration("step-timeout", " until it shows", default_text=options.written(repair_steps.WAIT_S))
 @options.yes
 @command.as_json()
 @inputs.nomad_connection
@@ -77,15 +77,13 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
     if arguments.source is None:
         return None
     namespace, volume_id = arguments.volume
-    wanted = documents.read([arguments.source], arguments.stack_output, namespace)
-    named = (*wanted.documents, *wanted.created)
-    found = [item for item in named if (item.namespace, item.volume_id) == (namespace, volume_id)]
-    if len(found) != 1:
-        problem = errors.Problem(
-            path="", got=f"{len(found)} of them", allowed=f"one registration of {namespace}/{volume_id}"
-        )
-        raise errors.SpecError((problem,), str(arguments.source))
     key = f"{namespace}/{volume_id}"
-    given = {name: values for name, values in documents.secrets(arguments.secrets).items() if name == key}
-    [filled] = given_secrets.filled(found, given, {key: wanted.needed.get(key, ())})
+    wanted = documents.read_paths([arguments.source], namespace)
+    found = [item for item in wanted.plan.volumes if item.key == key]
+    if len(found) != 1:
+        problem = errors.Problem(path="", got=f"{len(found)} of them", allowed=f"one registration of {key}")
+        raise errors.SpecError((problem,), str(arguments.source))
+    only = dataclasses.replace(wanted, plan=model.StoragePlan(plugins=(), volumes=tuple(found)), is_part=True)
+    external_ids = inputs.read_external_ids(arguments.stack_output)
+    [filled] = only.filled(external_ids, documents.secrets(arguments.secrets))
     return filled

@@ -12,18 +12,19 @@ from nomad_csi.pulumi_state import eject, stack_cli, urns
 from nomad_csi.text import listing, table
 
 ABOUT = """\
-Nothing is written to Nomad or to AWS: jobs run on, registrations stay, storage stays. What the
-stack forgets is brought back with `pulumi stack import` of the backup.
+Nothing is written to Nomad or to AWS: jobs run on, registrations stay, storage stays. What is
+removed from the state is restored with `pulumi stack import` of the backup.
 """
 
 
 @command.command(epilog=ABOUT)
-@command.option("--out DIR", "folder for the job and volume files, such as the one you commit", required=True)
+@command.option("--out DIR", "directory for the job and volume files, such as the one you commit", required=True)
 @import_stack.stack_options()
 @command.option(
-    "--backup FILE", "where the state is kept as it was (default: state-before-eject-TIME.json in the current folder)"
+    "--backup FILE",
+    "where the state is kept as it was (default: state-before-eject-TIME.json in the current directory)",
 )
-@command.option("--dry-run", "show what would be forgotten and written, and end")
+@command.option("--dry-run", "show what would be removed from the state and written, and end")
 @options.yes
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
@@ -70,6 +71,6 @@ def _afterwards(found: eject.Ejection, folder: Path) -> str:
     )
     return (
         "Done. Take plugins and volumes out of the program now. From here on: "
-        f"`nomad-csi register {folder}` (the first change with --adopt: volumes carry the stack's mark, too), and "
+        f"`nomad-csi apply {folder}/` (the first change with --adopt: volumes carry the stack's mark, too), and "
         f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
     )

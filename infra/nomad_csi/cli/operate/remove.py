@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+import click
+
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.cli.common import command, documents, inputs, output, owners, usage
+from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion
@@ -17,6 +19,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.registration import deregistration
 from nomad_csi.registration import outcomes as registration_outcomes
+from nomad_csi.resources import plugin_start
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -37,8 +40,8 @@ NEXT = (
 SECTION = "with the data"
 
 ACCEPTED = {
-    "unregistered": "delete what --external-id names, although nothing shows it to be this cluster's",
-    "unguarded": "let a plugin delete whose storage does not refuse what is in use",
+    "unregistered": "nothing shows that --external-id is this cluster's",
+    "unguarded": "the storage does not refuse to delete what is in use",
 }
 """Risks that ``--accept`` takes."""
 
@@ -48,10 +51,18 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 
 
 @command.command()
-@command.argument("volumes VOLUME...", "volume or namespace/volume to deregister", type=inputs.volume_key)
+@command.argument("volumes [VOLUME...]", "volume or namespace/volume to deregister", type=inputs.volume_key)
+@command.option(
+    "--job JOB",
+    "stop and purge this plugin job, too, such as one whose plugin left the spec; may be repeated",
+    "jobs",
+    type=inputs.volume_key,
+    multiple=True,
+    without={"delete_data": ""},
+)
 @inputs.asked_aws_region
-@shared_options.seconds("timeout", " for claims to go, and for EC2 to detach where it is asked", default=0.0)
-@owners.owner("act for this stack; with the data: the one that its tags or its owner record name")
+@shared_options.duration("timeout", " for claims to go, and for EC2 to detach where it is asked", default_s=0.0)
+@owners.owner("act for this owner; with the data: the one that tags or owner record name")
 @command.option(
     "--adopt", "deregister volumes that belong to another stack, too", without={"delete_data": ": name its --owner"}
 )
@@ -61,28 +72,37 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     without={"delete_data": ": what is claimed is never deleted"},
 )
 @shared_options.yes
-@command.option("--delete-data", "then delete the storage, with all data on it: only what this package created")
+@command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
 @_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
-@_of_data("--endpoint ENDPOINT", "the controller of the plugin at this CSI socket deletes (default: AWS does)")
+@_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
 @documents.secrets_options(section=SECTION, needs=("delete_data",))
-@_of_data("--external-id ID", "of one volume whose tags do not name this cluster, or that is not registered")
-@_of_data("--plugin ID", "plugin of volumes that are not registered any more, with --endpoint")
-@_of_data("--state FILE", "`pulumi stack export`: proof of what a stack had plugins make; repeatable", multiple=True)
+@_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")
+@_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered any more")
+@_of_data("--state FILE", "`pulumi stack export`, as proof of what a stack created; may be repeated", multiple=True)
 @_of_data(
     f"--accept {'|'.join(ACCEPTED)}", "; ".join(f"{name}: {text}" for name, text in ACCEPTED.items()), multiple=True
 )
 @_of_data("--skip-final-snapshot", "take no last snapshot of the data before it goes")
-@shared_options.seconds("snapshot-timeout", default=deletion.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",))
+@shared_options.duration(
+    "snapshot-timeout", default_s=deletion.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
+)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Deregister, with ``--delete-data`` delete, and print the outcome of each volume."""
+    if not arguments.volumes and not arguments.jobs:
+        raise click.UsageError("VOLUME: expected a volume, or --job JOB, got nothing")
+    owners.resolve(arguments, specs.found_quietly())
     return _delete(arguments) if arguments.delete_data else _deregister(arguments)
 
 
 def _deregister(arguments: command.Arguments) -> int:
     if arguments.force and not shared_options.agreed(FORCE, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was deregistered")
+    stopped = ", ".join(map("/".join, arguments.jobs))
+    question = f"this stops and purges {stopped}: nothing can mount volumes of a plugin that does not run"
+    if arguments.jobs and not shared_options.agreed(question, is_agreed=arguments.yes):
+        raise errors.RefusedError("nothing was stopped")
     options = deregistration.DeregistrationOptions(
         wait_s=arguments.timeout_s,
         is_forced=arguments.force,
@@ -92,6 +112,9 @@ def _deregister(arguments: command.Arguments) -> int:
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
         done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
         outcomes = [_explained(client, item) for item in done]
+        for key in arguments.jobs:
+            plugin_start.stop(client, key, options.requester)
+            output.print_progress(f"job {'/'.join(key)}: stopped and purged")
     could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
     lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
@@ -100,6 +123,7 @@ def _deregister(arguments: command.Arguments) -> int:
             again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
             lines.append(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
     shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
+    shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
     output.show(arguments, shown, "\n".join(lines))
     is_unknown = any(item.status == "gone" for item in outcomes)
     return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if is_unknown else 0)
@@ -142,7 +166,7 @@ def _delete(arguments: command.Arguments) -> int:
                 volume_id=volume_id,
                 confirmation=_confirmation(f"{namespace}/{volume_id}", map("/".join, arguments.confirm)),
                 external_id=arguments.external_id,
-                plugin_id=arguments.plugin,
+                plugin_id=arguments.made_by,
             )
             for namespace, volume_id in keys
         ]

@@ -19,7 +19,7 @@ from nomad_csi.text import table
     f"image with a shell and sha256sum, for docker and podman (default: {plan.IMAGE})",
     default=plan.IMAGE,
 )
-@options.seconds("step-timeout", ": placing, running, freeing", default=smoke.TIMEOUT_S)
+@options.duration("step-timeout", ": placing, running, freeing", default_s=smoke.TIMEOUT_S)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:

@@ -22,7 +22,7 @@ REGISTERED = "a registered volume, or namespace/volume"
     "--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=options.pair, multiple=True
 )
 @documents.secrets_options()
-@options.seconds("timeout", " until a volume can be made from it", default=0.0)
+@options.duration("timeout", " until a volume can be made from it", default_s=0.0)
 @command.as_json()
 @inputs.nomad_connection
 def create(arguments: command.Arguments) -> int:
@@ -59,10 +59,10 @@ def show(arguments: command.Arguments) -> int:
 
 @run.command("delete", help="Delete snapshots with the data that only they hold.")
 @command.argument("snapshots SNAPSHOT_ID...", "the storage provider's ids")
-@command.option("--plugin ID", "the plugin that made them", required=True)
+@command.option("--made-by PLUGIN", "the plugin that created them", required=True)
 @command.option(
     "--confirm SNAPSHOT_ID",
-    "confirm that this snapshot is deleted; otherwise its id must be typed. May be repeated",
+    "instead of typing its id; may be repeated",
     multiple=True,
 )
 @command.as_json()
@@ -74,7 +74,7 @@ def delete(arguments: command.Arguments) -> int:
         deletion.refuse_unconfirmed(item, confirmation)
     with inputs.connect(arguments) as nomad:
         for item, confirmation in words.items():
-            volume_snapshots.delete(nomad, arguments.plugin, item, confirmation=confirmation)
+            volume_snapshots.delete(nomad, arguments.made_by, item, confirmation=confirmation)
             if not arguments.json:
                 print(f"{item}  deleted")
     if arguments.json:

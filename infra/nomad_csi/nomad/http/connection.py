@@ -130,6 +130,9 @@ class Connection:
     address: str = "http://127.0.0.1:4646"
     """``http://`` or ``https://``, host and port; or ``unix://`` and the absolute path of a task's ``api.sock``."""
 
+    is_default: bool = field(default=False, repr=False, compare=False)
+    """Whether nobody named the address: an error says so."""
+
     proxy: str = field(default="", repr=False)
     """``http://`` or ``https://``, host and port of an HTTP proxy, with ``user:password@`` if it requires
     them. Empty: connect directly."""
@@ -226,7 +229,8 @@ class Connection:
             named = str(known.get("address", cls.address))
             if problem := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
                 raise errors.SpecError((problem,), source=SOURCE)
-        return cls(**{"proxy": proxy_of(str(given.get("address", cls.address)), environment)} | given)
+        own = {"proxy": proxy_of(str(given.get("address", cls.address)), environment)}
+        return cls(**own | {"is_default": "address" not in given} | given)
 
 
 def same_address(first: str, second: str) -> bool:

@@ -157,8 +157,10 @@ class Nomad:
             self._observe(method, path)
         content = None if body is None else json.dumps(body).encode()
         timeout_s = self._timeout_s if timeout_s is None else timeout_s
-        until = time.monotonic() + timeout_s
+        began = time.monotonic()
+        until = began + timeout_s
         answer = self._transport.exchange(call, f"{path}?{parse.urlencode(wanted)}", content, timeout_s)
+        LOG.info("%s %s: status %d, %.0f ms", method, path, answer.status, (time.monotonic() - began) * 1000)
         reply = self._reply(call, answer, (*self.connection.secrets, *secrets), plain=plain)
         if time.monotonic() > until:
             raise self._transport.lost(call, f"no decoded answer within {timeout_s:g} s")

@@ -106,6 +106,7 @@ class Transport:
 
     def __init__(self, settings: connection.Connection) -> None:
         self._address = settings.address
+        self._is_default = settings.is_default
         self._secrets = settings.secrets
         self._headers = _headers(settings)
         context = ssl_context(settings)
@@ -184,6 +185,8 @@ class Transport:
         self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
     ) -> errors.NomadApiError:
         advice = f"check NOMAD_ADDR ({self._address}) and whether an agent listens there"
+        if self._is_default:
+            advice = "that is the default: NOMAD_ADDR is not set, and no --address is given"
         match error:
             case urllib3.exceptions.ProxyError():
                 return self._unsent(

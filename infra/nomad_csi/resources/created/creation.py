@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, outcome
-from nomad_csi.nomad import namespaces, plugins, volumes
+from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes
-from nomad_csi.resources import replacement, volume_document, volume_facts
+from nomad_csi.resources import volume_document, volume_facts
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
@@ -102,9 +102,6 @@ class CreationOptions:
     requester: registration_ownership.Requester
     """The requester; has an owner."""
 
-    grows: bool = False
-    """Whether to grow an existing volume to the size in the spec."""
-
     is_dry_run: bool = False
     """Whether to change nothing, and only return the planned outcomes."""
 
@@ -113,6 +110,9 @@ class CreationOptions:
 
     tell: Callable[[str], None] = lambda _line: None
     """Called with progress and warnings."""
+
+    advance: Callable[[int, int], None] = lambda _done, _total: None
+    """Called with the number of volumes done, and of all."""
 
 
 def create(
@@ -132,18 +132,11 @@ def create(
         options: the requester, and further options.
 
     """
-    return tuple(_one(client, planned, document, options) for planned, document in wanted)
-
-
-def absent(client: nomad.Nomad, keys: Iterable[volumes.Key]) -> tuple[volumes.Key, ...]:
-    """
-    Return those of *keys* that Nomad does not have, in their order. Reads only lists, which show and erase no secret.
-
-    Raises `errors.NomadApiError` where Nomad does not answer.
-    """
-    wanted = tuple(keys)
-    there = volumes.listed(client, (key[0] for key in wanted))
-    return tuple(key for key in wanted if key not in there)
+    pairs, outcomes = tuple(wanted), []
+    for planned, document in pairs:
+        outcomes.append(_one(client, planned, document, options))
+        options.advance(len(outcomes), len(pairs))
+    return tuple(outcomes)
 
 
 def _one(
@@ -159,7 +152,7 @@ def _one(
     try:
         news = _checked(planned, document, options.requester)
         wanted = volume_facts.WantedVolume(context, _RESOURCE.declared, news, None, is_label_enough=True)
-        judged = _judged(client, wanted, news, options)
+        judged = _judged(client, wanted, news)
         if options.is_dry_run or not judged.is_done:
             return judged
         _, made = _RESOURCE.bring(context, wanted, news)
@@ -184,9 +177,7 @@ def _checked(
     return news | ({"adopt": True} if who.adopts else {})
 
 
-def _judged(
-    client: nomad.Nomad, wanted: volume_facts.WantedVolume, news: Mapping[str, Any], options: CreationOptions
-) -> CreationOutcome:
+def _judged(client: nomad.Nomad, wanted: volume_facts.WantedVolume, news: Mapping[str, Any]) -> CreationOutcome:
     """Return the planned outcome of the volume *wanted*, by its decision. Changes nothing."""
     key = (news["namespace"], news["volumeId"])
     refusal, found = wanted.decision().refusal, wanted.found
@@ -197,8 +188,6 @@ def _judged(
         if refusal is not None:
             raise wanted.refused(refusal)
         namespaces.refuse_unknown(client, key[0])
-        if options.is_dry_run:
-            _refuse_missing_plugin(client, news["pluginId"])
         return judged(*key, difference.Comparison(is_new=True))
     seen = dataclasses.replace(
         judged(*key, wanted.compared),
@@ -206,28 +195,10 @@ def _judged(
         capacity_bytes=found.capacity_bytes,
         reason=f"was of owner {wanted.owner}" if wanted.record == "foreign" else "",
     )
-    if refusal is not None:
-        why = TAKEN if refusal == "taken" else str(wanted.refused(refusal))
-    else:
-        why = _objection(found, news, options) if seen.status == "changes" else ""
-    return dataclasses.replace(seen, status="refused", reason=why) if why else seen
-
-
-def _objection(found: volumes.Volume, news: Mapping[str, Any], options: CreationOptions) -> str:
-    """Return why a volume that is to grow is left unchanged without ``grows``; empty where it is changed."""
-    least = news.get("capacityMinBytes", 0)
-    has = found.capacity_bytes or found.capacity_min_bytes  # not every plugin reports the size
-    if least > has and not options.grows:
-        held = f"it has {listing.size(has)}" if has else "Nomad has no size of it"
-        return f"{held}, and {listing.size(least)} are wanted; nothing was changed: --grow has it grow"
-    return ""
-
-
-def _refuse_missing_plugin(client: nomad.Nomad, plugin_id: str) -> None:
-    """Raise `errors.RefusedError` where Nomad has no such plugin."""
-    known = plugins.list_ids(client)
-    if plugin_id not in known:
-        raise errors.RefusedError(str(replacement.missing(plugin_id, known)))
+    if refusal is None:
+        return seen
+    why = TAKEN if refusal == "taken" else str(wanted.refused(refusal))
+    return dataclasses.replace(seen, status="refused", reason=why)
 
 
 def _outcome(key: volumes.Key, status: CreationStatus, reason: str) -> CreationOutcome:

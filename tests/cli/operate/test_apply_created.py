@@ -1,4 +1,4 @@
-"""``nomad-csi create``: volumes that their plugins make, made once, whoever runs it how often, and never made to shrink."""
+"""``nomad-csi apply``: volumes that their plugins make, made once, whoever runs it how often, and never made to shrink."""
 
 import dataclasses
 import json
@@ -13,35 +13,18 @@ import yaml
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.compare import difference
-from nomad_csi.nomad import jobs, volume_creation, volumes
+from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.verification import planned_changes
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
-from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 MIB = 2**20
 OWNER = ("--owner", "shop/prod")
 STACK = {"owner": "shop/prod", "ownerId": "9f86d081884c7d65"}
-JOB = """job "hostpath" {
-  type = "system"
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "hostpath0"
-        type = "monolith"
-      }
-      config {
-        command = "nomad-csi-sandbox-csi-plugin"
-        args    = ["--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"]
-      }
-    }
-  }
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +36,8 @@ def serving():
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
     settings = cluster.Settings(data_dir=folder, nodes=[node], pace=pace, environment=environment)
     with server.Server(cluster.Cluster(settings)) as made:
-        with nomad.Nomad(nomad.Connection(address=made.url)) as client:
-            jobs.register(client, jobs.parse(client, JOB), source=JOB, enforce_index=None)
-        assert made.cluster.state.wait_for(lambda: _is_healthy(made.cluster.state), 120)
         yield made
     shutil.rmtree(folder)
-
-
-def _is_healthy(known):
-    plugin = known.plugins.get("hostpath0")
-    return plugin is not None and plugins.health(known, plugin)["ControllersHealthy"] == 1
 
 
 @pytest.fixture
@@ -79,15 +54,21 @@ def client(serving, monkeypatch):
 
 
 @pytest.fixture
-def spec(tmp_path):
-    """Write a spec of volumes that the plugin makes: ``spec({"id": "a"}, capacity_min_bytes=1)``."""
+def spec(serving, tmp_path):
+    """Write a spec of volumes that the plugin creates: ``spec({"id": "a"}, capacity_min_bytes=1)``."""
 
     def write(*items, **create):
         made = [
             {"plugin_id": "hostpath0", "create": {"capacity_min_bytes": 100 * MIB} | create} | item for item in items
         ]
         path = tmp_path / "storage.yaml"
-        plugin = {"id": "hostpath0", "driver": "csi-hostpath"}
+        driver = {
+            "name": "raw_exec",
+            "command": "nomad-csi-sandbox-csi-plugin",
+            "arguments": ["--driver", "csi-hostpath"],
+        }
+        driver["client_data_dir"] = str(serving.cluster.settings.data_dir)
+        plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver, "verify": {"stable_s": 0.1}}
         path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
         return str(path)
 
@@ -110,30 +91,46 @@ def create(run):
     """Run the command for a stack; return its exit code and its outcomes by volume."""
 
     def call(*words, owner=OWNER):
-        code, out, err = run("create", *words, *owner, "--json")
+        code, out, err = run("apply", *words, *owner, "--yes", "--json")
         assert out, err
-        return code, {f"{item['namespace']}/{item['volume_id']}": item for item in json.loads(out)["volumes"]}
+        return code, {f"{item['namespace']}/{item['volume_id']}": item for item in json.loads(out)["created"]}
 
     return call
 
 
-def test_volume_is_made_once(run, client, spec):
+@pytest.fixture
+def plan(run):
+    """Have `apply` show its plan; return the volumes' states and remarks, after it refused what is refused."""
+
+    def call(*words, owner=OWNER):
+        _, out, err = run("apply", *words, *owner, "--dry-run", "--json")
+        assert out, err
+        items = {item["name"]: item for item in json.loads(out)["items"] if item["kind"] == "volume"}
+        if "refused" in {item["state"] for item in items.values()} and "--adopt" not in words:
+            code, _, err = run("apply", *words, *owner, "--yes")
+            assert (code, err.endswith("refused, see the plan; nothing was changed\n")) == (1, True)
+        return {name: (item["state"], "; ".join(item["remarks"])) for name, item in items.items()}
+
+    return call
+
+
+def test_volume_is_created_once(run, client, spec):
     """With its exact size and its owner's record; a second run says so in a line, and sends nothing."""
     path = spec({"id": "a"}, capacity_min_bytes=100 * MIB + 1)
 
-    first, second = run("create", path, *OWNER), run("create", path, *OWNER)
+    first, second = run("apply", path, *OWNER, "--yes"), run("apply", path, *OWNER)
 
     held = volumes.get(client, "default", "a")
-    assert first[0] == 0
+    assert first[0] == 0, first
     assert f"default/a  created  {held.external_id} (104857601B)" in first[1]
     assert "plugin hostpath0 makes default/a" in first[2]
-    assert second == (0, "1 volume: 1 unchanged\n", "")
+    assert second[:2] == (0, "0 of 2 would change\n1 volume: 1 unchanged\n")
     assert held.capacity_min_bytes == 100 * MIB + 1
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
-def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, monkeypatch):
-    """The plugin had made it, and Nomad did not get to store it: the owner record knows by which name."""
+def test_interrupted_run_goes_on_with_the_same_storage(run, create, client, spec, monkeypatch):
+    """The plugin had created it, and Nomad did not get to store it: the owner record knows by which name."""
     make, made = volume_creation.create, []
 
     def interrupted(asked, wanted, **more):
@@ -144,7 +141,7 @@ def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, mon
     path = spec({"id": "a"})
     with monkeypatch.context() as patched:
         patched.setattr(volume_creation, "create", interrupted)
-        assert cli.main(["create", path, *OWNER]) == 130
+        assert run("apply", path, *OWNER, "--yes")[0] == 130
     assert volumes.get(client, "default", "a") is None
 
     code, outcomes = create(path)
@@ -153,29 +150,28 @@ def test_interrupted_run_goes_on_with_the_same_storage(create, client, spec, mon
     assert [outcomes["default/a"]["external_id"]] == made
 
 
-def test_created_volume_after_deregister_is_made_again_and_registered_storage_is_completed(run, create, client, spec):
-    """Its record went with it, so `create` makes second storage; the old one comes back by its id, with its place."""
+def test_created_volume_after_deregister_is_created_again_and_registered_storage_is_completed(
+    run, create, plan, client, spec
+):
+    """Its record went with it, so `apply` creates second storage; the old one comes back by its id, with its place."""
     path = spec({"id": "a"})
     create(path)
     first = volumes.get(client, "default", "a")
     run("remove", "a", *OWNER)
-    planned = run("plan", path, "--json")
+    planned = plan(path)
     create(path)
     second = volumes.get(client, "default", "a")
     run("remove", "a", *OWNER)
     volumes.register(client, [dataclasses.replace(first.registration(), required_topologies=first.topologies)])
 
-    code, outcomes = create(path, "--dry-run", "--adopt")
+    state, remarks = plan(path, "--adopt")["default/a"]
 
     assert second.external_id != first.external_id
-    assert [item["remarks"] for item in json.loads(planned[1])["items"] if item["kind"] == "volume"] == [
-        [planned_changes.NEW_STORAGE]
-    ]
-    assert (code, outcomes["default/a"]["status"]) == (1, "refused")
-    assert outcomes["default/a"]["changes"][-1] == difference.COMPLETE_SPEC
+    assert planned == {"default/a": ("new", planned_changes.NEW_STORAGE)}
+    assert (state, difference.COMPLETE_SPEC in remarks) == ("refused", True)
 
 
-def test_only_named_volumes_are_made(create, client, spec):
+def test_only_named_volumes_are_created(create, client, spec):
     """A set by its id, one of it by its own; the others wait."""
     path = spec({"id": "data", "count": 3}, {"id": "b"}, {"id": "c"})
 
@@ -192,73 +188,54 @@ def test_only_named_volumes_are_made(create, client, spec):
     assert volumes.get(client, "default", "c") is None
 
 
-def test_dry_run_changes_nothing(create, client, spec):
-    """It tells what would be made, changed and refused, and leaves no record."""
+def test_plan_changes_nothing(create, plan, client, spec):
+    """It says what would be created, changed and refused, and leaves no record."""
     create(spec({"id": "a"}))
     path = spec({"id": "a"}, {"id": "b"}, {"id": "c", "namespace": "nowhere"}, capacity_min_bytes=200 * MIB)
 
-    code, outcomes = create(path, "--dry-run")
-    grown = create(path, "default/a", "--dry-run", "--grow")
+    states = {name: state for name, (state, _) in plan(path).items()}
 
-    assert {key: item["status"] for key, item in outcomes.items()} == {
-        "default/a": "refused",
-        "default/b": "new",
-        "nowhere/c": "refused",
-    }
-    assert (code, grown[0], grown[1]["default/a"]["status"]) == (1, 0, "changes")
+    assert states == {"default/a": "changes", "default/b": "new", "nowhere/c": "refused"}
     assert volumes.get(client, "default", "a").capacity_bytes == 100 * MIB
     assert volumes.get(client, "default", "b") is None
     assert ("default", "b") not in registration_ownership.owner_records_of(client).labels([("default", "b")])
 
 
-def test_dry_run_names_a_plugin_that_is_not_there(create, client, spec, tmp_path):
-    """Nomad would refuse it."""
-    path = spec({"id": "a"}, {"id": "b", "plugin_id": "hostpath1"})
-    text = Path(path).read_text().replace("plugins:\n", "plugins:\n- {driver: csi-hostpath, id: hostpath1}\n")
-    (tmp_path / "storage.yaml").write_text(text)
-
-    code, outcomes = create(path, "--dry-run")
-
-    assert (code, outcomes["default/a"]["status"], outcomes["default/b"]["status"]) == (1, "new", "refused")
-    assert "expected a CSI plugin that Nomad has (hostpath0), got 'hostpath1'" in outcomes["default/b"]["reason"]
-    assert volumes.list_volumes(client, "default") == ()
-
-
-def test_volume_grows_on_request_alone(create, client, spec):
-    """A larger spec is refused with both sizes; with --grow the plugin grows the same storage, to the byte."""
+def test_volume_grows_with_consent(create, run, client, spec):
+    """A larger spec is shown with both sizes; the plugin grows the same storage, to the byte."""
     before = create(spec({"id": "a"}))[1]["default/a"]
     path = spec({"id": "a"}, capacity_min_bytes=100 * MIB + 4096)
 
-    refused = create(path)
+    refused = run("apply", path, *OWNER)
     kept = volumes.get(client, "default", "a").capacity_bytes
-    grown = create(path, "--grow")
+    grown = create(path)
 
-    assert (refused[0], refused[1]["default/a"]["status"], kept) == (1, "refused", 104_857_600)
-    assert refused[1]["default/a"]["reason"] == (
-        "it has 100MiB, and 102404KiB are wanted; nothing was changed: --grow has it grow"
-    )
+    assert (refused[0], kept) == (1, 104_857_600)
+    assert "refused: no terminal to confirm on; pass --yes" in refused[2]
     assert (grown[0], grown[1]["default/a"]["status"]) == (0, "updated")
     assert grown[1]["default/a"]["external_id"] == before["external_id"]
     assert volumes.get(client, "default", "a").capacity_bytes == 104_861_696
 
 
 @pytest.mark.parametrize(
-    ("item", "size", "told"),
+    ("item", "size", "why"),
     [
         ({"parameters": {"kind": "fast"}}, {}, 'parameters: Nomad has nothing, wanted {"kind": "fast"}'),
         ({}, {"capacity_min_bytes": MIB, "capacity_max_bytes": MIB}, "storage never shrinks, and has 100MiB"),
         ({}, {"snapshot_id": "none"}, 'snapshot_id: Nomad has nothing, wanted "none"'),
     ],
 )
-def test_what_the_storage_was_made_by_is_not_changed(create, client, spec, item, size, told):
-    """Nor made anew, with any option: the data stays where it is."""
+def test_what_the_storage_was_created_by_is_not_changed(create, plan, client, spec, item, size, why):
+    """Nor created again, with any option: the data stays where it is."""
     create(spec({"id": "a"}))
     before = volumes.get(client, "default", "a")
+    path = spec({"id": "a"} | item, **size)
 
-    code, outcomes = create(spec({"id": "a"} | item, **size), "--grow", "--adopt")
+    states = [plan(path)["default/a"], plan(path, "--adopt")["default/a"]]
+    code, outcomes = create(path, "--adopt")
 
+    assert [(state, why in remarks) for state, remarks in states] == [("refused", True)] * 2
     assert (code, outcomes["default/a"]["status"]) == (1, "refused")
-    assert told in "; ".join([outcomes["default/a"]["reason"], *outcomes["default/a"]["changes"]])
     assert volumes.get(client, "default", "a") == before
 
 
@@ -279,39 +256,38 @@ def test_what_nomad_changes_in_place_is_changed_for_its_owner(create, client, sp
     assert (record.label, record.stack_id, record.nonce) == ("shop/prod", STACK["ownerId"], outputs["nonce"])
 
 
-def test_volume_of_another_stack_is_left_alone(create, client, spec):
+def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
     """With its owner's name; --adopt takes it over, and it is not touched by that."""
     path = spec({"id": "a"})
     create(path)
     before = volumes.get(client, "default", "a")
+    other = ("--owner", "bank/prod")
 
-    refused = create(path, owner=("--owner", "bank/prod"))
-    adopted = create(path, "--adopt", owner=("--owner", "bank/prod"))
+    refused = plan(path, owner=other)
+    adopted = create(path, "--adopt", owner=other)
 
-    assert (refused[0], refused[1]["default/a"]["status"], refused[1]["default/a"]["owner"]) == (
-        1,
-        "refused",
-        "shop/prod",
-    )
+    assert refused == {"default/a": ("refused", "belongs to owner shop/prod")}
     assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
     assert adopted[1]["default/a"]["reason"] == "was of owner shop/prod"
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
+    create(path, "--adopt")
 
 
-def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, client, serving, spec):
-    """One that `nomad volume create` made; one that differs wants --adopt, as of a stack."""
+def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, plan, client, serving, spec):
+    """One that `nomad volume create` made; one that differs needs --adopt, as of a stack."""
     create(spec({"id": "a"}))
     serving.cluster.state.variables.clear()
     other = spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]})
 
-    refused = create(other)
+    state, remarks = plan(other)["default/a"]
     equal = create(spec({"id": "a"}))
 
-    assert refused[1]["default/a"]["reason"] == (
+    assert state == "refused"
+    assert remarks.startswith(
         "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
     )
-    assert (refused[0], equal[0], equal[1]["default/a"]["status"]) == (1, 0, "unchanged")
+    assert (equal[0], equal[1]["default/a"]["status"]) == (0, "unchanged")
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
@@ -362,29 +338,11 @@ def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spe
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
 
 
-def test_register_says_what_is_yet_to_be_created(run, create, spec):
-    """And exits with 1 until it is."""
-    path = spec({"id": "a"}, {"id": "b"})
-    create(path, "default/a")
-
-    lacking = run("register", path)
-    create(path)
-    whole = run("register", path)
-
-    assert lacking[0] == 1
-    assert " ".join(lacking[1].split()) == (
-        "volume outcome remarks default/b absent its plugin makes it, and has not: `nomad-csi create` with the spec, "
-        "or `pulumi up` 0 volumes; 2 volumes with `create` are left to `nomad-csi create` or `pulumi up` (1 absent)"
-    )
-    left = "2 volumes with `create` are left to `nomad-csi create` or `pulumi up` (all registered)"
-    assert whole == (0, f"0 volumes; {left}\n", "")
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "--owner: expected PROJECT/STACK, got nothing"),
-        (["--owner", ""], "--owner: expected project/stack, such as shop/prod, got ''"),
+        ([], "--owner: expected PROJECT/STACK, such as shop/prod, or `owner` in the spec, got nothing"),
+        (["--owner", "shop"], "--owner: expected project/stack, such as shop/prod, got 'shop'"),
         (
             ["default/z", *OWNER],
             "VOLUME: expected one of default/a, default/data, default/data[0], got 'default/z'",
@@ -397,7 +355,7 @@ def test_register_says_what_is_yet_to_be_created(run, create, spec):
 )
 def test_wrong_words_are_refused(run, client, spec, words, told):
     """Before anything is asked."""
-    code, out, err = run("create", spec({"id": "a"}, {"id": "data", "count": 1}), *words)
+    code, out, err = run("apply", spec({"id": "a"}, {"id": "data", "count": 1}), *words)
 
     assert (code, out) == (64, "")
     assert told in err

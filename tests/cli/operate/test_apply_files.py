@@ -1,6 +1,7 @@
-"""``nomad-csi register``: volumes of specs and files, each with an outcome, secrets never as arguments."""
+"""``nomad-csi apply FILE``: volumes of volume files, each with an outcome, secrets never as arguments."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -42,8 +43,8 @@ capability {
 
 
 @pytest.fixture
-def spec(tmp_path):
-    """Write a spec of volumes: ``spec({"id": ...}, ...)``; each exists unless it says otherwise."""
+def files(tmp_path, capsys):
+    """Write a spec of volumes, ``files({"id": ...}, ...)``, and return the directory of its rendered files."""
 
     def write(*items):
         made = [
@@ -55,7 +56,10 @@ def spec(tmp_path):
         path = tmp_path / "storage.yaml"
         plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
         path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
-        return str(path)
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 0
+        capsys.readouterr()
+        return str(tmp_path / "out")
 
     return write
 
@@ -69,11 +73,11 @@ def address(empty_agent, monkeypatch):
 
 
 @pytest.fixture
-def register(address, capsys):
-    """Run the command; return its exit code, what it printed, and what it complained of."""
+def apply(address, capsys):
+    """Run the command with consent; return its exit code, what it printed, and what it complained of."""
 
     def run(*words):
-        code = cli.main(["register", *words, "--address", address])
+        code = cli.main(["apply", *words, "--yes", "--address", address])
         return code, *capsys.readouterr()
 
     return run
@@ -90,66 +94,77 @@ def held(address):
     return get
 
 
-def test_adopted_volume_that_is_unchanged_tells_whose_it_is(register, spec):
-    """Nothing is sent of the volume; its mark is another's now, and that is said once."""
-    path = spec({"id": "a"})
-    register(path, "--owner", "shop/prod")
+def test_adopted_volume_that_is_unchanged_says_whose_it_is(apply, files):
+    """Nothing is sent of the volume; its owner record is another's now, and that is said once."""
+    path = files({"id": "a"})
+    apply(path, "--owner", "shop/prod")
 
-    first = register(path, "--owner", "bank/prod", "--adopt")
-    second = register(path, "--owner", "bank/prod", "--adopt")
+    first = apply(path, "--owner", "bank/prod", "--adopt")
+    second = apply(path, "--owner", "bank/prod", "--adopt")
 
-    assert first == (
-        0,
-        "volume     outcome    remarks\n"
-        "default/a  unchanged  now of bank/prod (was shop/prod)\n"
-        "1 volume: 1 unchanged\n",
-        "",
+    assert first[0] == 0
+    assert first[1].endswith(
+        "volume     outcome    remarks\ndefault/a  unchanged  now of bank/prod (was shop/prod)\n1 volume: 1 unchanged\n"
     )
-    assert second == (0, "1 volume: 1 unchanged\n", "")
+    assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
 
 
-def test_spec_is_registered_once(register, spec, held):
-    """The second run sends nothing, and says so in one line."""
-    path = spec({"id": "a"}, {"id": "b"})
+def test_volume_without_an_owner_gets_one_and_that_is_said(apply, files):
+    """Nothing is sent of the volume, and a later run says nothing."""
+    path = files({"id": "a"})
+    apply(path)
 
-    first = register(path)
-    index = held("a").namespace, register(path)
+    first, second = apply(path, "--owner", "shop/prod"), apply(path, "--owner", "shop/prod")
+
+    assert "default/a  unchanged  now of shop/prod (had no owner record)\n" in first[1]
+    assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
+
+
+def test_files_are_registered_once(apply, files, held):
+    """The second run sends nothing, and says so."""
+    path = files({"id": "a"}, {"id": "b"})
+
+    first, second = apply(path), apply(path)
 
     assert first == (
         0,
+        "+ volume default/a  new\n+ volume default/b  new\n2 of 2 would change\n"
         "volume     outcome     remarks\ndefault/a  registered  -\ndefault/b  registered  -\n2 volumes: 2 registered\n",
-        "",
+        "this changes 2 items\n",
     )
-    assert index[1] == (0, "2 volumes: 2 unchanged\n", "")
+    assert second == (0, "0 of 2 would change\n2 volumes: 2 unchanged\n", "")
     assert held("b").external_id == f"{FILE_SYSTEM}:/b"
 
 
-def test_dry_run_sends_nothing_and_leaves_no_record(register, spec, held):
+def test_dry_run_sends_nothing_and_leaves_no_record(apply, files, held):
     """What would be new, changed and refused as another's is shown; one that is as wanted is in the sum."""
-    register(spec({"id": "a"}, {"id": "b"}), "--owner", "shop/prod")
+    apply(files({"id": "a"}, {"id": "b"}), "--owner", "shop/prod")
     before = held("b")
-    wanted = spec({"id": "a"}, {"id": "b", "mount_options": {"mount_flags": ["noatime"]}}, {"id": "c"})
+    wanted = files({"id": "a"}, {"id": "b", "mount_options": {"mount_flags": ["noatime"]}}, {"id": "c"})
 
-    ours = register(wanted, "--dry-run", "--owner", "shop/prod", "--json")
-    others = register(wanted, "--dry-run", "--owner", "bank/prod")
-    unowned = register(path := spec({"id": "a"}), "--dry-run"), register(path)
-    afterwards = register(spec({"id": "c"}), "--owner", "shop/prod", "--json")
+    ours = apply(wanted, "--dry-run", "--owner", "shop/prod", "--json")
+    others = apply(wanted, "--dry-run", "--owner", "bank/prod")
+    afterwards = apply(files({"id": "c"}), "--owner", "shop/prod", "--json")
 
-    shown = json.loads(ours[1])
-    assert (ours[0], shown["dry_run"], others[0]) == (0, True, 1)
-    assert [item["status"] for item in shown["volumes"]] == ["unchanged", "changes", "new"]
-    assert "2 refused, 1 new; dry run" in others[1]
-    assert unowned[0][1] == unowned[1][1].replace("\n", "; dry run\n") == "1 volume: 1 unchanged; dry run\n"
-    assert (held("b"), json.loads(afterwards[1])["volumes"][0]["status"]) == (before, "registered")
+    assert [item["state"] for item in json.loads(ours[1])["items"]] == ["equal", "changes", "new"]
+    assert (ours[0], others[0], others[1].count("  refused\n"), "belongs to owner shop/prod" in others[1]) == (
+        1,
+        1,
+        2,
+        True,
+    )
+    assert (held("b"), json.loads(afterwards[1])["registered"][0]["status"]) == (before, "registered")
 
 
-def test_outcomes_are_data(register, spec):
+def test_outcomes_are_data(apply, files):
     """Every field is there, empty or not."""
-    code, out, _ = register(spec({"id": "a"}), "--json")
+    code, out, _ = apply(files({"id": "a"}), "--json")
 
     assert code == 0
     assert json.loads(out) == {
-        "volumes": [
+        "schema_version": 1,
+        "created": [],
+        "registered": [
             {
                 "namespace": "default",
                 "volume_id": "a",
@@ -162,76 +177,91 @@ def test_outcomes_are_data(register, spec):
                 "adopted": "",
             }
         ],
-        "made_by_plugin": [],
-        "absent": [],
-        "dry_run": False,
     }
 
 
-def test_refused_volume_exits_1_and_the_others_go_in(register, spec, held):
-    """With the reason, both values, and what to do."""
-    register(spec({"id": "a"}))
+def test_refused_volume_exits_1_before_anything_is_sent(apply, files, held):
+    """With the reason and both values; the others go in without it."""
+    apply(files({"id": "a"}))
+    path = files({"id": "a", "existing": {"external_id": f"{FILE_SYSTEM}:/other"}}, {"id": "b"})
 
-    other = {"external_id": f"{FILE_SYSTEM}:/other"}
-    code, out, _ = register(spec({"id": "a", "existing": other}, {"id": "b"}), "--json")
+    code, out, err = apply(path)
+    lacking = held("b")
+    others = apply(path, "b")
 
-    assert code == 1
-    first, second = json.loads(out)["volumes"]
-    assert (first["status"], second["status"]) == ("refused", "registered")
-    assert first["reason"] == (
-        f'external_id: Nomad has "{FILE_SYSTEM}:/a", wanted "{FILE_SYSTEM}:/other"; Nomad never changes it; '
-        "deregister it and register it again, when nothing uses it; the data is not touched"
-    )
+    assert (code, err, lacking) == (1, "refused: default/a: refused, see the plan; nothing was changed\n", None)
+    reason = f'external_id: Nomad has "{FILE_SYSTEM}:/a", wanted "{FILE_SYSTEM}:/other"; Nomad never changes it'
+    assert reason in " ".join(out.split())
+    assert (others[0], others[1].splitlines()[-1]) == (0, "1 volume: 1 registered")
     assert held("a").external_id == f"{FILE_SYSTEM}:/a"
 
 
-def test_plugin_that_is_not_there_exits_1(register, tmp_path):
+def test_plugin_that_is_not_there_exits_1(apply, tmp_path):
     """Nomad's sentence, with advice."""
     path = tmp_path / "v.volume.hcl"
     path.write_text(VOLUME.replace("aws-efs0", "nobody"))
 
-    code, out, _ = register(str(path))
+    code, out, _ = apply(str(path))
 
     assert code == 1
     assert "no CSI plugin named: nobody could be found" in " ".join(out.split())
 
 
-def test_unreachable_cluster_exits_2(spec, capsys):
+def test_unreachable_cluster_exits_2(files, capsys):
     """Nothing was found out."""
-    assert cli.main(["register", spec({"id": "a"}), "--address", "http://127.0.0.1:9"]) == 2
+    assert cli.main(["apply", files({"id": "a"}), "--address", "http://127.0.0.1:9"]) == 2
     assert "no connection: Connection refused" in capsys.readouterr().err
 
 
-def test_file_and_folder_are_registered(register, held, tmp_path):
+def test_file_and_folder_are_registered(apply, held, tmp_path):
     """As Nomad's own command does one of them."""
     (tmp_path / "volumes/prod").mkdir(parents=True)
     (tmp_path / "volumes/prod/legacy.volume.hcl").write_text(VOLUME)
     other = tmp_path / "other.hcl"
     other.write_text(VOLUME.replace("legacy", "other"))
 
-    code, out, _ = register(str(tmp_path / "volumes"), str(other))
+    code, out, _ = apply(str(tmp_path / "volumes"), str(other))
 
     assert (code, out.splitlines()[-1]) == (0, "2 volumes: 2 registered")
     assert held("legacy").namespace == "default"
 
 
-def test_rendered_files_are_what_the_spec_says(register, spec, tmp_path):
-    """Rendered and registered from files, the spec finds nothing to do."""
-    path = spec({"id": "a", "context": {"encryptInTransit": "true"}})
-    cli.main(["render", path, "--out", str(tmp_path / "out")])
-    register(str(tmp_path / "out"))
+def test_a_volume_in_two_files_is_refused(apply, held, tmp_path):
+    """Nobody can say which is meant."""
+    for name in "ab":
+        (tmp_path / f"{name}.volume.hcl").write_text(VOLUME)
 
-    assert register(path)[1].splitlines()[-1] == "1 volume: 1 unchanged"
+    code, _, err = apply(str(tmp_path))
+
+    assert (code, held("legacy")) == (2, None)
+    assert "default/legacy: expected each volume once, got 2 of them" in err
 
 
-def test_wrong_files_are_all_told_before_anything_is_sent(register, held, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["{place}"], "{place}: 1 problem\n  expected *.volume.hcl below the directory, got none"),
+        (["{place}/v.hcl", "other"], "VOLUME: expected one of default/legacy, got 'other'"),
+    ],
+)
+def test_names_that_name_nothing_are_refused(apply, tmp_path, words, why):
+    """With what there is."""
+    (tmp_path / "v.hcl").write_text(VOLUME)
+
+    code, out, err = apply(*(word.format(place=tmp_path) for word in words))
+
+    assert (code, out, why.format(place=tmp_path) in err) == (code, "", True), err
+    assert code in {2, 64}
+
+
+def test_wrong_files_are_all_told_before_anything_is_sent(apply, held, tmp_path):
     """Nomad's server would take them, and could not serve them."""
     first, second, third = (tmp_path / f"{name}.hcl" for name in "abc")
     first.write_text(VOLUME.replace('"legacy"', '"a/b"').replace("multi-node-multi-writer", "single-node-reader"))
     second.write_text(VOLUME.replace('external_id = "fs-0123456789abcdef0:/legacy"\n', ""))
     third.write_text(VOLUME)
 
-    code, _, err = register(str(first), str(second), str(third))
+    code, _, err = apply(str(first), str(second), str(third))
 
     assert code == 2
     assert f"{first}: id: expected letters, digits" in err
@@ -242,32 +272,18 @@ def test_wrong_files_are_all_told_before_anything_is_sent(register, held, tmp_pa
     assert held("legacy") is None
 
 
-def test_job_file_is_told_from_a_volume_file(register, tmp_path):
+def test_job_file_is_told_from_a_volume_file(apply, tmp_path):
     """With the command for it."""
     path = tmp_path / "plugin.nomad.hcl"
     path.write_text(PLUGIN)
 
-    code, _, err = register(str(path))
+    code, _, err = apply(str(path))
 
     assert code == 2
     assert "expected a volume file, got a job file; run it with `nomad job run`" in err
 
 
-def test_volume_that_is_yet_to_be_created_is_named(register, tmp_path):
-    """The plugin makes it, through Nomad: nothing is registered, and that is not as it shall be."""
-    path = tmp_path / "storage.yaml"
-    plugin = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
-    made = {"id": "made", "plugin_id": "aws-ebs0", "create": {"capacity_min_gib": 1, "availability_zone": "us-east-1a"}}
-    path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": [made]}))
-
-    code, out, _ = register(str(path))
-
-    assert code == 1
-    assert out.startswith("volume        outcome  remarks\ndefault/made  absent   its plugin makes it, and has not: ")
-    assert out.endswith("\n0 volumes; 1 volume with `create` is left to `nomad-csi create` or `pulumi up` (1 absent)\n")
-
-
-def test_external_ids_come_from_the_stack(register, held, tmp_path):
+def test_external_ids_come_from_the_stack(apply, held, tmp_path):
     """And without them nothing is sent."""
     path = tmp_path / "storage.yaml"
     efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/16"]}}
@@ -278,15 +294,15 @@ def test_external_ids_come_from_the_stack(register, held, tmp_path):
     output = tmp_path / "outputs.json"
     output.write_text(json.dumps({"externalIds": {"default/a": FILE_SYSTEM}}))
 
-    code, _, err = register(str(path))
+    code, _, err = apply(str(path), "--owner", "shop/prod")
     assert (code, held("a")) == (2, None)
     assert "external id of default/a: expected the id of storage that is made by Pulumi" in err
-    assert register(str(path), "--stack-output", str(output))[0] == 0
-    assert held("a").external_id == FILE_SYSTEM
+    planned = apply(str(path), "--stack-output", str(output), "--dry-run", "--owner", "shop/prod")
+    assert "+ volume default/a  new\n" in planned[1]
 
 
 @pytest.mark.parametrize("source", ["file", "environment"])
-def test_secrets_come_from_a_file_or_the_environment(register, spec, tmp_path, monkeypatch, source):
+def test_secrets_come_from_a_file_or_the_environment(apply, files, tmp_path, monkeypatch, source):
     """They are sent in every run, since nobody can compare them, and never shown."""
     text = json.dumps({"default/a": {"password": CANARY}})
     words = []
@@ -295,17 +311,17 @@ def test_secrets_come_from_a_file_or_the_environment(register, spec, tmp_path, m
         words = ["--secrets", str(tmp_path / "secrets.json")]
     else:
         monkeypatch.setenv("NOMAD_CSI_SECRETS", text)
-    path = spec({"id": "a"})
-    register(path, *words)
+    path = files({"id": "a"})
+    apply(path, *words)
 
-    code, out, err = register(path, *words)
+    code, out, err = apply(path, *words)
 
     assert (code, err) == (0, "")
     assert "default/a  updated  not comparable, sent: secrets" in out
     assert CANARY not in out
 
 
-def test_encrypted_secret_is_asked_for(register, tmp_path, held):
+def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
     """What the stack's config holds encrypted is never sent as it stands there."""
     plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
     volume = {
@@ -317,38 +333,37 @@ def test_encrypted_secret_is_asked_for(register, tmp_path, held):
     path = tmp_path / "Pulumi.prod.yaml"
     path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [plugin], "volumes": [volume]}}}))
 
-    code, _, err = register(str(path))
+    code, _, err = apply(str(path), "--owner", "shop/prod")
 
     assert (code, held("a")) == (2, None)
     assert "default/a: secret password: expected its value, because Nomad erases what is not sent, got nothing" in err
 
 
-def test_rendered_file_of_a_volume_with_secrets_asks_for_them(register, spec, tmp_path, held):
+def test_rendered_file_of_a_volume_with_secrets_asks_for_them(apply, files, tmp_path, held):
     """The file names them, and has none: registered so, Nomad would erase those it has."""
-    path = spec({"id": "a", "secrets": {"password": CANARY, "user": CANARY}})
-    cli.main(["render", path, "--out", str(tmp_path / "out")])
+    path = files({"id": "a", "secrets": {"password": CANARY, "user": CANARY}})
     secrets = tmp_path / "secrets.yaml"
     secrets.write_text(yaml.safe_dump({"default/a": {"password": CANARY, "user": CANARY}}))
 
-    code, _, err = register(str(tmp_path / "out"))
+    code, _, err = apply(path)
 
     assert (code, held("a")) == (2, None)
     assert err.count("expected its value") == 2
-    assert register(str(tmp_path / "out"), "--secrets", str(secrets))[0] == 0
+    assert apply(path, "--secrets", str(secrets))[0] == 0
 
 
-def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(register, tmp_path, held):
+def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(apply, tmp_path, held):
     """Only Pulumi can send them: registered without, the volume would be mounted in another way."""
     file = tmp_path / "legacy.volume.hcl"
     comment = "# 1 of its mount flags is encrypted and in no file: only `pulumi up` sends it.\n"
     file.write_text(comment + VOLUME)
 
-    code, _, err = register(str(file))
+    code, _, err = apply(str(file))
 
     assert (code, held("legacy")) == (2, None)
     assert "mount_flags: expected values in clear, got an encrypted value" in err
     file.write_text(VOLUME)
-    assert register(str(file))[0] == 0
+    assert apply(str(file))[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -366,11 +381,11 @@ def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(register, tmp
         ),
     ],
 )
-def test_wrong_secrets_are_refused_and_not_shown(register, spec, tmp_path, text, told):
+def test_wrong_secrets_are_refused_and_not_shown(apply, files, tmp_path, text, told):
     """A secret for a volume that is not there is one that another would lack."""
     (tmp_path / "secrets.yaml").write_text(text)
 
-    code, out, err = register(spec({"id": "a"}), "--secrets", str(tmp_path / "secrets.yaml"))
+    code, out, err = apply(files({"id": "a"}), "--secrets", str(tmp_path / "secrets.yaml"))
 
     assert code == 2
     assert told in err
@@ -378,17 +393,17 @@ def test_wrong_secrets_are_refused_and_not_shown(register, spec, tmp_path, text,
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["x", "--timeout-s", "0"], ["x", "--timeout-s", "soon"], ["x", "--password", "a"]]
+    "words", [["v.hcl", "--timeout", "0s"], ["v.hcl", "--timeout", "soon"], ["v.hcl", "--password", "a"]]
 )
 def test_wrong_usage_exits_64(words, capsys):
     """There is no argument for a secret."""
-    code = cli.main(["register", *words])
+    code = cli.main(["apply", *words])
 
     assert code == 64
     assert "usage:" in capsys.readouterr().err
 
 
-def test_killed_run_is_finished_by_the_next(address, register, tmp_path):
+def test_killed_run_is_finished_by_the_next(address, apply, tmp_path):
     """A batch is in force or not; the next run finds those that are, and sends the others."""
     count, namespaces = 40, [f"n{number}" for number in range(12)]
     with nomad.Nomad(nomad.Connection(address=address)) as client:
@@ -400,16 +415,16 @@ def test_killed_run_is_finished_by_the_next(address, register, tmp_path):
                 text = VOLUME.replace(":/legacy", f":/{namespace}/legacy").replace("legacy", f"v{number}")
                 text += f'namespace = "{namespace}"\n'
                 (folder / f"v{number}.volume.hcl").write_text(text)
-        command = [sys.executable, "-m", "nomad_csi", "register", str(tmp_path / "volumes"), "--address", address]
+        command = [sys.executable, "-m", "nomad_csi", "apply", str(tmp_path / "volumes"), "--yes", "--address", address]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
             while not volumes.list_volumes(client, "*"):
                 assert running.poll() is None
             running.kill()
         there = len(volumes.list_volumes(client, "*"))
 
-        code, out, _ = register(str(tmp_path / "volumes"), "--json")
+        code, out, _ = apply(str(tmp_path / "volumes"), "--json")
 
-        found = [item["status"] for item in json.loads(out)["volumes"]]
+        found = [item["status"] for item in json.loads(out)["registered"]]
         assert code == 0
         assert found.count("unchanged") >= there >= count
         assert found.count("unchanged") + found.count("registered") == len(found) == count * len(namespaces)

@@ -1,0 +1,231 @@
+"""The spec that a command takes where none is named, and what its owner and directory do."""
+
+import json
+import logging
+
+import pytest
+import yaml
+
+from nomad_csi import cli
+from nomad_csi.cli.common import output
+
+PLUGIN = {"id": "nfs", "driver": "csi-driver-nfs"}
+VOLUME = {
+    "id": "data",
+    "plugin_id": "nfs",
+    "existing": {"external_id": "a#b#c##"},
+    "context": {"server": "s", "share": "/e"},
+}
+SPEC = {"plugins": [PLUGIN], "volumes": [VOLUME]}
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """An empty directory, without variables that name a spec or a Nomad."""
+    for name in ("NOMAD_CSI_SPEC", "PULUMI_STACK", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NOMAD_ADDR", NOBODY)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path, document=SPEC):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(document))
+
+
+def stack(document=SPEC):
+    return {"config": {"nomad-csi:storage": document}}
+
+
+@pytest.mark.parametrize(
+    ("there", "environment", "taken"),
+    [
+        ({"storage.yaml": SPEC}, {}, "storage.yaml"),
+        ({"storage.yml": SPEC, "Pulumi.dev.yaml": {"config": {"a": "b"}}}, {}, "storage.yml"),
+        ({"Pulumi.dev.yaml": stack()}, {}, "Pulumi.dev.yaml"),
+        ({"Pulumi.dev.yaml": stack(), "Pulumi.prod.yaml": stack()}, {"PULUMI_STACK": "prod"}, "Pulumi.prod.yaml"),
+        ({"Pulumi.sandbox.yaml": stack(), ".sandbox/Pulumi.sandbox.yaml": stack()}, {}, ".sandbox/Pulumi.sandbox.yaml"),
+        (
+            {"storage.yaml": SPEC, "other.yaml": SPEC},
+            {"NOMAD_CSI_SPEC": "other.yaml"},
+            "other.yaml (NOMAD_CSI_SPEC)",
+        ),
+    ],
+)
+def test_the_only_spec_of_the_directory_is_taken(place, monkeypatch, capsys, there, environment, taken):
+    """Standard error says which; not if it is to be quiet."""
+    for name, document in there.items():
+        write(place / name, document)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert cli.main(["check"]) == 0
+    said = capsys.readouterr()
+    assert cli.main(["check", "-q"]) == 0
+
+    assert said.err == f"spec: {taken}\n"
+    assert said.out == f"{taken.partition(' ')[0]}: valid, 1 plugin, 1 volume\n"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["check"], ["render"], ["plan"], ["apply"], ["verify"], ["verify", "job"], ["snippet", "a"]]
+)
+def test_without_a_spec_the_ways_to_name_one_are_said(place, capsys, words):
+    """As usage."""
+    assert cli.main(words) == 64
+
+    assert (
+        f"SPEC: expected a spec, or a Pulumi stack config that holds one, got nothing; neither storage.yaml nor "
+        f"Pulumi.STACK.yaml is in {place}: name one, set NOMAD_CSI_SPEC, or pass -C DIR"
+    ) in capsys.readouterr().err
+
+
+def test_one_of_several_must_be_named(place, capsys):
+    """None is guessed."""
+    write(place / "storage.yaml")
+    write(place / "Pulumi.dev.yaml", stack())
+
+    assert cli.main(["plan"]) == 64
+
+    assert "SPEC: expected one, since storage.yaml, Pulumi.dev.yaml are here; name it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["-C", "below", "check"], ["check", "-C", "below"]])
+def test_a_command_runs_in_another_directory(place, capsys, words):
+    """Before or after its name; afterwards the process is where it was."""
+    write(place / "below/storage.yaml")
+
+    assert cli.main(words) == 0
+
+    assert capsys.readouterr().out == "storage.yaml: valid, 1 plugin, 1 volume\n"
+    assert cli.main(["check", "below/storage.yaml"]) == 0
+
+
+def test_a_directory_that_is_not_there_is_refused(capsys):
+    """By name."""
+    assert cli.main(["check", "-C", "nowhere"]) == 64
+
+    assert "-C: expected a directory, got 'nowhere' (No such file or directory)" in capsys.readouterr().err
+
+
+def test_files_go_to_the_directory_that_the_spec_names(place, capsys):
+    """Relative to the spec; `plan` compares them."""
+    write(place / "below/storage.yaml", SPEC | {"out": "rendered"})
+
+    assert cli.main(["render", "below/storage.yaml"]) == 0
+    assert cli.main(["render", "-C", "below", "--check"]) == 0
+
+    assert (place / "below/rendered/volumes/default/data.volume.hcl").is_file()
+    write(place / "other.yaml")
+    assert cli.main(["render", "other.yaml"]) == 64
+    assert "--out: expected a directory, or `out` in the spec, got nothing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["plan"], ["apply"], ["remove", "data"]])
+def test_two_commands_never_use_two_owners(place, capsys, words):
+    """The one in the spec holds; another one is refused before anything is asked."""
+    write(place / "storage.yaml", SPEC | {"owner": "shop/hcl"})
+
+    codes = [cli.main([*words, *more]) for more in ([], ["--owner", "shop/hcl"], ["--owner", "shop/prod"])]
+
+    assert codes == [2, 2, 64]
+    said = capsys.readouterr().err
+    assert "--owner: expected shop/hcl, as in storage.yaml, got shop/prod; omit it, or change storage.yaml" in said
+    assert said.count("no connection: Connection refused") == 2
+
+
+def test_an_owner_that_is_none_is_a_problem_of_the_spec(place, capsys):
+    """With its line."""
+    write(place / "storage.yaml", {"owner": "shop"} | SPEC)
+
+    assert cli.main(["check"]) == 1
+
+    assert "storage.yaml:1: owner: expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind", "message"),
+    [
+        (["plan", "--json"], 2, "error", "no connection: Connection refused"),
+        (["plan", "nope.yaml", "--json"], 2, "error", "there is no file 'nope.yaml'"),
+        (["plan", "--json", "--owner", "shop"], 64, "usage", "--owner: expected project/stack"),
+        (["claims", "--json", "--nope"], 64, "usage", "--nope: expected an option of this command"),
+        (["init", "--json"], 64, "usage", "--json: expected an option of this command"),
+    ],
+)
+def test_an_error_is_a_document_too(place, capsys, words, code, kind, message):
+    """For a program that reads standard output."""
+    write(place / "storage.yaml")
+
+    assert cli.main(words) == code
+
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert document["schema_version"] == 1
+    assert document["error"]["kind"] == kind
+    assert message in document["error"]["message"]
+    assert message in said.err
+
+
+def test_problems_of_a_spec_are_in_the_document(place, capsys):
+    """One by one."""
+    write(place / "storage.yaml", SPEC | {"protect": "no"})
+
+    assert cli.main(["plan", "--json"]) == 2
+
+    assert json.loads(capsys.readouterr().out)["error"]["problems"] == [
+        {"path": "protect", "got": "'no'", "allowed": "true or false", "fix": ""}
+    ]
+
+
+def test_requests_are_shown_with_their_times(empty_agent, monkeypatch, capsys):
+    """On standard error, and only as long as the command runs."""
+    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
+
+    assert cli.main(["claims", "-v", "--json"]) == 0
+    said = capsys.readouterr()
+    assert cli.main(["claims", "--json"]) == 0
+
+    assert json.loads(said.out)["schema_version"] == 1
+    lines = [line for line in said.err.splitlines() if " GET /v1/volumes: status 200, " in line]
+    assert lines
+    assert all(line.endswith(" ms") for line in lines)
+    assert capsys.readouterr().err == ""
+    assert logging.getLogger("nomad_csi").handlers == []
+
+
+@pytest.mark.parametrize(("when", "is_coloured"), [("always", True), ("never", False), ("auto", False)])
+def test_colours_are_a_choice(when, is_coloured):
+    """Without a terminal there are none by itself."""
+    with output.configured():
+        output.SETTINGS.color = when
+
+        assert output.has_colours() is is_coloured
+
+    assert output.SETTINGS.color == "auto"
+
+
+EBS = {
+    "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 1}}],
+}
+
+
+def test_storage_that_only_pulumi_creates_is_refused_without_it(place, empty_agent, monkeypatch, capsys):
+    """By `check` where the spec names an owner, and by `plan` before it compares; a stack's config is fine."""
+    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
+    write(place / "own.yaml", EBS | {"owner": "shop/hcl"})
+    write(place / "stack.yaml", stack(EBS))
+
+    codes = [cli.main(words) for words in (["check", "own.yaml"], ["plan", "own.yaml"], ["check", "stack.yaml"])]
+    said = capsys.readouterr().err
+    codes.append(cli.main(["plan", "stack.yaml"]))
+
+    assert codes == [1, 2, 0, 1]
+    fix = "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`"
+    assert f"error: own.yaml: default/a: its storage is created by Pulumi; {fix}" in said
+    assert "external id of default/a: expected the id of storage that is made by Pulumi, got nothing; pass" in said
+    assert said.count(fix) == 2
