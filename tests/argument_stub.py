@@ -15,6 +15,7 @@ from pathlib import Path
 from nomad_csi import components
 from nomad_csi.components import argument_classes, derived_arguments, documentation, resources, volume
 from nomad_csi.resources.frame import properties
+from nomad_csi.text import docstrings
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")
 STUB = Path(argument_classes.__file__).with_suffix(".pyi")
@@ -26,6 +27,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
+
+def classes() -> Mapping[str, Any]:
+    """Return all classes by name."""
+
 '''
 COMPONENTS_HEAD = '''\
 """Made by ``python -m tests.argument_stub`` from the components: edit these."""
@@ -73,7 +78,7 @@ def documented(text):
 
 def classes():
     """Yield the source of each class, behind those of its fields."""
-    for name, made in derived_arguments.CLASSES.items():
+    for name, made in argument_classes.classes().items():
         yield f"\nclass {name}(TypedDict):\n{documented(made.__doc__)}"
         texts = derived_arguments.texts(name)
         for key, kind in made.__annotations__.items():
@@ -132,14 +137,14 @@ def output_classes():
     """Yield the source of each class of an output."""
     for made in (volume.VolumeBlock, volume.VolumeMount, volume.Claim):
         yield f"\nclass {made.__name__}(TypedDict):\n{documented(inspect.getdoc(made))}"
-        for name, text in documentation.attribute_texts(made).items():
+        for name, text in docstrings.declared_by(made).items():
             yield f"    {name}: {source(made.__annotations__[name])}\n{documented(text)}"
 
 
 def imports():
     """Yield the imports of the stub of the components, and what they export."""
-    for module in (argument_classes, resources):
-        names = sorted(name for name in vars(module) if name in {*components.__all__, *derived_arguments.CLASSES})
+    for module, found in ((argument_classes, argument_classes.classes()), (resources, vars(resources))):
+        names = sorted(name for name in found if module is argument_classes or name in components.__all__)
         yield f"from {module.__name__} import ("
         yield from (f"    {name} as {name}," for name in names)
         yield ")"

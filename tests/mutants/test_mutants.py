@@ -60,6 +60,7 @@ DECIDE_NOTHING = {
     "resources/registry.py": "names",
     "volume/facts.py": "names",
     "resources/volume_properties.py": "converts",
+    "text/docstrings.py": "converts",
     "text/listing.py": "prints",
     "text/normal_form.py": "converts",
     "text/table.py": "prints",

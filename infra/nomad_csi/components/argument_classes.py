@@ -2,9 +2,12 @@
 The classes of the components' arguments: the fields of the spec's models, and what a component has beside them.
 
 A model below has what a component has in place of fields of the spec, or in addition to them. Type checkers and editors
-read ``argument_classes.pyi``, which ``python -m tests.argument_stub`` writes from the classes that are made here.
+read ``argument_classes.pyi``, which ``python -m tests.argument_stub`` writes from these classes. Each is made on first
+use.
 """
 
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nomad_csi.components import derived_arguments
@@ -103,12 +106,29 @@ class _EfsBackups(spec.Model):
     """Whether Pulumi refuses to delete the vault, which AWS also refuses while backups are in it."""
 
 
-CsiPluginArgs = derived_arguments.arguments(_CsiPlugin, spec.PluginSpec)
-CsiVolumeArgs = derived_arguments.arguments(_CsiVolume, spec.VolumeSpec, spec.CreateSpec)
-EbsSnapshotsArgs = derived_arguments.arguments(_EbsSnapshots, spec.SnapshotScheduleSpec)
-EbsVolumeArgs = derived_arguments.arguments(_EbsVolume, spec.VolumeSpec, spec.EbsSpec)
-EfsBackupsArgs = derived_arguments.arguments(_EfsBackups, spec.SnapshotScheduleSpec, without=("keep",))
-EfsFileSystemArgs = derived_arguments.arguments(_EfsFileSystem, spec.FileSystemSpec)
-EfsVolumeArgs = derived_arguments.arguments(_EfsVolume, spec.VolumeSpec, spec.EfsSpec)
-ExistingVolumeArgs = derived_arguments.arguments(_ExistingVolume, spec.VolumeSpec, spec.ExistingSpec)
-globals().update(derived_arguments.CLASSES)  # the classes of their fields, too
+_DERIVED: Mapping[str, Callable[[], Any]] = {
+    "CsiPluginArgs": lambda: derived_arguments.arguments(_CsiPlugin, spec.PluginSpec),
+    "CsiVolumeArgs": lambda: derived_arguments.arguments(_CsiVolume, spec.VolumeSpec, spec.CreateSpec),
+    "EbsSnapshotsArgs": lambda: derived_arguments.arguments(_EbsSnapshots, spec.SnapshotScheduleSpec),
+    "EbsVolumeArgs": lambda: derived_arguments.arguments(_EbsVolume, spec.VolumeSpec, spec.EbsSpec),
+    "EfsBackupsArgs": lambda: derived_arguments.arguments(_EfsBackups, spec.SnapshotScheduleSpec, without=("keep",)),
+    "EfsFileSystemArgs": lambda: derived_arguments.arguments(_EfsFileSystem, spec.FileSystemSpec),
+    "EfsVolumeArgs": lambda: derived_arguments.arguments(_EfsVolume, spec.VolumeSpec, spec.EfsSpec),
+    "ExistingVolumeArgs": lambda: derived_arguments.arguments(_ExistingVolume, spec.VolumeSpec, spec.ExistingSpec),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class *name*; those of a component and of its fields are made on first use of one of them."""
+    if name in _DERIVED:
+        return globals().setdefault(name, _DERIVED[name]())
+    if name.startswith("_") or name not in classes():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return derived_arguments.CLASSES[name]
+
+
+def classes() -> Mapping[str, Any]:
+    """Return all classes by name."""
+    for name in _DERIVED:
+        getattr(sys.modules[__name__], name)
+    return dict(sorted(derived_arguments.CLASSES.items()))

@@ -5,29 +5,43 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
 
+def classes() -> Mapping[str, Any]:
+    """Return all classes by name."""
 
-class JobIds(TypedDict):
-    """
-    Ids of the plugin's jobs, to take over jobs that already run under other names.
 
-    If an id changes, the old job is stopped and purged before the new one starts, but not while a volume is
-    claimed.
+
+class AccessPoint(TypedDict):
+    """The folder of the file system that becomes the volume, and the user that owns it."""
+    path: pulumi.Input[str]
+    """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
+    uid: pulumi.Input[int]
+    """User id that owns the folder, and with which every access is made. 0 to 4294967295."""
+    gid: pulumi.Input[int]
+    """Group id of that user. 0 to 4294967295."""
+    permissions: NotRequired[pulumi.Input[str]]
     """
-    controller: NotRequired[pulumi.Input[str]]
+    Permissions of the folder, if EFS creates it. Allowed: octal permissions such as 0755. Default: ``0755``.
     """
-    Id of the controller job; absent: ``plugin-PLUGIN_ID-controller``. Allowed: up to 128 letters, digits, '.',
-    '_' and '-', the first a letter or digit.
+
+class Capability(TypedDict):
+    """One way in which allocations may use a volume."""
+    access_mode: pulumi.Input[Literal["single-node-reader-only", "single-node-writer", "multi-node-reader-only", "multi-node-single-writer", "multi-node-multi-writer"]]
     """
-    node: NotRequired[pulumi.Input[str]]
+    Who may read and write, from how many clients. What works depends on the driver. One of single-node-reader-
+    only, single-node-writer, multi-node-reader-only, multi-node-single-writer, multi-node-multi-writer.
     """
-    Id of the node job; absent: ``plugin-PLUGIN_ID-nodes``. Allowed: up to 128 letters, digits, '.', '_' and '-',
-    the first a letter or digit.
+    attachment_mode: NotRequired[pulumi.Input[Literal["file-system", "block-device"]]]
     """
-    monolith: NotRequired[pulumi.Input[str]]
+    How tasks see the volume: a mounted file system, or the raw block device. One of file-system, block-device.
+    Default: ``file-system``.
     """
-    Id of the monolith job; absent: ``plugin-PLUGIN_ID-monolith``. Allowed: up to 128 letters, digits, '.', '_'
-    and '-', the first a letter or digit.
-    """
+
+class Clients(TypedDict):
+    """Which clients may reach the mount targets (TCP 2049)."""
+    cidr_blocks: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """Networks of the Nomad clients."""
+    security_group_ids: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """Security groups of the Nomad clients. Allowed: a security group id such as sg-0abc12345."""
 
 class Constraint(TypedDict):
     """A condition that clients must meet to run the plugin."""
@@ -41,22 +55,14 @@ class Constraint(TypedDict):
     value: NotRequired[pulumi.Input[str]]
     """Value to compare with. Leave it out for ``is_set`` and ``is_not_set``."""
 
-class Vault(TypedDict):
-    """A secret in Vault."""
-    path: pulumi.Input[str]
-    """Path in a version 2 key-value store, such as ``secret/data/democratic-csi``."""
-    role: NotRequired[pulumi.Input[str]]
-    """Vault role; empty: the agent's default."""
-
-class WorkloadIdentity(TypedDict):
-    """An AWS role that the plugin assumes with the workload identity that Nomad signs for its task (OIDC)."""
-    role_arn: pulumi.Input[str]
-    """
-    ARN of the role. Its trust policy must name the cluster's OIDC provider. Allowed: the ARN of an IAM role such
-    as arn:aws:iam::123456789012:role/nomad-csi.
-    """
-    audience: NotRequired[pulumi.Input[str]]
-    """Audience of the token, as in the role's trust policy. Default: ``sts.amazonaws.com``."""
+class Controller(TypedDict):
+    """The controller job, where it differs from the plugin."""
+    count: NotRequired[pulumi.Input[int]]
+    """Number of instances, on distinct clients; absent: the driver's default (EBS: 2, democratic-csi: 1)."""
+    resources: NotRequired[pulumi.Input[PluginResources]]
+    """What Nomad reserves for a plugin task."""
+    task_driver: NotRequired[pulumi.Input[TaskDriver]]
+    """How Nomad runs the plugin's process on the clients."""
 
 class Credentials(TypedDict):
     """Where the plugin's tasks get their secrets from. Absent: drivers of AWS use the instance role."""
@@ -70,165 +76,6 @@ class Credentials(TypedDict):
     """A secret in Vault."""
     workload_identity: NotRequired[pulumi.Input[WorkloadIdentity]]
     """An AWS role that the plugin assumes with the workload identity that Nomad signs for its task (OIDC)."""
-
-class Iam(TypedDict):
-    """The IAM role that gets the plugin's AWS permissions. Absent: no policy is created."""
-    role_name: pulumi.Input[str]
-    """
-    Existing instance role of the Nomad clients that may run the controller. Pulumi attaches a policy to it.
-    Allowed: the name of an IAM role, not its ARN.
-    """
-    create_volumes: NotRequired[pulumi.Input[bool]]
-    """
-    Also allow the driver to create, expand, snapshot and delete volumes, as Nomad's ``volume create`` needs.
-    Default: ``false``.
-    """
-    kms_key_arns: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """
-    Customer keys of volumes that the plugin attaches. Keys of volumes in the same spec are added automatically.
-    Allowed: the full ARN of a KMS key, not of an alias.
-    """
-    volume_ids: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """
-    EBS volumes created elsewhere that may lack the tag required by the policy. Those in the same spec are added.
-    Allowed: an EBS volume id such as vol-0123456789abcdef0.
-    """
-
-class PluginResources(TypedDict):
-    """What Nomad reserves for a plugin task."""
-    cpu_mhz: NotRequired[pulumi.Input[int]]
-    """Share of the processor, in Nomad's MHz. Default: ``100``."""
-    memory_mib: NotRequired[pulumi.Input[int]]
-    """Memory in MiB (2**20 bytes). A task that uses more is killed. Default: ``256``."""
-    memory_max_mib: NotRequired[pulumi.Input[int]]
-    """Memory limit in MiB where the scheduler allows oversubscription; absent: *memory_mib* is the limit."""
-
-class TaskDriver(TypedDict):
-    """How Nomad runs the plugin's process on the clients."""
-    name: NotRequired[pulumi.Input[Literal["docker", "podman", "raw_exec", "exec"]]]
-    """
-    ``docker`` or ``podman``; ``raw_exec`` for clients without them; ``exec`` for controllers only. Default:
-    ``docker``.
-    """
-    command: NotRequired[pulumi.Input[str]]
-    """
-    The driver's binary: an absolute path, or on the client agent's PATH. Required for ``raw_exec`` and ``exec``.
-    """
-    arguments: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """``raw_exec``, ``exec``: arguments of *command* in front of the driver's arguments."""
-    client_data_dir: NotRequired[pulumi.Input[str]]
-    """
-    ``data_dir`` of the Nomad clients. Required for ``raw_exec``: no API reports it. Elsewhere only probes use it.
-    Allowed: an absolute path of at most 40 characters.
-    """
-
-class Controller(TypedDict):
-    """The controller job, where it differs from the plugin."""
-    count: NotRequired[pulumi.Input[int]]
-    """Number of instances, on distinct clients; absent: the driver's default (EBS: 2, democratic-csi: 1)."""
-    resources: NotRequired[pulumi.Input[PluginResources]]
-    """What Nomad reserves for a plugin task."""
-    task_driver: NotRequired[pulumi.Input[TaskDriver]]
-    """How Nomad runs the plugin's process on the clients."""
-
-class Node(TypedDict):
-    """The node job, where it differs from the plugin."""
-    resources: NotRequired[pulumi.Input[PluginResources]]
-    """What Nomad reserves for a plugin task."""
-
-class Monolith(TypedDict):
-    """The job of a driver whose process is both controller and node, where it differs from the plugin."""
-    job_type: NotRequired[pulumi.Input[Literal["service", "system"]]]
-    """
-    ``system`` runs one instance on each eligible client, ``service`` *count* instances; absent: the driver's
-    default. Nomad cannot change the type of a job: the job is stopped and replaced, but not while a volume is
-    claimed.
-    """
-    count: NotRequired[pulumi.Input[int]]
-    """Number of instances of a service job; absent: the driver's default."""
-    resources: NotRequired[pulumi.Input[PluginResources]]
-    """What Nomad reserves for a plugin task."""
-
-class RegistryCredentials(TypedDict):
-    """The secret with the login for the image's registry, in its items ``username`` and ``password``."""
-    nomad_variable: NotRequired[pulumi.Input[str]]
-    """
-    Path of a Nomad variable in the plugin's namespace. Allowed: a path of letters, digits, '-', '_', '~' and '/',
-    such as nomad/jobs/NAME.
-    """
-    vault: NotRequired[pulumi.Input[Vault]]
-    """A secret in Vault."""
-
-class ExtraArguments(TypedDict):
-    """Arguments for the driver beyond those that the catalogue renders."""
-    controller: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """For controllers, after the rendered arguments."""
-    node: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """For node instances."""
-    monolith: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """For monolith instances."""
-
-class Restart(TypedDict):
-    """
-    How Nomad restarts a plugin that ends. Nomad never gives up: after *attempts* it waits, then tries again.
-    """
-    attempts: NotRequired[pulumi.Input[int]]
-    """Restarts within *interval_s* before Nomad waits. Default: ``3``."""
-    interval_s: NotRequired[pulumi.Input[int]]
-    """Length of the interval in seconds, at least 5. Default: ``300``."""
-    delay_s: NotRequired[pulumi.Input[int]]
-    """Seconds between the end of the task and its next start. Default: ``15``."""
-
-class Update(TypedDict):
-    """How Nomad replaces the instances of a changed job. Absent: Nomad's defaults."""
-    max_parallel: NotRequired[pulumi.Input[int]]
-    """Number of instances that are replaced at the same time. Default: ``1``."""
-    min_healthy_time_s: NotRequired[pulumi.Input[int]]
-    """Seconds for which a new instance must be healthy before the next one is replaced. Default: ``10``."""
-    healthy_deadline_s: NotRequired[pulumi.Input[int]]
-    """Seconds after which a new instance that is not healthy counts as failed. Default: ``300``."""
-    auto_revert: NotRequired[pulumi.Input[bool]]
-    """Whether Nomad reverts a failed update to the last healthy version. Default: ``false``."""
-
-class VerifyOnNodes(TypedDict):
-    """
-    The job with which `pulumi up` probes instances on their clients. It runs once on each, and is then removed.
-    """
-    command: NotRequired[pulumi.Input[str]]
-    """
-    The nomad-csi program, on the clients or in the image: a path, or a name that the client's agent finds.
-    Default: ``nomad-csi``.
-    """
-    image: NotRequired[pulumi.Input[str]]
-    """Docker image with that program; absent: ``raw_exec``, which needs the program on the clients."""
-    state_dir: NotRequired[pulumi.Input[str]]
-    """The clients' ``state_dir``; absent: ``DATA_DIR/client``, which is detected. Required with *image*."""
-    timeout_s: NotRequired[pulumi.Input[float]]
-    """Seconds that all clients together may take to answer. Default: ``60.0``."""
-
-class Verify(TypedDict):
-    """When the plugin counts as verified."""
-    evidence: NotRequired[pulumi.Input[Literal["nomad", "csi"]]]
-    """
-    ``nomad``: Nomad's health status is enough. ``csi``: the plugin must also answer over its CSI socket. Default:
-    ``nomad``.
-    """
-    on_nodes: NotRequired[pulumi.Input[VerifyOnNodes]]
-    """
-    With ``evidence: csi``: probe with a job on the clients, for a machine without their sockets. Absent: no job.
-    """
-    timeout_s: NotRequired[pulumi.Input[float]]
-    """Seconds to wait for the evidence. Default: ``300.0``."""
-    stable_s: NotRequired[pulumi.Input[float]]
-    """Seconds for which every instance that counts must stay healthy, without a restart. Default: ``3.0``."""
-    min_healthy_percent: NotRequired[pulumi.Input[int]]
-    """
-    Percentage of node instances that must be healthy; absent: all, or as *min_healthy_per_zone* sets. 1 to 100.
-    """
-    min_healthy_per_zone: NotRequired[pulumi.Input[int]]
-    """
-    Node instances that must be healthy in each zone with clients; absent: all, or as the percentage sets.
-    """
 
 class CsiPluginArgs(TypedDict):
     """A CSI plugin; the fields are those of a plugin in the spec, and the id is the component's name."""
@@ -354,48 +201,6 @@ class CsiPluginArgs(TypedDict):
     runs.
     """
 
-class Capability(TypedDict):
-    """One way in which allocations may use a volume."""
-    access_mode: pulumi.Input[Literal["single-node-reader-only", "single-node-writer", "multi-node-reader-only", "multi-node-single-writer", "multi-node-multi-writer"]]
-    """
-    Who may read and write, from how many clients. What works depends on the driver. One of single-node-reader-
-    only, single-node-writer, multi-node-reader-only, multi-node-single-writer, multi-node-multi-writer.
-    """
-    attachment_mode: NotRequired[pulumi.Input[Literal["file-system", "block-device"]]]
-    """
-    How tasks see the volume: a mounted file system, or the raw block device. One of file-system, block-device.
-    Default: ``file-system``.
-    """
-
-class MountOptions(TypedDict):
-    """How the file system is mounted."""
-    fs_type: NotRequired[pulumi.Input[str]]
-    """File system; empty: the driver's default."""
-    mount_flags: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """
-    Mount options, such as ``noatime``. Options encrypted in the stack's config are never written to a file.
-    """
-
-class Deletion(TypedDict):
-    """How ``on_destroy: delete`` deletes storage that the plugin created."""
-    endpoint: NotRequired[pulumi.Input[str]]
-    """
-    Address of the plugin's controller: a socket's path, ``HOST:PORT`` or ``ssh://USER@HOST/PATH``. ``{alloc_id}``
-    and ``{node_name}`` are replaced by those of a healthy controller.
-    """
-    aws_region: NotRequired[pulumi.Input[str]]
-    """
-    AWS region of an EBS volume. EC2 says whether it is attached, and deletes it if there is no ``endpoint``.
-    Allowed: an AWS region such as us-east-1.
-    """
-    accept_unguarded: NotRequired[pulumi.Input[bool]]
-    """
-    Allow deletion by a plugin whose storage does not refuse volumes in use. Do not register the volume meanwhile.
-    Default: ``false``.
-    """
-    skip_final_snapshot: NotRequired[pulumi.Input[bool]]
-    """Delete the data without a final snapshot. Default: ``false``."""
-
 class CsiVolumeArgs(TypedDict):
     """A volume that the plugin creates; the fields are those of a volume in the spec."""
     namespace: NotRequired[pulumi.Input[str]]
@@ -476,6 +281,26 @@ class CsiVolumeArgs(TypedDict):
     Name in the driver catalogue, or the description of a driver that is not in it. No output: it decides which
     jobs there are, and which rules hold.
     """
+
+class Deletion(TypedDict):
+    """How ``on_destroy: delete`` deletes storage that the plugin created."""
+    endpoint: NotRequired[pulumi.Input[str]]
+    """
+    Address of the plugin's controller: a socket's path, ``HOST:PORT`` or ``ssh://USER@HOST/PATH``. ``{alloc_id}``
+    and ``{node_name}`` are replaced by those of a healthy controller.
+    """
+    aws_region: NotRequired[pulumi.Input[str]]
+    """
+    AWS region of an EBS volume. EC2 says whether it is attached, and deletes it if there is no ``endpoint``.
+    Allowed: an AWS region such as us-east-1.
+    """
+    accept_unguarded: NotRequired[pulumi.Input[bool]]
+    """
+    Allow deletion by a plugin whose storage does not refuse volumes in use. Do not register the volume meanwhile.
+    Default: ``false``.
+    """
+    skip_final_snapshot: NotRequired[pulumi.Input[bool]]
+    """Delete the data without a final snapshot. Default: ``false``."""
 
 class EbsSnapshotsArgs(TypedDict):
     """When snapshots of EBS volumes are taken, and how many are kept; fields as in a schedule of the spec."""
@@ -588,41 +413,6 @@ class EfsBackupsArgs(TypedDict):
     No output: Pulumi needs it when the program runs, as it does the resource option of that name.
     """
 
-class MountTarget(TypedDict):
-    """Where the file system can be mounted from: one per Availability Zone."""
-    availability_zone: pulumi.Input[str]
-    """Zone of the mount target. Allowed: an Availability Zone such as us-east-1a."""
-    subnet_id: NotRequired[pulumi.Input[str]]
-    """
-    Subnet of the mount target; the default subnet of the zone when absent. Allowed: a subnet id such as
-    subnet-0abc12345.
-    """
-
-class Clients(TypedDict):
-    """Which clients may reach the mount targets (TCP 2049)."""
-    cidr_blocks: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """Networks of the Nomad clients."""
-    security_group_ids: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
-    """Security groups of the Nomad clients. Allowed: a security group id such as sg-0abc12345."""
-
-class FileSystemIam(TypedDict):
-    """
-    Who may mount a file system that several volumes share, through any of its access points, with ``iam``.
-    """
-    role_name: pulumi.Input[str]
-    """
-    Existing instance role of the Nomad clients. Pulumi attaches a policy to it that allows mounting this volume.
-    Allowed: the name of an IAM role, not its ARN.
-    """
-    required: NotRequired[bool]
-    """
-    ``true``: a file system policy refuses every mount of the file system without ``iam``, even from outside of
-    Nomad. ``false``: no such policy exists; every client that reaches a mount target may mount, as is usual in
-    EFS. Default: ``false``. No output: it decides whether there is a file system policy.
-    """
-    root_access: NotRequired[pulumi.Input[bool]]
-    """Whether the user of an access point may be root (``uid`` or ``gid`` 0). Default: ``false``."""
-
 class EfsFileSystemArgs(TypedDict):
     """An EFS file system that several volumes share; the fields are those of a file system in the spec."""
     mount_targets: Sequence[MountTarget]
@@ -673,19 +463,6 @@ class EfsIam(TypedDict):
     ``true``: a file system policy refuses every mount of the file system without ``iam``, even from outside of
     Nomad. ``false``: no such policy exists; every client that reaches a mount target may mount, as is usual in
     EFS. Default: ``false``. No output: it decides whether there is a file system policy.
-    """
-
-class AccessPoint(TypedDict):
-    """The folder of the file system that becomes the volume, and the user that owns it."""
-    path: pulumi.Input[str]
-    """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
-    uid: pulumi.Input[int]
-    """User id that owns the folder, and with which every access is made. 0 to 4294967295."""
-    gid: pulumi.Input[int]
-    """Group id of that user. 0 to 4294967295."""
-    permissions: NotRequired[pulumi.Input[str]]
-    """
-    Permissions of the folder, if EFS creates it. Allowed: octal permissions such as 0755. Default: ``0755``.
     """
 
 class EfsVolumeArgs(TypedDict):
@@ -838,3 +615,230 @@ class ExistingVolumeArgs(TypedDict):
     """Nomad's id of the volume. Default: the component's name."""
     driver: str
     """Name in the driver catalogue. No output: it decides which jobs there are, and which rules hold."""
+
+class ExtraArguments(TypedDict):
+    """Arguments for the driver beyond those that the catalogue renders."""
+    controller: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """For controllers, after the rendered arguments."""
+    node: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """For node instances."""
+    monolith: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """For monolith instances."""
+
+class FileSystemIam(TypedDict):
+    """
+    Who may mount a file system that several volumes share, through any of its access points, with ``iam``.
+    """
+    role_name: pulumi.Input[str]
+    """
+    Existing instance role of the Nomad clients. Pulumi attaches a policy to it that allows mounting this volume.
+    Allowed: the name of an IAM role, not its ARN.
+    """
+    required: NotRequired[bool]
+    """
+    ``true``: a file system policy refuses every mount of the file system without ``iam``, even from outside of
+    Nomad. ``false``: no such policy exists; every client that reaches a mount target may mount, as is usual in
+    EFS. Default: ``false``. No output: it decides whether there is a file system policy.
+    """
+    root_access: NotRequired[pulumi.Input[bool]]
+    """Whether the user of an access point may be root (``uid`` or ``gid`` 0). Default: ``false``."""
+
+class Iam(TypedDict):
+    """The IAM role that gets the plugin's AWS permissions. Absent: no policy is created."""
+    role_name: pulumi.Input[str]
+    """
+    Existing instance role of the Nomad clients that may run the controller. Pulumi attaches a policy to it.
+    Allowed: the name of an IAM role, not its ARN.
+    """
+    create_volumes: NotRequired[pulumi.Input[bool]]
+    """
+    Also allow the driver to create, expand, snapshot and delete volumes, as Nomad's ``volume create`` needs.
+    Default: ``false``.
+    """
+    kms_key_arns: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """
+    Customer keys of volumes that the plugin attaches. Keys of volumes in the same spec are added automatically.
+    Allowed: the full ARN of a KMS key, not of an alias.
+    """
+    volume_ids: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """
+    EBS volumes created elsewhere that may lack the tag required by the policy. Those in the same spec are added.
+    Allowed: an EBS volume id such as vol-0123456789abcdef0.
+    """
+
+class JobIds(TypedDict):
+    """
+    Ids of the plugin's jobs, to take over jobs that already run under other names.
+
+    If an id changes, the old job is stopped and purged before the new one starts, but not while a volume is
+    claimed.
+    """
+    controller: NotRequired[pulumi.Input[str]]
+    """
+    Id of the controller job; absent: ``plugin-PLUGIN_ID-controller``. Allowed: up to 128 letters, digits, '.',
+    '_' and '-', the first a letter or digit.
+    """
+    node: NotRequired[pulumi.Input[str]]
+    """
+    Id of the node job; absent: ``plugin-PLUGIN_ID-nodes``. Allowed: up to 128 letters, digits, '.', '_' and '-',
+    the first a letter or digit.
+    """
+    monolith: NotRequired[pulumi.Input[str]]
+    """
+    Id of the monolith job; absent: ``plugin-PLUGIN_ID-monolith``. Allowed: up to 128 letters, digits, '.', '_'
+    and '-', the first a letter or digit.
+    """
+
+class Monolith(TypedDict):
+    """The job of a driver whose process is both controller and node, where it differs from the plugin."""
+    job_type: NotRequired[pulumi.Input[Literal["service", "system"]]]
+    """
+    ``system`` runs one instance on each eligible client, ``service`` *count* instances; absent: the driver's
+    default. Nomad cannot change the type of a job: the job is stopped and replaced, but not while a volume is
+    claimed.
+    """
+    count: NotRequired[pulumi.Input[int]]
+    """Number of instances of a service job; absent: the driver's default."""
+    resources: NotRequired[pulumi.Input[PluginResources]]
+    """What Nomad reserves for a plugin task."""
+
+class MountOptions(TypedDict):
+    """How the file system is mounted."""
+    fs_type: NotRequired[pulumi.Input[str]]
+    """File system; empty: the driver's default."""
+    mount_flags: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """
+    Mount options, such as ``noatime``. Options encrypted in the stack's config are never written to a file.
+    """
+
+class MountTarget(TypedDict):
+    """Where the file system can be mounted from: one per Availability Zone."""
+    availability_zone: pulumi.Input[str]
+    """Zone of the mount target. Allowed: an Availability Zone such as us-east-1a."""
+    subnet_id: NotRequired[pulumi.Input[str]]
+    """
+    Subnet of the mount target; the default subnet of the zone when absent. Allowed: a subnet id such as
+    subnet-0abc12345.
+    """
+
+class Node(TypedDict):
+    """The node job, where it differs from the plugin."""
+    resources: NotRequired[pulumi.Input[PluginResources]]
+    """What Nomad reserves for a plugin task."""
+
+class PluginResources(TypedDict):
+    """What Nomad reserves for a plugin task."""
+    cpu_mhz: NotRequired[pulumi.Input[int]]
+    """Share of the processor, in Nomad's MHz. Default: ``100``."""
+    memory_mib: NotRequired[pulumi.Input[int]]
+    """Memory in MiB (2**20 bytes). A task that uses more is killed. Default: ``256``."""
+    memory_max_mib: NotRequired[pulumi.Input[int]]
+    """Memory limit in MiB where the scheduler allows oversubscription; absent: *memory_mib* is the limit."""
+
+class RegistryCredentials(TypedDict):
+    """The secret with the login for the image's registry, in its items ``username`` and ``password``."""
+    nomad_variable: NotRequired[pulumi.Input[str]]
+    """
+    Path of a Nomad variable in the plugin's namespace. Allowed: a path of letters, digits, '-', '_', '~' and '/',
+    such as nomad/jobs/NAME.
+    """
+    vault: NotRequired[pulumi.Input[Vault]]
+    """A secret in Vault."""
+
+class Restart(TypedDict):
+    """
+    How Nomad restarts a plugin that ends. Nomad never gives up: after *attempts* it waits, then tries again.
+    """
+    attempts: NotRequired[pulumi.Input[int]]
+    """Restarts within *interval_s* before Nomad waits. Default: ``3``."""
+    interval_s: NotRequired[pulumi.Input[int]]
+    """Length of the interval in seconds, at least 5. Default: ``300``."""
+    delay_s: NotRequired[pulumi.Input[int]]
+    """Seconds between the end of the task and its next start. Default: ``15``."""
+
+class TaskDriver(TypedDict):
+    """How Nomad runs the plugin's process on the clients."""
+    name: NotRequired[pulumi.Input[Literal["docker", "podman", "raw_exec", "exec"]]]
+    """
+    ``docker`` or ``podman``; ``raw_exec`` for clients without them; ``exec`` for controllers only. Default:
+    ``docker``.
+    """
+    command: NotRequired[pulumi.Input[str]]
+    """
+    The driver's binary: an absolute path, or on the client agent's PATH. Required for ``raw_exec`` and ``exec``.
+    """
+    arguments: NotRequired[pulumi.Input[Sequence[pulumi.Input[str]]]]
+    """``raw_exec``, ``exec``: arguments of *command* in front of the driver's arguments."""
+    client_data_dir: NotRequired[pulumi.Input[str]]
+    """
+    ``data_dir`` of the Nomad clients. Required for ``raw_exec``: no API reports it. Elsewhere only probes use it.
+    Allowed: an absolute path of at most 40 characters.
+    """
+
+class Update(TypedDict):
+    """How Nomad replaces the instances of a changed job. Absent: Nomad's defaults."""
+    max_parallel: NotRequired[pulumi.Input[int]]
+    """Number of instances that are replaced at the same time. Default: ``1``."""
+    min_healthy_time_s: NotRequired[pulumi.Input[int]]
+    """Seconds for which a new instance must be healthy before the next one is replaced. Default: ``10``."""
+    healthy_deadline_s: NotRequired[pulumi.Input[int]]
+    """Seconds after which a new instance that is not healthy counts as failed. Default: ``300``."""
+    auto_revert: NotRequired[pulumi.Input[bool]]
+    """Whether Nomad reverts a failed update to the last healthy version. Default: ``false``."""
+
+class Vault(TypedDict):
+    """A secret in Vault."""
+    path: pulumi.Input[str]
+    """Path in a version 2 key-value store, such as ``secret/data/democratic-csi``."""
+    role: NotRequired[pulumi.Input[str]]
+    """Vault role; empty: the agent's default."""
+
+class Verify(TypedDict):
+    """When the plugin counts as verified."""
+    evidence: NotRequired[pulumi.Input[Literal["nomad", "csi"]]]
+    """
+    ``nomad``: Nomad's health status is enough. ``csi``: the plugin must also answer over its CSI socket. Default:
+    ``nomad``.
+    """
+    on_nodes: NotRequired[pulumi.Input[VerifyOnNodes]]
+    """
+    With ``evidence: csi``: probe with a job on the clients, for a machine without their sockets. Absent: no job.
+    """
+    timeout_s: NotRequired[pulumi.Input[float]]
+    """Seconds to wait for the evidence. Default: ``300.0``."""
+    stable_s: NotRequired[pulumi.Input[float]]
+    """Seconds for which every instance that counts must stay healthy, without a restart. Default: ``3.0``."""
+    min_healthy_percent: NotRequired[pulumi.Input[int]]
+    """
+    Percentage of node instances that must be healthy; absent: all, or as *min_healthy_per_zone* sets. 1 to 100.
+    """
+    min_healthy_per_zone: NotRequired[pulumi.Input[int]]
+    """
+    Node instances that must be healthy in each zone with clients; absent: all, or as the percentage sets.
+    """
+
+class VerifyOnNodes(TypedDict):
+    """
+    The job with which `pulumi up` probes instances on their clients. It runs once on each, and is then removed.
+    """
+    command: NotRequired[pulumi.Input[str]]
+    """
+    The nomad-csi program, on the clients or in the image: a path, or a name that the client's agent finds.
+    Default: ``nomad-csi``.
+    """
+    image: NotRequired[pulumi.Input[str]]
+    """Docker image with that program; absent: ``raw_exec``, which needs the program on the clients."""
+    state_dir: NotRequired[pulumi.Input[str]]
+    """The clients' ``state_dir``; absent: ``DATA_DIR/client``, which is detected. Required with *image*."""
+    timeout_s: NotRequired[pulumi.Input[float]]
+    """Seconds that all clients together may take to answer. Default: ``60.0``."""
+
+class WorkloadIdentity(TypedDict):
+    """An AWS role that the plugin assumes with the workload identity that Nomad signs for its task (OIDC)."""
+    role_arn: pulumi.Input[str]
+    """
+    ARN of the role. Its trust policy must name the cluster's OIDC provider. Allowed: the ARN of an IAM role such
+    as arn:aws:iam::123456789012:role/nomad-csi.
+    """
+    audience: NotRequired[pulumi.Input[str]]
+    """Audience of the token, as in the role's trust policy. Default: ``sts.amazonaws.com``."""

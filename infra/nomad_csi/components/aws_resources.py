@@ -6,8 +6,8 @@ import pulumi
 import pulumi_aws as aws
 
 from nomad_csi.components import functions
-from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import volumes
+from nomad_csi.spec import names
 
 # The tags with the ids of the cluster and the stack of a component's storage, independent of their names.
 #
@@ -25,7 +25,7 @@ def tagged(
     nor where the mocks of a unit test return none.
     """
     arguments = {"make": not pulumi.runtime.is_dry_run()}
-    reply = functions.output(cluster_identity.FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
+    reply = functions.output(names.CLUSTER_ID_FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
     found = pulumi.Output.all(tags, stack_id, reply)
     return found.apply(lambda known: _add_ids(known[0], known[1], known[2].get("id") or ""))
 

@@ -1,15 +1,15 @@
 """What `help` shows of a component: its arguments and its outputs, with their descriptions."""
 
-import ast
 import contextlib
 import contextvars
 import enum
 import inspect
-import itertools
 import textwrap
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NotRequired
+
+from nomad_csi.text import docstrings
 
 _WIDTH = 100
 
@@ -63,23 +63,8 @@ def output_texts(component: type) -> dict[str, str]:
     texts: dict[str, str] = {}
     for kind in reversed(component.__mro__):
         if kind.__module__.startswith(__package__):
-            texts |= attribute_texts(kind)
+            texts |= docstrings.declared_by(kind)
     return texts
-
-
-def attribute_texts(kind: type) -> dict[str, str]:
-    """Return the description of each attribute that the class *kind* declares."""
-    [found] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    body = found.body if isinstance(found, ast.ClassDef) else []
-    return {
-        declared.target.id: " ".join(text.value.value.split())
-        for declared, text in itertools.pairwise(body)
-        if isinstance(declared, ast.AnnAssign)
-        and isinstance(declared.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
 
 
 def output_types(component: type) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import pulumi
 
 from nomad_csi.components import arguments, identity, lifting, program, resources
 from nomad_csi.plan import model, snippet, volume_forms
-from nomad_csi.render import documents
 from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
@@ -193,6 +192,8 @@ def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pu
     """Return the volume file of *plan*, with its *own* values in the registration."""
 
     def rendered(made: model.VolumePlan, **known: Any) -> str:
+        from nomad_csi.render import documents  # noqa: PLC0415  # a volume that is not there yet has no file
+
         document = dataclasses.replace(made.registration, **known)
         return documents.volume_file(document, made_by_plugin=made.made_by_plugin, templates=args.get("templates"))
 

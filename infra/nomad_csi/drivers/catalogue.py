@@ -4,6 +4,7 @@ import difflib
 import functools
 import json
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from importlib.resources import abc
@@ -31,9 +32,11 @@ class Rows(Mapping[str, RowT]):
         }
         self._row = row
         self._read = functools.cache(self._parsed)
+        self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> RowT:
-        return self._read(name)
+        with self._lock:  # the provider's threads need the same ones at the same moment
+            return self._read(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._files

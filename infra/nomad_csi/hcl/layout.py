@@ -14,8 +14,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import regex
-
 from nomad_csi import errors
 from nomad_csi.hcl import source
 
@@ -48,8 +46,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _LITERAL_PARTS = re.compile(r"[$%]\{[^}]*\}|[^$%]+|.")
-_INDIC_JOINT = regex.compile(r"(?<=[\p{M}\u200d])\p{Lo}")
-_CLUSTER = regex.compile(r"\X")
 _BEFORE_NEGATION = frozenset({*"{[(=:,", "newline"})
 
 
@@ -125,7 +121,10 @@ def _clusters(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return sum(1 + len(_INDIC_JOINT.findall(cluster)) for cluster in _CLUSTER.findall(text))
+    import regex  # noqa: PLC0415  # few files need it
+
+    clusters = regex.findall(r"\X", text)
+    return sum(1 + len(regex.findall(r"(?<=[\p{M}\u200d])\p{Lo}", cluster)) for cluster in clusters)
 
 
 def _not_understood(text: str, position: int) -> errors.SpecError:

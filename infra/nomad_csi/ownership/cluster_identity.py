@@ -24,9 +24,6 @@ NAMESPACE = "default"
 
 ITEM = "id"
 
-FUNCTION = "nomad-csi:index:clusterId"
-"""The provider's function. It takes ``{"make": true}`` or false, returns ``{"id": "..."}``; empty where unknown."""
-
 ABSENT_S = 5.0
 """Seconds before an absent id is read again."""
 

@@ -30,7 +30,7 @@ _SECRETS = "secrets"
 _EVALUATED = {"${": "\\u0024{", "%{": "\\u0025{", "{{": "{\\u007b", "}}": "}\\u007d"}
 """Sequences that Nomad or a template would evaluate, with their JSON escapes."""
 
-_ESCAPED = re.compile("[\x7f-\ud7ff\ue000-\uffff]")
+_ESCAPED = "[\x7f-\ud7ff\ue000-\uffff]"
 """Characters that may be invisible, or that Nomad may normalize. Others need surrogate pairs, which YAML misreads."""
 
 
@@ -114,7 +114,7 @@ class VerifyJob:
 def as_data(document: Any) -> str:
     """Return *document* as JSON that neither Nomad nor a template evaluates, with placeholders for secrets."""
     raw = json.dumps(_drop_secrets(document), indent=2, default=str, ensure_ascii=False)
-    text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", raw)
+    text = re.sub(_ESCAPED, lambda found: f"\\u{ord(found[0]):04x}", raw)
     for found, written in _EVALUATED.items():
         text = text.replace(found, written)
     return text

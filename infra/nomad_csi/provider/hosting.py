@@ -197,7 +197,11 @@ class _Components(component.ComponentProvider):
 
     def described(self) -> dict[str, Any]:
         """Return the schema with descriptions of arguments: Pulumi's analyzer reads them from sources of classes."""
-        from nomad_csi.components import derived_arguments, documentation  # noqa: PLC0415  # see `Hosted`
+        from nomad_csi.components import (  # noqa: PLC0415  # see `Hosted`
+            argument_classes,
+            derived_arguments,
+            documentation,
+        )
 
         package: dict[str, Any] = json.loads(self.schema or "{}")
         for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
@@ -208,7 +212,7 @@ class _Components(component.ComponentProvider):
                 if "enum" in item:
                     item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
                     continue
-                if token.rpartition(":")[2] + suffix not in derived_arguments.CLASSES:
+                if token.rpartition(":")[2] + suffix not in argument_classes.classes():
                     continue  # the type of an output
                 for name, text in derived_arguments.texts(token.rpartition(":")[2] + suffix).items():
                     item[keys][util.camel_case(name)]["description"] = text

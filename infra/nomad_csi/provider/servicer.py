@@ -21,6 +21,7 @@ from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource, wording
+from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
@@ -273,8 +274,8 @@ class Servicer(server.ProviderServicer):
         return empty_pb2.Empty()
 
     def _invoke(self, request: Any) -> Any:
-        if request.tok != cluster_identity.FUNCTION:
-            problem = errors.Problem(path="function", got=repr(request.tok), allowed=cluster_identity.FUNCTION)
+        if request.tok != names.CLUSTER_ID_FUNCTION:
+            problem = errors.Problem(path="function", got=repr(request.tok), allowed=names.CLUSTER_ID_FUNCTION)
             raise errors.SpecError((problem,), source="the program")
         given, _ = wire.load(request.args)
         makes, found = given.get("make") is True, ""

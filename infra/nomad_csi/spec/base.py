@@ -10,6 +10,7 @@ import pydantic
 import pydantic_core
 
 from nomad_csi.spec import names
+from nomad_csi.text import docstrings
 
 # The access and attachment modes of Nomad.
 #
@@ -37,9 +38,23 @@ ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
 class Model(pydantic.BaseModel):
     """Base of all spec models: refuses unknown keys, and converts no values."""
 
-    model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: pydantic_core.CoreSchema, handler: pydantic.GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """
+        Return the JSON schema, with the docstring of each field as its description.
+
+        pydantic's own ``use_attribute_docstrings`` reads the source of each model when it is imported.
+        """
+        made = handler(schema)
+        fields = handler.resolve_ref_schema(made).get("properties", {})
+        for name, text in docstrings.of_attributes(cls).items():
+            if name in fields:
+                fields[name].setdefault("description", text)
+        return made
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,9 @@ VOLUME_REGISTRATION_TYPE = "nomad-csi:index:VolumeRegistration"
 CREATED_VOLUME_TYPE = "nomad-csi:index:CreatedVolume"
 """Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
 
+CLUSTER_ID_FUNCTION = "nomad-csi:index:clusterId"
+"""The provider's function. It takes ``{"make": true}`` or false, returns ``{"id": "..."}``; empty where unknown."""
+
 _REGIONS = {
     "topology.ebs.csi.aws.com/zone": AWS_REGION,
     "topology.kubernetes.io/zone": AWS_REGION,

@@ -13,8 +13,8 @@ from nomad_csi.text import redaction
 RED, GREEN, YELLOW, RESET = (f"\x1b[{number}m" for number in (31, 32, 33, 0))
 """The colours of our own tables."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_CONTROL_OR_COLOUR = re.compile(rf"(\x1b\[(?:0|3[123])m)|{_CONTROL.pattern}")
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+_CONTROL_OR_COLOUR = rf"(\x1b\[(?:0|3[123])m)|{_CONTROL}"
 
 
 def visible(text: str, *, keep_colours: bool = False) -> str:
@@ -24,7 +24,7 @@ def visible(text: str, *, keep_colours: bool = False) -> str:
     Line feeds and tabs stay, and the colours of our tables with *keep_colours*. JSON text stays the same document.
     """
     pattern = _CONTROL_OR_COLOUR if keep_colours else _CONTROL
-    return pattern.sub(_spelled_out, text)
+    return re.sub(pattern, _spelled_out, text)
 
 
 def _spelled_out(found: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.probing import controller_endpoint
+from nomad_csi.csi import placeholders
 from nomad_csi.resources import stack_identity, volume_properties
 from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
@@ -134,7 +134,7 @@ def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure
         yield properties.Failure(path="deletion", reason=reason)
     if how.get("endpoint", properties.UNKNOWN) != properties.UNKNOWN:
         try:
-            controller_endpoint.check(how["endpoint"])
+            placeholders.check(how["endpoint"])
         except errors.CsiError as error:
             yield properties.Failure(path="deletion.endpoint", reason=error.message)
 

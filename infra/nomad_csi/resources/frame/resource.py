@@ -162,7 +162,7 @@ def _silent(_message: str) -> None:
 class Context:
     """Connections, options and log functions of a step."""
 
-    connect: Callable[[], nomad.Nomad]
+    connect: "Callable[[], nomad.Nomad]"  # in quotes: programs import this module, and send no requests
     """Return the value of `client`, shared by all steps, which must not close it."""
 
     root: Path | None = None
@@ -196,7 +196,7 @@ class Context:
     """The preview or update that this step is part of."""
 
     @functools.cached_property
-    def client(self) -> nomad.Nomad:
+    def client(self) -> "nomad.Nomad":
         """The cluster's client. Raises `errors.SpecError`."""
         return self.connect()
 
