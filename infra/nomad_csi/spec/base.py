@@ -36,7 +36,11 @@ ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
 
 
 class Model(pydantic.BaseModel):
-    """Base of all spec models: refuses unknown keys, and converts no values."""
+    """
+    Base of all spec models: refuses unknown keys, and converts no values.
+
+    A field's default that is a model is made with `model_construct`: no validator is built when it is imported.
+    """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 

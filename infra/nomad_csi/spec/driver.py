@@ -83,7 +83,7 @@ class RoleSpec(base.Model):
     kill_timeout_s: base.Count | None = None
     """Seconds that the process may take to exit; ``None``: Nomad's default of 5 s."""
 
-    resources: base.ResourcesSpec = base.ResourcesSpec()
+    resources: base.ResourcesSpec = base.ResourcesSpec.model_construct()
     needs: tuple[base.Text, ...] = ()
     """What the client must have, as notes for the operator, written into the job file."""
 
@@ -301,16 +301,16 @@ class DriverSpec(base.Model):
     modes_advice: base.Text = ""
     """What to use in place of a mode that does not work."""
 
-    external_id: ExternalIdSpec = ExternalIdSpec()
+    external_id: ExternalIdSpec = ExternalIdSpec.model_construct()
     fs_types: frozenset[base.Text] | None = None
     """File systems that it mounts; ``None``: not known."""
 
     refused_mount_flags: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Prefixes of mount flags that the driver refuses or ignores, each with the fix."""
 
-    context: KeysSpec = KeysSpec()
-    parameters: KeysSpec = KeysSpec()
-    secrets: KeysSpec = KeysSpec()
+    context: KeysSpec = KeysSpec.model_construct()
+    parameters: KeysSpec = KeysSpec.model_construct()
+    secrets: KeysSpec = KeysSpec.model_construct()
     topology_key: base.Word | None = None
     """Segment key that binds a volume to its zone; ``None``: volumes are not bound to a zone."""
 
@@ -332,7 +332,7 @@ class DriverSpec(base.Model):
     config_file: ConfigFileSpec | None = None
     """File into which the plugin's ``config`` is rendered."""
 
-    tag_format: TagFormatSpec = TagFormatSpec()
+    tag_format: TagFormatSpec = TagFormatSpec.model_construct()
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] = 30
     """Seconds that the plugin may take to become healthy for the first time."""
 

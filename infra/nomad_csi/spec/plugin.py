@@ -164,7 +164,7 @@ class PluginSpec(base.Model):
     node_pool: base.Word = "default"
     """Nomad node pool of the plugin jobs; ``all`` holds every client."""
 
-    job_ids: plugin_jobs.JobIdsSpec = plugin_jobs.JobIdsSpec()
+    job_ids: plugin_jobs.JobIdsSpec = plugin_jobs.JobIdsSpec.model_construct()
     availability_zone: base.Zone | None = None
     """Run the plugin in this zone only, for volumes in that zone: one plugin id per zone. Absent: all zones."""
 
@@ -177,10 +177,10 @@ class PluginSpec(base.Model):
 
     credentials: CredentialsSpec | None = None
     iam: IamSpec | None = None
-    controller: plugin_jobs.ControllerSpec = plugin_jobs.ControllerSpec()
-    node: plugin_jobs.NodeSpec = plugin_jobs.NodeSpec()
-    monolith: plugin_jobs.MonolithSpec = plugin_jobs.MonolithSpec()
-    task_driver: plugin_jobs.TaskDriverSpec = plugin_jobs.TaskDriverSpec()
+    controller: plugin_jobs.ControllerSpec = plugin_jobs.ControllerSpec.model_construct()
+    node: plugin_jobs.NodeSpec = plugin_jobs.NodeSpec.model_construct()
+    monolith: plugin_jobs.MonolithSpec = plugin_jobs.MonolithSpec.model_construct()
+    task_driver: plugin_jobs.TaskDriverSpec = plugin_jobs.TaskDriverSpec.model_construct()
     host_network: bool | None = None
     """Whether containers share the client's network; absent: the driver's default."""
 
@@ -205,7 +205,7 @@ class PluginSpec(base.Model):
     """Digest that the image must have."""
 
     registry_credentials: RegistryCredentialsSpec | None = None
-    extra_arguments: plugin_jobs.ExtraArgumentsSpec = plugin_jobs.ExtraArgumentsSpec()
+    extra_arguments: plugin_jobs.ExtraArgumentsSpec = plugin_jobs.ExtraArgumentsSpec.model_construct()
     extra_tags: dict[base.Word, base.Text] = pydantic.Field(default_factory=dict)
     """Tags that the driver sets on the storage that it creates."""
 
@@ -222,7 +222,7 @@ class PluginSpec(base.Model):
     resources: base.ResourcesSpec | None = None
     """Resources of all the plugin's tasks; absent: the driver's default. Those of a role override them."""
 
-    restart: plugin_jobs.RestartSpec = plugin_jobs.RestartSpec()
+    restart: plugin_jobs.RestartSpec = plugin_jobs.RestartSpec.model_construct()
     update: plugin_jobs.UpdateSpec | None = None
     log_verbosity: Annotated[int, pydantic.Field(ge=0, le=10)] = 2
     """klog verbosity (``--v``), for drivers that have it."""
@@ -233,7 +233,7 @@ class PluginSpec(base.Model):
     health_timeout_s: Annotated[int, pydantic.Field(ge=5, le=3600)] | None = None
     """Seconds that Nomad waits for a first healthy answer before it restarts the task; absent: the driver's default."""
 
-    verify: VerifySpec = VerifySpec()
+    verify: VerifySpec = VerifySpec.model_construct()
     adopt: bool = False
     """Take over existing plugin jobs with the same ids, even if they differ."""
 

@@ -146,7 +146,7 @@ class EfsSettings(base.Model):
     """Settings of an EFS file system that Pulumi creates."""
 
     mount_targets: tuple[MountTargetSpec, ...] = ()
-    clients: EfsClientsSpec = EfsClientsSpec()
+    clients: EfsClientsSpec = EfsClientsSpec.model_construct()
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
     """EFS performance mode. It cannot be changed after the file system is created."""
 
@@ -346,7 +346,7 @@ class VolumeSpec(base.Model):
     capabilities: tuple[base.CapabilitySpec, ...] = ()
     """Capabilities of the volume; absent: the driver's default one."""
 
-    mount_options: MountOptionsSpec = MountOptionsSpec()
+    mount_options: MountOptionsSpec = MountOptionsSpec.model_construct()
     topologies: tuple[dict[base.Word, base.Text], ...] = ()
     """Segments of each topology in which the volume can be attached, in place of those from the availability zone."""
 
