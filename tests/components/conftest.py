@@ -40,6 +40,8 @@ class Recorder(testing.Mocks):
         """What EFS calls file systems, by name, where it is not a name that is seen to be one of a test."""
         self.recorded = {}
         """The outputs of each resource in the state, by URN."""
+        self.answered = {}
+        """Further outputs of resources, by type."""
 
     def new_resource(self, args):
         self.made.append(Made(token=args.typ, name=args.name, inputs=args.inputs))
@@ -47,7 +49,7 @@ class Recorder(testing.Mocks):
         if args.typ == "aws:efs/fileSystem:FileSystem" and args.name in self.file_systems:
             known = self.file_systems[args.name]
             return known, outputs | {"arn": outputs["arn"].replace(identity, known)}
-        return identity, outputs
+        return identity, outputs | self.answered.get(args.typ, {})
 
     def call(self, args):
         if args.token not in {*testing.REPLIES, STATE}:

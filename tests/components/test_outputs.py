@@ -96,6 +96,34 @@ def test_plugin(outputs):
     assert json.loads(found["iam_policy"])["Version"] == "2012-10-17"
 
 
+def test_plugin_says_what_its_verification_found(outputs, cloud):
+    """The version that it reported, its instances, and how many there must be."""
+    cloud.recorder.answered["nomad-csi:index:PluginHealth"] = {
+        "reportedVersion": "v1.51.0",
+        "healthyControllers": 2.0,
+        "expectedControllers": 2.0,
+        "healthyNodes": 3.0,
+        "expectedNodes": 4.0,
+    }
+
+    found = outputs(components.CsiPlugin, ALL[components.CsiPlugin])
+
+    assert found["version"] == "v1.51.0"
+    assert (found["healthy_controllers"], found["expected_controllers"]) == (2, 2)
+    assert (found["healthy_nodes"], found["expected_nodes"]) == (3, 4)
+
+
+def test_created_volume_says_what_the_plugin_answered(outputs, cloud):
+    """Its size, its context, and where it can be attached."""
+    answered = {"context": {"subvolume": "made"}, "topologies": [{"segments": {"zone": "a"}}]}
+    cloud.recorder.answered["nomad-csi:index:CreatedVolume"] = {"capacityBytes": 10737418240.0, **answered}
+
+    found = outputs(components.CsiVolume, ALL[components.CsiVolume])
+
+    assert found["capacity_bytes"] == 10737418240
+    assert {name: found[name] for name in answered} == answered
+
+
 def test_block_device_is_mounted_below_dev(outputs):
     """As Nomad shows it to a task."""
     raw = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "block-device"}]}

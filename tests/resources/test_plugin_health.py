@@ -24,8 +24,10 @@ NEWS = {
 }
 VERIFIED = {
     "healthyControllers": 0,
+    "expectedControllers": 0,
     "healthyNodes": 1,
     "expectedNodes": 1,
+    "reportedVersion": "v1.64.0",
     "verifiedBy": "nomad",
     "status": "healthy",
     "satisfied": True,

@@ -99,8 +99,12 @@ class CsiPlugin(pulumi.ComponentResource):
     """ARN of the policy for the role in ``iam``; empty without one."""
     iam_policy: pulumi.Output[str]
     """That policy, as JSON; empty without one."""
+    version: pulumi.Output[str]
+    """Version that the plugin reported when it was verified last."""
     healthy_controllers: pulumi.Output[int]
     """Healthy controllers, when the plugin was verified last."""
+    expected_controllers: pulumi.Output[int]
+    """Controllers that must be healthy."""
     healthy_nodes: pulumi.Output[int]
     """Clients with a healthy node instance, when the plugin was verified last."""
     expected_nodes: pulumi.Output[int]
@@ -170,6 +174,12 @@ class CsiVolume(pulumi.ComponentResource):
     """The volume file, as ``nomad volume register`` or ``create`` reads it; secrets are only named."""
     claim: pulumi.Output[Claim]
     """The blocks of a job that uses the volume, known once the volume is registered."""
+    capacity_bytes: pulumi.Output[int]
+    """How large the plugin made it; 0 where it does not say."""
+    context: pulumi.Output[Mapping[str, str]]
+    """The volume context, as the plugin answered."""
+    topologies: pulumi.Output[Sequence[Mapping[str, Mapping[str, str]]]]
+    """Places where the volume can be attached, each with its ``segments``; none: anywhere."""
     @overload
     def __init__(self, resource_name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None: ...
     @overload

@@ -1,6 +1,6 @@
 """The component of a volume that the CSI plugin makes, asked through Nomad."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -18,6 +18,12 @@ class CsiVolume(volume.Volume):
 
     external_id: pulumi.Output[str]
     """The id that the plugin gave it."""
+    capacity_bytes: pulumi.Output[int]
+    """How large the plugin made it; 0 where it does not say."""
+    context: pulumi.Output[Mapping[str, str]]
+    """The volume context, as the plugin answered."""
+    topologies: pulumi.Output[Sequence[Mapping[str, Mapping[str, str]]]]
+    """Places where the volume can be attached, each with its ``segments``; none: anywhere."""
 
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
@@ -35,15 +41,16 @@ class CsiVolume(volume.Volume):
             opts=self.child(protect=volume.protects(args)),
         )
         volume.write_file(self, name, plan, args, plugin_id=plugin_id)
-        self.finish(**volume.outputs(plan, args, made.id, made.external_id))
+        self.finish(
+            **volume.outputs(plan, args, made.id, made.external_id),
+            capacity_bytes=made.capacity_bytes.apply(lambda known: int(known or 0)),
+            context=made.context.apply(lambda known: known or {}),
+            topologies=made.topologies.apply(lambda known: known or []),
+        )
 
 
 def _create(made: model.VolumePlan) -> spec.CreateSpec:
     return volume.source(made, spec.CreateSpec)
-
-
-def _zone(made: model.VolumePlan) -> str | None:
-    return _create(made).availability_zone
 
 
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:

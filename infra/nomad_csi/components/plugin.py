@@ -33,8 +33,12 @@ class CsiPlugin(program.Component):
     """ARN of the policy for the role in ``iam``; empty without one."""
     iam_policy: pulumi.Output[str]
     """That policy, as JSON; empty without one."""
+    version: pulumi.Output[str]
+    """Version that the plugin reported when it was verified last."""
     healthy_controllers: pulumi.Output[int]
     """Healthy controllers, when the plugin was verified last."""
+    expected_controllers: pulumi.Output[int]
+    """Controllers that must be healthy."""
     healthy_nodes: pulumi.Output[int]
     """Clients with a healthy node instance, when the plugin was verified last."""
     expected_nodes: pulumi.Output[int]
@@ -66,7 +70,9 @@ class CsiPlugin(program.Component):
             job_hcl=hcl.apply(lambda texts: dict(zip(roles, texts, strict=True))),
             iam_policy_arn=policy.arn if policy else "",
             iam_policy=policy.policy if policy else "",
+            version=health.reported_version.apply(lambda known: known or ""),
             healthy_controllers=_whole(health.healthy_controllers),
+            expected_controllers=_whole(health.expected_controllers),
             healthy_nodes=_whole(health.healthy_nodes),
             expected_nodes=_whole(health.expected_nodes),
         )

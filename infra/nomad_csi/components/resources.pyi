@@ -129,10 +129,14 @@ class PluginHealth(pulumi.CustomResource):
     """The gate: it is there once the plugin is verified healthy. Registrations depend on it."""
     healthy_controllers: pulumi.Output[float]
     """Healthy controllers."""
+    expected_controllers: pulumi.Output[float]
+    """Controllers that must be healthy."""
     healthy_nodes: pulumi.Output[float]
     """Clients with a healthy node instance that must have one."""
     expected_nodes: pulumi.Output[float]
     """Clients that must have a node instance."""
+    reported_version: pulumi.Output[str]
+    """The version that the plugin reported; empty where it reported none."""
     verified_by: pulumi.Output[str]
     """`csi` where every instance answered itself, `nomad` where it is Nomad's status."""
     status: pulumi.Output[str]

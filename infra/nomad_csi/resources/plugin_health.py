@@ -36,7 +36,7 @@ class PluginHealthResource(resource.Resource):
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""
-        unknown = dict.fromkeys(("healthyControllers", "healthyNodes", "expectedNodes", "verifiedBy"), resource.UNKNOWN)
+        unknown = dict.fromkeys(of_health.OUTPUTS.keys() - {"status", "satisfied"}, resource.UNKNOWN)
         verified = {"status": plugins.HEALTHY if of_health.is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
 
@@ -146,8 +146,10 @@ def _evidence_text(status: plugins.PluginStatus) -> str:
 def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resource.Properties:
     return dict(inputs) | {
         "healthyControllers": status.healthy_controllers,
+        "expectedControllers": status.expected_controllers,
         "healthyNodes": status.healthy_nodes,
         "expectedNodes": status.expected_nodes,
+        "reportedVersion": status.version,
         "verifiedBy": status.evidence,
         "status": status.status,
         "satisfied": status.ok,

@@ -100,8 +100,10 @@ INPUTS: Mapping[str, properties.Property] = {
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "healthyControllers": properties.number("Healthy controllers.", required=True),
+    "expectedControllers": properties.number("Controllers that must be healthy."),
     "healthyNodes": properties.number("Clients with a healthy node instance that must have one.", required=True),
     "expectedNodes": properties.number("Clients that must have a node instance.", required=True),
+    "reportedVersion": properties.text("The version that the plugin reported; empty where it reported none."),
     "verifiedBy": properties.text(
         "`csi` where every instance answered itself, `nomad` where it is Nomad's status.", required=True
     ),
