@@ -103,6 +103,45 @@ def test_nested_names_numbers_and_secrets_arrive(project):
     assert (health["inputs"]["timeoutS"], health["outputs"]["expectedNodes"]) == (60, 2)
 
 
+def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
+    """The blocks of a job by the names of the schema; ``dependsOn`` holds back the disk and the registration."""
+
+    def change(resources):
+        resources["nightly"] = {"type": "nomad-csi:index:EbsSnapshots", "properties": {"keep": 7}}
+        resources["mysql"]["options"] = {"dependsOn": ["${nightly}"]}
+
+    written = project(change, "claim")
+    document = yaml.safe_load((written.folder / "Pulumi.yaml").read_text())
+    document["outputs"] |= {"claim": "${mysql.claim}", "mode": "${mysql.claim.volume.accessMode}"}
+    document["outputs"] |= {"version": "${aws-ebs0.version}", "controllers": "${aws-ebs0.expectedControllers}"}
+    (written.folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
+
+    written.run("up", "--yes", "--skip-preview")
+    outputs = json.loads(written.run("stack", "output", "--json"))
+    found = written.resources()
+    waited = {item["type"]: "".join(item.get("dependencies") or ()) for item in found.values()}
+    reported = next(item for item in found.values() if item["type"] == "nomad-csi:index:PluginHealth")["outputs"]
+    written.run("destroy", "--yes", "--skip-preview")
+
+    assert outputs["claim"] == {
+        "namespace": "default",
+        "name": "mysql",
+        "volume": {
+            "type": "csi",
+            "source": "mysql",
+            "accessMode": "single-node-writer",
+            "attachmentMode": "file-system",
+            "readOnly": False,
+        },
+        "volumeMount": {"volume": "mysql", "destination": "/mysql", "readOnly": False},
+    }
+    assert outputs["mode"] == "single-node-writer"
+    assert (outputs["version"], outputs["controllers"]) == (reported["reportedVersion"], 2)
+    assert outputs["version"]
+    for kind in ("aws:ebs/volume:Volume", "nomad-csi:index:VolumeRegistration"):
+        assert "EbsSnapshots::nightly" in waited[kind]
+
+
 def test_outputs_stand_in_every_part_of_an_argument(project):
     """In a list, in a map, in a text and in an object: known where the engine knows them; a secret one stays secret."""
 
