@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import backup, dlm, ebs, ec2, efs, efs_access, iam, kinds, table
+from nomad_csi_sandbox.aws.provider import backup, dlm, ebs, ec2, efs, efs_access, kinds, table
 
 KINDS: Mapping[str, kinds.Kind] = {
     kind.token: kind
@@ -19,10 +19,7 @@ KINDS: Mapping[str, kinds.Kind] = {
         ec2.SECURITY_GROUP,
         efs.FILE_SYSTEM,
         efs_access.ACCESS_POINT,
-        efs_access.FILE_SYSTEM_POLICY,
         efs_access.MOUNT_TARGET,
-        iam.POLICY,
-        iam.ROLE,
         *(row.kind() for row in table.ROWS),
     )
 }

@@ -1,5 +1,5 @@
 """
-EFS mount targets, access points and file system policies.
+EFS mount targets and access points.
 
 Source: hashicorp/terraform-provider-aws, ``internal/service/efs`` (2026-11).
 """
@@ -110,25 +110,6 @@ def _delete_access_point(aws: clients.Clients, identity: str, _state: kinds.Prop
     aws.efs.delete_access_point(AccessPointId=identity)
 
 
-def _put_policy(aws: clients.Clients, inputs: Mapping[str, Any]) -> str:
-    aws.efs.put_file_system_policy(FileSystemId=inputs["fileSystemId"], Policy=inputs["policy"])
-    return str(inputs["fileSystemId"])
-
-
-def _read_policy(aws: clients.Clients, identity: str) -> kinds.Properties:
-    return {"fileSystemId": identity, "policy": aws.efs.describe_file_system_policy(FileSystemId=identity)["Policy"]}
-
-
-def _update_policy(
-    aws: clients.Clients, _identity: str, _old_inputs: Mapping[str, Any], inputs: Mapping[str, Any]
-) -> None:
-    _put_policy(aws, inputs)
-
-
-def _delete_policy(aws: clients.Clients, identity: str, _state: kinds.Properties) -> None:
-    aws.efs.delete_file_system_policy(FileSystemId=identity)
-
-
 MOUNT_TARGET = kinds.Kind(
     token="aws:efs/mountTarget:MountTarget",  # noqa: S106  # a type token, no secret
     service="EFS",
@@ -172,20 +153,4 @@ ACCESS_POINT = kinds.Kind(
     read=_read_access_point,
     update=efs.retag,
     delete=_delete_access_point,
-)
-
-FILE_SYSTEM_POLICY = kinds.Kind(
-    token="aws:efs/fileSystemPolicy:FileSystemPolicy",  # noqa: S106  # a type token, no secret
-    service="EFS",
-    title="EFS File System Policy",
-    inputs=frozenset({"fileSystemId", "policy"}),
-    outputs=frozenset(),
-    required=frozenset({"fileSystemId", "policy"}),
-    fixed=frozenset({"fileSystemId"}),
-    canonical={"policy": kinds.as_document},
-    has_tags=False,
-    create=_put_policy,
-    read=_read_policy,
-    update=_update_policy,
-    delete=_delete_policy,
 )

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import clients, kinds, tags
+from nomad_csi_sandbox.aws.provider import clients, kinds, refusals, tags
+
+MAX_POLICY_VERSIONS = 5
+"""Versions that IAM keeps of a policy. Source: IAM user guide, "IAM and AWS STS quotas", read 2026-11."""
 
 ROUTE = {
     "cidrBlock": "DestinationCidrBlock",
@@ -115,6 +118,30 @@ def _route(route: Values) -> dict[str, Any]:
     return {ROUTE[name]: value for name, value in route.items()}
 
 
+def replace_main_table(aws: clients.Clients, inputs: Values) -> str:
+    """Make another table the main one of its VPC, and return the id of that association."""
+    return _set_main_table(aws, inputs["vpcId"], inputs["routeTableId"])
+
+
+def original_table(aws: clients.Clients, _identity: str, found: Values) -> kinds.Properties:
+    """Return the table that was made with the VPC; moto lists the tables of a VPC in the order of their creation."""
+    tables = aws.ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [found["VpcId"]]}])["RouteTables"]
+    return {"originalRouteTableId": tables[0]["RouteTableId"]}
+
+
+def restore_main_table(aws: clients.Clients, _identity: str, values: Values) -> None:
+    """Make the original table the main one again; a table that is one cannot be deleted."""
+    _set_main_table(aws, values["vpcId"], values["originalRouteTableId"])
+
+
+def _set_main_table(aws: clients.Clients, vpc_id: str, table_id: str) -> str:
+    filters = [{"Name": "vpc-id", "Values": [vpc_id]}, {"Name": "association.main", "Values": ["true"]}]
+    [table] = aws.ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    [association] = [one["RouteTableAssociationId"] for one in table["Associations"] if one["Main"]]
+    reply = aws.ec2.replace_route_table_association(AssociationId=association, RouteTableId=table_id)
+    return str(reply["NewAssociationId"])
+
+
 def key_policy(aws: clients.Clients, identity: str, _found: Values) -> kinds.Properties:
     """Return the policy of a KMS key."""
     return {"policy": aws.of("kms").get_key_policy(KeyId=identity, PolicyName="default")["Policy"]}
@@ -169,10 +196,73 @@ def empty_profile(aws: clients.Clients, identity: str, _values: Values) -> None:
         aws.iam.remove_role_from_instance_profile(InstanceProfileName=identity, RoleName=role["RoleName"])
 
 
+def policy_parts(aws: clients.Clients, identity: str, found: Values) -> kinds.Properties:
+    """Return the document of a policy's default version, and its description."""
+    version = aws.iam.get_policy_version(PolicyArn=identity, VersionId=found["DefaultVersionId"])["PolicyVersion"]
+    return {"description": found.get("Description", ""), "policy": _text(version["Document"])}
+
+
+def put_policy_version(aws: clients.Clients, identity: str, values: Values) -> None:
+    """Make the document the default version of a policy; the oldest one goes where IAM keeps no more."""
+    versions = _policy_versions(aws, identity)
+    if len(versions) >= MAX_POLICY_VERSIONS:
+        oldest = min((one for one in versions if not one["IsDefaultVersion"]), key=_age)
+        aws.iam.delete_policy_version(PolicyArn=identity, VersionId=oldest["VersionId"])
+    aws.iam.create_policy_version(PolicyArn=identity, PolicyDocument=values["policy"], SetAsDefault=True)
+
+
+def drop_policy_versions(aws: clients.Clients, identity: str, _values: Values) -> None:
+    """Remove the versions of a policy beside the default one; what a role still has is refused."""
+    refusals.attached_policy(aws, identity)
+    for version in _policy_versions(aws, identity):
+        if not version["IsDefaultVersion"]:
+            aws.iam.delete_policy_version(PolicyArn=identity, VersionId=version["VersionId"])
+
+
+def _policy_versions(aws: clients.Clients, arn: str) -> list[dict[str, Any]]:
+    return list(aws.iam.list_policy_versions(PolicyArn=arn)["Versions"])
+
+
+def _age(version: Values) -> int:
+    return int(version["VersionId"].removeprefix("v"))
+
+
+def role_parts(aws: clients.Clients, identity: str, found: Values) -> kinds.Properties:
+    """Return the trust policy of a role as text, its description, and the policies that it has."""
+    return {
+        "assumeRolePolicy": _text(found["AssumeRolePolicyDocument"]),
+        "description": found.get("Description", ""),
+        "managedPolicyArns": _attached_policies(aws, identity),
+    }
+
+
+def update_role(aws: clients.Clients, identity: str, values: Values) -> None:
+    """Change the description and the longest session of a role; without a description it has an empty one."""
+    duration = int(values["maxSessionDuration"])
+    aws.iam.update_role(RoleName=identity, Description=values.get("description") or "", MaxSessionDuration=duration)
+
+
+def empty_role(aws: clients.Clients, identity: str, values: Values) -> None:
+    """Take a role out of its instance profiles; detach its policies only where that is wanted."""
+    for profile in aws.iam.list_instance_profiles_for_role(RoleName=identity)["InstanceProfiles"]:
+        aws.iam.remove_role_from_instance_profile(InstanceProfileName=profile["InstanceProfileName"], RoleName=identity)
+    for arn in _attached_policies(aws, identity) if values.get("forceDetachPolicies") else []:
+        aws.iam.detach_role_policy(RoleName=identity, PolicyArn=arn)
+
+
+def _attached_policies(aws: clients.Clients, role_name: str) -> list[str]:
+    pages = aws.iam.get_paginator("list_attached_role_policies").paginate(RoleName=role_name)
+    return sorted(policy["PolicyArn"] for page in pages for policy in page["AttachedPolicies"])
+
+
+def _text(policy: Any) -> str:
+    """Return a policy document as text; botocore has parsed it already."""
+    return policy if isinstance(policy, str) else json.dumps(policy)
+
+
 def document(_aws: clients.Clients, _identity: str, found: Values) -> kinds.Properties:
     """Return the document of a role's own policy as text; botocore has parsed it."""
-    policy = found["PolicyDocument"]
-    return {"policy": policy if isinstance(policy, str) else json.dumps(policy)}
+    return {"policy": _text(found["PolicyDocument"])}
 
 
 def make_bucket(aws: clients.Clients, inputs: Values) -> str:

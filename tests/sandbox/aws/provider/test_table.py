@@ -78,6 +78,16 @@ def arguments(request, made, unique, document, trust_policy):
         "RouteTable": routes,
         "Route": route,
         "RouteTableAssociation": association,
+        "MainRouteTableAssociation": lambda: {
+            "routeTableId": (table := made("aws:ec2/routeTable:RouteTable", vpcId=vpc())).id,
+            "vpcId": table.outputs["vpcId"],
+        },
+        "FileSystemPolicy": lambda: {
+            "fileSystemId": made("aws:efs/fileSystem:FileSystem").id,
+            "policy": document("elasticfilesystem:ClientMount"),
+        },
+        "Policy": lambda: {"policy": document("ec2:AttachVolume"), "description": "of a disk"},
+        "Role": lambda: {"assumeRolePolicy": trust_policy, "maxSessionDuration": 7200},
         "Key": lambda: {"description": "of a volume", "enableKeyRotation": True, "deletionWindowInDays": 7},
         "ReplicaKey": lambda: {
             "primaryKeyArn": key(multiRegion=True).outputs["arn"],
@@ -135,6 +145,21 @@ def test_preview_and_create_have_the_same_properties(engine, unique, token, argu
     promised = {name for name, value in preview.outputs.items() if value == wire.UNKNOWN}
     assert promised - made.outputs.keys() == set()
     assert made.outputs.keys() - preview.outputs.keys() <= kind.known_inputs | {"region", "tagsAll", "tags"}
+
+
+def test_main_table_of_a_vpc_is_replaced_and_restored(engine, made, unique):
+    """The association makes another table the main one; without it the table of the VPC is it again."""
+    vpc = made("aws:ec2/vpc:Vpc", cidrBlock="10.3.0.0/16")
+    table_id = made("aws:ec2/routeTable:RouteTable", vpcId=vpc.id).id
+    inputs = {"vpcId": vpc.id, "routeTableId": table_id}
+
+    association = engine.create("aws:ec2/mainRouteTableAssociation:MainRouteTableAssociation", unique, inputs)
+    during = engine.refresh(vpc).outputs["mainRouteTableId"]
+    engine.delete(association)
+
+    assert association.outputs["originalRouteTableId"] == vpc.outputs["mainRouteTableId"]
+    assert during == table_id
+    assert engine.refresh(vpc).outputs["mainRouteTableId"] == vpc.outputs["mainRouteTableId"]
 
 
 @pytest.mark.parametrize("direction", ["ingress", "egress"])
