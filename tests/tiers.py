@@ -25,6 +25,7 @@ FIRST = {
     "tests/contract": "test",
     "tests/contract/test_acl_rights.py": "all",
     "tests/contract/test_drains.py": "all",
+    "tests/deeds": "test",
     "tests/deletion": "test",
     "tests/docs": "test",
     "tests/doctor": "test",

@@ -1,0 +1,286 @@
+"""
+An emulated Nomad without HTTP, which writes down each request and fails those that a test chooses.
+
+Ids that are drawn are counted, waits take no time, and reads run one after the other, so that each run is the same.
+"""
+
+import contextlib
+import copy
+import dataclasses
+import hashlib
+import itertools
+import json
+import math
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest import mock
+
+from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.nomad.http import classify, streaming, transport
+from nomad_csi_sandbox.nomad import app, cluster, state
+from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_client, plugins
+
+ADDRESS = "http://127.0.0.1:4646"
+GIB = 2**30
+LONG_TEXT = 1000
+STEP_S = 5
+
+ABILITIES = (
+    "SupportsCreateDelete",
+    "SupportsExpand",
+    "SupportsCreateDeleteSnapshot",
+    "SupportsListSnapshots",
+    "SupportsAttachDetach",
+)
+
+
+class Disks:
+    """A controller that makes disks and snapshots, and remembers them."""
+
+    def __init__(self):
+        self.disks, self.made, self.calls = {}, [], []
+
+    def validate_volume(self, external_id, volume):
+        self.calls.append(("validate", external_id, dict(volume["Secrets"])))
+
+    def create_volume(self, volume):
+        self.calls.append(("create", volume["Name"], dict(volume["Secrets"])))
+        found = self.disks.setdefault(volume["Name"], f"vol-{len(self.disks) + 1}")
+        size = volume["RequestedCapacityMin"] or GIB
+        places = (volume["RequestedTopologies"] or {}).get("Required") or []
+        return {"ExternalID": found, "Capacity": size, "Context": {"made": "yes"}, "Topologies": places[:1]}
+
+    def expand_volume(self, volume):
+        self.calls.append(("expand", volume["ExternalID"], dict(volume["Secrets"])))
+        return volume["RequestedCapacityMin"]
+
+    def create_snapshot(self, external_id, wanted):
+        self.calls.append(("snapshot", external_id, wanted["Name"], dict(wanted["Secrets"]), wanted["Parameters"]))
+        made = {
+            "ExternalSourceVolumeID": external_id,
+            "ID": f"snap-{len(self.made) + 1}",
+            "SizeBytes": 5 * GIB,
+            "CreateTime": 1_700_000_000 + len(self.made),
+            "IsReady": True,
+        }
+        self.made.append(made)
+        return made
+
+    def delete_snapshot(self, snapshot_id, secrets):
+        self.calls.append(("delete snapshot", snapshot_id, dict(secrets)))
+        self.made = [item for item in self.made if item["ID"] != snapshot_id]
+
+    def list_snapshots(self, per_page, token, secrets):
+        self.calls.append(("list snapshots", per_page, token, dict(secrets)))
+        start, count = int(token or 0), per_page or len(self.made)
+        following = str(start + count) if start + count < len(self.made) else ""
+        return self.made[start : start + count], following
+
+
+class Recorded:
+    """The transport of a client: requests reach the emulator at once, and stand in `requests`."""
+
+    def __init__(self, application):
+        self._application = application
+        self.requests, self.fails = [], {}
+
+    def exchange(self, call, target, content, timeout_s):
+        """Answer as the emulator does, but for the fault that is set for this request."""
+        fault = self.fails.get(len(self.requests), "")
+        path, _, query = target.partition("?")
+        limit_s = STEP_S * math.ceil(
+            timeout_s / STEP_S - 0.5
+        )  # what is left of a deadline, to the nearest five seconds
+        sent = call.method, target, json.loads(content) if content else None, limit_s
+        if fault == "refused":
+            self.requests.append((sent, "500, and nothing is done"))
+            return transport.Answer(status=500, headers={}, content=b"no such luck")
+        position = len(self.requests)
+        self.requests.append((sent, ""))
+        answer = self._application.test_client().open(
+            path=path,
+            query_string=query,
+            method=call.method,
+            data=content,
+            headers={"Content-Type": "application/json"},
+        )
+        if fault == "lost":
+            self.requests[position] = sent, "done, and the answer is lost"
+            raise self.lost(call, "the connection broke")
+        self.requests[position] = sent, answer.status_code
+        return transport.Answer(status=answer.status_code, headers=dict(answer.headers), content=answer.data)
+
+    def lost(self, call, message):
+        """Return the error of a call without an answer, as the real transport does."""
+        found = classify.unanswered(call)
+        return errors.NomadApiError(
+            call.method, call.path, f"{ADDRESS}: {message}", kind=found.kind, advice=found.advice
+        )
+
+    def stream(self, _target):
+        """Refuse, so that waits query."""
+        raise streaming.NoStreamError("no stream")
+
+    def close(self):
+        """Nothing is open."""
+
+
+def shortened(value):
+    """Return *value* without what is empty; a long text is its digest."""
+    if isinstance(value, dict):
+        return {key: shortened(each) for key, each in value.items() if each not in (None, "", {}, [])}
+    if isinstance(value, list | tuple):
+        return [shortened(each) for each in value]
+    if isinstance(value, str) and (len(value) > LONG_TEXT or "\n" in value):
+        return f"text {hashlib.sha256(value.encode()).hexdigest()[:12]}"
+    if dataclasses.is_dataclass(value):
+        return shortened(dataclasses.asdict(value))
+    return sorted(value) if isinstance(value, set | frozenset) else value
+
+
+@dataclass
+class Agent:
+    """The emulator, its controller, and the client of the product."""
+
+    cluster: cluster.Cluster
+    application: object
+    disks: Disks = field(default_factory=Disks)
+    transport: Recorded = None
+    messages: list = field(default_factory=list)
+
+    def connect(self, _settings):
+        """Return the transport of a new client."""
+        return self.transport
+
+    def restart(self):
+        """Begin with an empty cluster that has two namespaces, and the plugins ``ebs`` and ``efs``."""
+        known = self.cluster.state
+        with known.lock:
+            for table in (known.volumes, known.jobs, known.plugins, known.variables):
+                table.clear()
+            known.index = 10
+            for name in ("prod", "storage"):
+                known.namespaces.setdefault(name, dict(known.namespaces["default"]) | {"Name": name})
+            for plugin_id in ("ebs", "efs"):
+                known.plugins[plugin_id] = state.PluginRecord(
+                    plugin_id=plugin_id,
+                    create_index=2,
+                    modify_index=3,
+                    provider=f"{plugin_id}.csi.example",
+                    version="v1",
+                )
+            known.plugins["ebs"].controller_required = True
+            info = {"ControllerInfo": dict.fromkeys(ABILITIES, True), "Healthy": True, "AllocID": "a", "NodeInfo": None}
+            known.plugins["ebs"].controllers["n"] = info | {"PluginID": "ebs", "Provider": "ebs.csi.example"}
+        self.disks.__init__()
+        self.transport = Recorded(self.application)
+        self.messages = []
+
+    def keep(self):
+        """Return what is there now, to go back to."""
+        known = self.cluster.state
+        tables = {name: copy.deepcopy(getattr(known, name)) for name in ("volumes", "jobs", "plugins", "variables")}
+        return tables, known.index, copy.deepcopy(self.disks.__dict__)
+
+    def go_back(self, kept):
+        """Have there what was there when *kept* was taken."""
+        tables, index, disks = copy.deepcopy(kept)
+        with self.cluster.state.lock:
+            for name, table in tables.items():
+                getattr(self.cluster.state, name).clear()
+                getattr(self.cluster.state, name).update(table)
+            self.cluster.state.index = index
+        self.disks.__dict__.update(disks)
+        self.disks.calls = []
+        self.transport = Recorded(self.application)
+        self.messages = []
+
+    def left(self):
+        """Return what the cluster has: volumes with their storage, jobs, and variables."""
+        known = self.cluster.state
+        volumes = {f"{key[0]}/{key[1]}": record.spec["ExternalID"] for key, record in known.volumes.items()}
+        jobs = {"/".join(key): "stopped" if job.spec["Stop"] else "runs" for key, job in known.jobs.items()}
+        variables = {key[1]: item["Items"] for key, item in known.variables.items()}
+        return shortened({"volumes": volumes, "jobs": jobs, "variables": variables})
+
+    def client(self):
+        """Return a client of the product."""
+        return nomad.Nomad(nomad.Connection(address=ADDRESS), timeout_s=30.0)
+
+
+@contextlib.contextmanager
+def running(folder):
+    """Run an agent whose clients start nothing, and have the product's transports reach it."""
+    spec = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
+    made = cluster.Cluster(cluster.Settings(data_dir=Path(folder), nodes=[spec], environment={"PATH": "/usr/bin:/bin"}))
+    made.evaluate_soon = lambda *_: None  # indexes count changes of the product only
+    found = Agent(made, app.create_app(made))
+    found.restart()
+    try:
+        with contextlib.ExitStack() as stack:
+            for patch in _patches(found):
+                stack.enter_context(patch)
+            yield found
+    finally:
+        made.close()
+
+
+def _patches(found):
+    @contextlib.contextmanager
+    def connected(_path, _timeout_s):
+        yield found.disks
+
+    owner, real = threading.get_ident(), time.monotonic
+    offset = [0.0]
+    real_sleep = time.sleep
+
+    def sleep(seconds):
+        if threading.get_ident() != owner:
+            real_sleep(seconds)
+        offset[0] += seconds
+
+    def now():
+        return real() + offset[0]
+
+    def in_order(calls, *, workers, ahead=None):
+        del workers, ahead
+        for call in list(calls):
+            yield call()
+
+    return (
+        mock.patch.object(transport, "Transport", found.connect),
+        mock.patch.object(csi_client, "connected", connected),
+        mock.patch.object(plugins, "controller_sockets", return_value=["socket"]),
+        mock.patch.object(side_by_side, "run_in_order", in_order),
+        mock.patch.object(side_by_side, "each", in_order),
+        mock.patch("time.sleep", sleep),
+        mock.patch("time.monotonic", now),
+    )
+
+
+class Cancelled(threading.Event):
+    """An interrupt that never comes; to wait for it takes no time."""
+
+    def wait(self, timeout=None):
+        """Let the time pass."""
+        time.sleep(timeout or 0)
+        return self.is_set()
+
+
+@contextlib.contextmanager
+def counted():
+    """Have what is drawn be counted: ``0001``, ``0002``."""
+    numbers = itertools.count(1)
+
+    def drawn():
+        return uuid.UUID(int=next(numbers))
+
+    with (
+        mock.patch("secrets.token_hex", lambda count=8: f"{next(numbers):0{2 * count}x}"),
+        mock.patch("uuid.uuid4", drawn),
+    ):
+        yield

@@ -1,0 +1,223 @@
+"""
+What each operation sends to Nomad and returns, whole, in the text files beside this one.
+
+A case is run once undisturbed, and then once for each of its requests with that request failing: refused, or done with
+its answer lost. The files have every request with its body and time limit, what the plugin was called, every message,
+the outputs or the error, and what Nomad has afterwards. After a change that is meant, ``python -m tests.deeds.deeds``
+writes them again; the difference is what a reader of the change looks at.
+"""
+
+import importlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nomad_csi import errors
+from nomad_csi.resources.frame import resource
+from tests.deeds import agent as agents
+
+FOLDER = Path(__file__).parent
+
+SUBJECTS = ("registration", "created", "job")
+
+SHORT = 100
+"""Values of more characters are numbered, and are shown once."""
+
+ALIKE = 0.34
+"""How much of a value may differ from one that was shown before, to be shown by what differs."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation, and what came before it."""
+
+    name: str
+    run: Callable
+    """Called with the agent, a context and what `before` returned; returns what is shown."""
+
+    before: Callable = lambda _agent, _context: None
+    fails: bool = False
+    """Whether it is run again with each of its requests failing."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of a case left behind."""
+
+    requests: tuple
+    """Pairs of what was sent, and what became of it."""
+
+    calls: tuple
+    messages: tuple
+    result: object
+    left: dict
+
+
+def context_of(agent, **changes):
+    """Return the context of a step whose messages stand with the agent."""
+    client = agent.client()
+
+    def say(kind):
+        return lambda text: agent.messages.append(f"{kind}: {text}")
+
+    known = {"stack": "shop/prod", "urn": "urn:x", "root": Path(tempfile.gettempdir())} | changes
+    return resource.Context(
+        connect=lambda: client,
+        status=say("status"),
+        warn=say("warning"),
+        note=say("note"),
+        cancelled=agents.Cancelled(),
+        **known,
+    )
+
+
+class Page:
+    """The text of a file; a long value that was shown before is shown by its number and by what differs."""
+
+    def __init__(self):
+        self.lines, self._shown = [], []
+
+    def add(self, text):
+        self.lines.append(text)
+
+    def value(self, value):
+        """Return *value* as text."""
+        short = agents.shortened(value)
+        text = json.dumps(short, sort_keys=True, default=str)
+        if len(text) <= SHORT:
+            return text
+        flat = dict(_flat(json.loads(text)))
+        best = min(range(len(self._shown)), key=lambda at: len(_changes(self._shown[at], flat)), default=None)
+        changes = _changes(self._shown[best], flat) if best is not None else flat
+        if best is not None and len(changes) <= ALIKE * len(flat):
+            return f"[{best + 1}]" + (f" but {json.dumps(changes, sort_keys=True)}" if changes else "")
+        self._shown.append(flat)
+        return f"[{len(self._shown)}] {text}"
+
+
+def _flat(value, path=""):
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from _flat(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        for position, each in enumerate(value):
+            yield from _flat(each, f"{path}[{position}]")
+    else:
+        yield path, value
+
+
+def _changes(old, new):
+    """Return what differs, by path; ``"gone"`` for what is not there any more."""
+    return {path: new.get(path, "gone") for path in old.keys() | new.keys() if old.get(path, ...) != new.get(path, ...)}
+
+
+def write(cases, agent):
+    """Return the text of a file."""
+    page = Page()
+    for case in cases:
+        agent.restart()
+        with agents.counted():
+            given = case.before(agent, context_of(agent))
+        kept = agent.keep()
+        agent.go_back(kept)
+        before = agent.left()
+        whole = _run(case, agent, given, {})
+        page.add(f"# {case.name}")
+        for number, (sent, became) in enumerate(whole.requests, 1):
+            page.add(f"{number} {_request(page, sent)} -> {became}")
+        _end(page, whole, _left(page, whole.left, before))
+        for number, (sent, _) in enumerate(whole.requests if case.fails else ()):
+            for fault in ("refused",) if sent[0] == "GET" else ("refused", "lost"):
+                agent.go_back(kept)
+                _add_fault(page, (number, fault), _run(case, agent, given, {number: fault}), whole, before)
+        page.add("")
+    return "\n".join(page.lines)
+
+
+def _add_fault(page, where, run, whole, before):
+    number, fault = where
+    assert [sent for sent, _ in run.requests[: number + 1]] == [sent for sent, _ in whole.requests[: number + 1]]
+    same = "as before" if run.left == before else "as without it" if run.left == whole.left else ""
+    method, target, *_ = whole.requests[number][0]
+    path = target.partition("?")[0]
+    is_its_error = run.result == f"! NomadApiError: {method} {path}: status 500: no such luck"
+    result = "its error" if is_its_error else ""
+    if result and same and len(run.requests) == number + 1 and not run.messages:
+        page.add(f"({number + 1} {fault}) {result}, left {same}")
+        return
+    page.add(f"({number + 1} {fault})")
+    for sent, became in run.requests[number + 1 :]:
+        page.add(f"  {_request(page, sent)} -> {became}")
+    if len(run.requests) > number + 1 and run.requests[number + 1 :] == whole.requests[number + 1 :]:
+        del page.lines[number + 1 - len(run.requests) :]
+        page.add("  all others as without it")
+    _end(page, run, same or _left(page, run.left, before), known=whole)
+
+
+def _end(page, run, left, known=None):
+    for call in run.calls if known is None or run.calls != known.calls else ():
+        page.add(f"plugin {page.value(call)}")
+    page.lines += run.messages
+    is_known = known is not None and run.result == known.result
+    shown = run.result if isinstance(run.result, str) else f"= {page.value(run.result[0])}"
+    page.add("= as without it" if is_known else shown)
+    page.add(f"left {left}")
+
+
+def _left(page, left, before):
+    return "as before" if left == before else page.value(left)
+
+
+def _request(page, sent):
+    method, target, body, limit_s = sent
+    return " ".join(
+        [
+            method,
+            target,
+            *([page.value(body)] if body is not None else []),
+            *([f"({limit_s} s)"] if limit_s != 30 else []),
+        ]
+    )
+
+
+def _run(case, agent, given, fails):
+    agent.transport.fails = fails
+    with agents.counted():
+        context = context_of(agent)
+        try:
+            result = (case.run(agent, context, *(() if given is None else (given,))),)
+        except resource.InitFailedError as error:
+            result = ((f"InitFailedError: {error}", error.identity, error.outputs),)
+        except errors.NomadCsiError as error:
+            result = f"! {type(error).__name__}: {error}"
+    return Run(
+        requests=tuple(agent.transport.requests),
+        calls=tuple(agent.disks.calls),
+        messages=tuple(agent.messages),
+        result=result,
+        left=agent.left(),
+    )
+
+
+def written(name, agent):
+    """Return the text that the file of the subject *name* should have."""
+    return write(importlib.import_module(f"tests.deeds.{name}_deeds").CASES, agent)
+
+
+def path_of(name):
+    """Return the file of a subject."""
+    return FOLDER / f"{name}.txt"
+
+
+def main(names):
+    """Write the files again."""
+    with tempfile.TemporaryDirectory(prefix="nd") as folder, agents.running(folder) as agent:
+        for name in names or SUBJECTS:
+            path_of(name).write_text(written(name, agent), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
