@@ -21,10 +21,13 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job")
+SUBJECTS = ("registration", "created", "job", "command")
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
+
+LINE = 170
+"""What differs stands in one line where it has at most so many characters."""
 
 ALIKE = 0.34
 """How much of a value may differ from one that was shown before, to be shown by what differs."""
@@ -130,6 +133,8 @@ def write(cases, agent):
             page.add(f"{number} {_request(page, sent)} -> {became}")
         _end(page, whole, _left(page, whole.left, before))
         for number, (sent, _) in enumerate(whole.requests if case.fails else ()):
+            if sent[1].endswith(agents.WAITS):
+                continue
             for fault in ("refused",) if sent[0] == "GET" else ("refused", "lost"):
                 agent.go_back(kept)
                 _add_fault(page, (number, fault), _run(case, agent, given, {number: fault}), whole, before)
@@ -138,33 +143,37 @@ def write(cases, agent):
 
 
 def _add_fault(page, where, run, whole, before):
+    """Add what is not as in the run without the fault."""
     number, fault = where
-    assert [sent for sent, _ in run.requests[: number + 1]] == [sent for sent, _ in whole.requests[: number + 1]]
-    same = "as before" if run.left == before else "as without it" if run.left == whole.left else ""
-    method, target, *_ = whole.requests[number][0]
-    path = target.partition("?")[0]
-    is_its_error = run.result == f"! NomadApiError: {method} {path}: status 500: no such luck"
-    result = "its error" if is_its_error else ""
-    if result and same and len(run.requests) == number + 1 and not run.messages:
-        page.add(f"({number + 1} {fault}) {result}, left {same}")
-        return
-    page.add(f"({number + 1} {fault})")
-    for sent, became in run.requests[number + 1 :]:
-        page.add(f"  {_request(page, sent)} -> {became}")
-    if len(run.requests) > number + 1 and run.requests[number + 1 :] == whole.requests[number + 1 :]:
-        del page.lines[number + 1 - len(run.requests) :]
-        page.add("  all others as without it")
-    _end(page, run, same or _left(page, run.left, before), known=whole)
+    before_it = [[sent for sent, _ in each.requests[: number + 1]] for each in (run, whole)]
+    assert before_it[0] == before_it[1], "a run is not like the one before it"
+    found = []
+    if run.requests[number + 1 :] != whole.requests[number + 1 :]:
+        found += [f"  {_request(page, sent)} -> {became}" for sent, became in run.requests[number + 1 :]] or ["ends"]
+    if run.calls != whole.calls:
+        found += [f"plugin {page.value(call)}" for call in run.calls] or ["plugin not called"]
+    if run.messages != whole.messages:
+        found += [line for line in run.messages if line not in whole.messages] or ["says less"]
+    if run.result != whole.result:
+        method, target, *_ = whole.requests[number][0]
+        own = f"! NomadApiError: {method} {target.partition('?')[0]}: status 500: no such luck"
+        found.append("! its error" if run.result == own else _result(page, run.result))
+    if run.left != whole.left:
+        found.append(f"left {_left(page, run.left, before)}")
+    text = f"({number + 1} {fault})"
+    is_short = not any(line.startswith(" ") for line in found) and len("; ".join(found)) <= LINE
+    page.lines += [f"{text} {'; '.join(found) or 'the same'}"] if is_short else [text, *found]
 
 
-def _end(page, run, left, known=None):
-    for call in run.calls if known is None or run.calls != known.calls else ():
-        page.add(f"plugin {page.value(call)}")
+def _end(page, run, left):
+    page.lines += [f"plugin {page.value(call)}" for call in run.calls]
     page.lines += run.messages
-    is_known = known is not None and run.result == known.result
-    shown = run.result if isinstance(run.result, str) else f"= {page.value(run.result[0])}"
-    page.add("= as without it" if is_known else shown)
+    page.add(_result(page, run.result))
     page.add(f"left {left}")
+
+
+def _result(page, result):
+    return result if isinstance(result, str) else f"= {page.value(result[0])}"
 
 
 def _left(page, left, before):
