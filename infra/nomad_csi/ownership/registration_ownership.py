@@ -253,6 +253,6 @@ def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWN
 
 def _group_by_namespace(keys: Iterable[volumes.Key]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for namespace, volume_id in dict.fromkeys(keys):
+    for namespace, volume_id in sorted(set(keys)):
         found.setdefault(namespace, []).append(volume_id)
     return found
