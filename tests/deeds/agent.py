@@ -139,7 +139,7 @@ class Recorded:
 def shortened(value):
     """Return *value* without what is empty; a long text is its digest."""
     if isinstance(value, dict):
-        return {key: shortened(each) for key, each in value.items() if each not in (None, "", {}, [])}
+        return {_key(key): shortened(each) for key, each in value.items() if each not in (None, "", {}, [], ())}
     if isinstance(value, list | tuple):
         return [shortened(each) for each in value]
     if isinstance(value, str) and (len(value) > LONG_TEXT or "\n" in value):
@@ -147,6 +147,15 @@ def shortened(value):
     if dataclasses.is_dataclass(value):
         return shortened(dataclasses.asdict(value))
     return sorted(value) if isinstance(value, set | frozenset) else value
+
+
+def _key(key):
+    return "/".join(key) if isinstance(key, tuple) else key
+
+
+def as_text(value):
+    """Return *value* as JSON."""
+    return json.dumps(shortened(value), sort_keys=True, default=str)
 
 
 @dataclass

@@ -21,7 +21,7 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job", "command")
+SUBJECTS = ("registration", "created", "job", "command", "client")
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
@@ -89,7 +89,7 @@ class Page:
     def value(self, value):
         """Return *value* as text."""
         short = agents.shortened(value)
-        text = json.dumps(short, sort_keys=True, default=str)
+        text = agents.as_text(short)
         if len(text) <= SHORT:
             return text
         flat = dict(_flat(json.loads(text)))
