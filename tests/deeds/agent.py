@@ -273,6 +273,7 @@ def _patches(found):
         mock.patch.object(plugins, "controller_sockets", return_value=["socket"]),
         mock.patch.object(side_by_side, "run_in_order", in_order),
         mock.patch.object(side_by_side, "each", in_order),
+        mock.patch.dict("os.environ", {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}),
         mock.patch("time.sleep", sleep),
         mock.patch("time.monotonic", now),
     )
