@@ -29,6 +29,7 @@ ADDRESS = "http://127.0.0.1:4646"
 GIB = 2**30
 LONG_TEXT = 1000
 STEP_S = 5
+TABLES = ("volumes", "jobs", "plugins", "variables", "nodes", "allocs")
 WAIT = re.compile(r"&index=[0-9]+&wait=([0-9]+)ms")
 WAITS = "&index=..."
 
@@ -168,6 +169,9 @@ class Agent:
     transport: Recorded = None
     messages: list = field(default_factory=list)
 
+    def __post_init__(self):
+        self.clients = copy.deepcopy(self.cluster.state.nodes)
+
     def connect(self, _settings):
         """Return the transport of a new client."""
         return self.transport
@@ -176,8 +180,9 @@ class Agent:
         """Begin with an empty cluster that has two namespaces, and the plugins ``ebs`` and ``efs``."""
         known = self.cluster.state
         with known.lock:
-            for table in (known.volumes, known.jobs, known.plugins, known.variables):
-                table.clear()
+            for name in TABLES:
+                getattr(known, name).clear()
+            known.nodes.update(copy.deepcopy(self.clients))
             known.index = 10
             for name in ("prod", "storage"):
                 known.namespaces.setdefault(name, dict(known.namespaces["default"]) | {"Name": name})
@@ -199,7 +204,7 @@ class Agent:
     def keep(self):
         """Return what is there now, to go back to."""
         known = self.cluster.state
-        tables = {name: copy.deepcopy(getattr(known, name)) for name in ("volumes", "jobs", "plugins", "variables")}
+        tables = {name: copy.deepcopy(getattr(known, name)) for name in TABLES}
         return tables, known.index, copy.deepcopy(self.disks.__dict__)
 
     def go_back(self, kept):

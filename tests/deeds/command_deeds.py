@@ -15,7 +15,7 @@ from tests.deeds.deeds import Case
 
 SPEC = """plugins:
 - {{id: efs, driver: aws-efs, aws_region: us-east-1}}
-- {{id: ebs, driver: aws-ebs, aws_region: us-east-1}}
+- {{id: ebs, driver: aws-ebs, aws_region: us-east-1, controller: {{count: 1}}}}
 volumes:
 - id: web
   namespace: prod
@@ -35,7 +35,7 @@ volumes:
 SECRETS = '{"prod/web": {"key": "canary-90"}, "prod/scratch": {"key": "canary-91"}}'
 OWNER = ("--owner", "shop/prod")
 OTHER = ("--owner", "web/prod")
-TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?")
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?|(?<=_seconds )[\d.]+")
 
 
 def command(*words, folder="web", size=5, secrets=SECRETS):

@@ -21,10 +21,13 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job", "command", "client", "aws")
+SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify")
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
+
+FEW = 3
+"""More requests that another case has sent, too, are not shown again."""
 
 LINE = 170
 """What differs stands in one line where it has at most so many characters."""
@@ -81,10 +84,18 @@ class Page:
     """The text of a file; a long value that was shown before is shown by its number and by what differs."""
 
     def __init__(self):
-        self.lines, self._shown = [], []
+        self.lines, self._shown, self._known = [], [], {}
 
     def add(self, text):
         self.lines.append(text)
+
+    def requests(self, name, requests):
+        """Add *requests* of the case *name*, or the name of the case that had the same."""
+        known = self._known.setdefault(json.dumps(requests), name)
+        if known != name and len(requests) > FEW:
+            self.add(f"sends what {known!r} sends")
+            return
+        self.lines += [f"{at} {_request(self, sent)} -> {became}" for at, (sent, became) in enumerate(requests, 1)]
 
     def value(self, value):
         """Return *value* as text."""
@@ -129,8 +140,7 @@ def write(cases, agent):
         before = agent.left()
         whole = _run(case, agent, given, {})
         page.add(f"# {case.name}")
-        for number, (sent, became) in enumerate(whole.requests, 1):
-            page.add(f"{number} {_request(page, sent)} -> {became}")
+        page.requests(case.name, whole.requests)
         _end(page, whole, _left(page, whole.left, before))
         for number, (sent, _) in enumerate(whole.requests if case.fails else ()):
             if sent[1].endswith(agents.WAITS):

@@ -1,0 +1,187 @@
+"""The cases of the commands that compare a spec with a cluster: what is well, and one thing at a time that is not."""
+
+import yaml
+
+from nomad_csi.nomad import jobs
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi_sandbox.nomad import state
+from tests.deeds import command_deeds
+from tests.deeds.deeds import Case
+
+VERSION = "v1.64.0"
+INFO = {"Healthy": True, "HealthDescription": "healthy", "Provider": "ebs.csi.aws.com", "ProviderVersion": VERSION}
+
+
+def _run_jobs(agent, _context):
+    """Run the plugin jobs of the spec, healthy on the one client, with all volumes registered."""
+    command_deeds.REGISTER(agent, None)
+    command_deeds.CREATE(agent, None)
+    plan = storage.plan_document(yaml.safe_load(command_deeds.SPEC.format(folder="web", size=5)))
+    known, client = agent.cluster.state, agent.client()
+    node = next(iter(known.nodes.values()))
+    node["Drivers"] = {"docker": {"Detected": True, "Healthy": True, "HealthDescription": "", "Attributes": {}}}
+    node["Attributes"]["platform.aws.placement.availability-zone"] = "us-east-1a"
+    known.allocs.clear()
+    for plugin in plan.plugins:
+        for job in plugin.jobs:
+            source = documents.job_file(job)
+            jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+            stored = known.jobs[job.namespace, job.job_id].spec
+            record = known.plugins[plugin.expectation.plugin_id]
+            expected = plugin.expectation
+            info = INFO | {
+                "Provider": expected.provider,
+                "ProviderVersion": expected.version,
+                "PluginID": expected.plugin_id,
+            }
+            info |= {"AllocID": job.job_id, "UpdateTime": "", "AllocUpdateTime": 0}
+            record.provider, record.version = expected.provider, expected.version
+            if job.role == "controller":
+                record.controllers = {
+                    node["ID"]: info | {"ControllerInfo": dict.fromkeys(("SupportsAttachDetach",), True)}
+                }
+            else:
+                segments = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if job.plugin_id == "ebs" else {}
+                own = {"ID": "i-1", "MaxVolumes": 25, "AccessibleTopology": {"Segments": segments}}
+                record.nodes = {node["ID"]: info | {"NodeInfo": own}}
+            group = stored["TaskGroups"][0]
+            known.allocs[job.job_id] = state.Allocation(
+                alloc_id=job.job_id,
+                eval_id="",
+                job=stored,
+                group=group,
+                spec={},
+                index=0,
+                node_id=node["ID"],
+                node_name=node["Name"],
+                create_index=20,
+                create_ns=1,
+                modify_ns=2,
+                client_status="running",
+                tasks={task["Name"]: state.TaskState(state="running", started_ns=3) for task in group["Tasks"]},
+            )
+
+
+def _then(change):
+    """Return what brings the cluster to where all is well but for *change*, given the state and the client's node."""
+
+    def before(agent, context):
+        _run_jobs(agent, context)
+        known = agent.cluster.state
+        change(known, next(iter(known.nodes.values())))
+
+    return before
+
+
+def _of(known, plugin_id, role):
+    return next(iter(getattr(known.plugins[plugin_id], role).values()))
+
+
+def _unhealthy(known, _node):
+    _of(known, "ebs", "nodes").update(Healthy=False, HealthDescription="rpc error: password=canary-12")
+
+
+def _no_instance(known, _node):
+    known.plugins["ebs"].controllers.clear()
+
+
+def _restarted(known, _node):
+    task = next(iter(known.allocs["plugin-ebs-nodes"].tasks.values()))
+    task.restarts, task.events = 3, [{"Time": 5, "Type": "Restarting", "DisplayMessage": "exit 1", "Details": {}}]
+
+
+def _failed(known, _node):
+    known.allocs["plugin-ebs-controller"].client_status = "failed"
+
+
+def _older(known, _node):
+    _of(known, "efs", "nodes").update(ProviderVersion="v0.1.0")
+
+
+def _other_driver(known, _node):
+    _of(known, "efs", "nodes").update(Provider="other.csi.example")
+
+
+def _other_zone(known, _node):
+    _of(known, "ebs", "nodes")["NodeInfo"]["AccessibleTopology"]["Segments"] = {
+        "topology.ebs.csi.aws.com/zone": "us-east-1b"
+    }
+
+
+def _edited(known, _node):
+    known.jobs["default", "plugin-efs-nodes"].spec["Priority"] = 70
+
+
+def _job_stopped(known, _node):
+    known.jobs["default", "plugin-efs-nodes"].spec["Stop"] = True
+    known.allocs["plugin-efs-nodes"].desired_status = "stop"
+
+
+def _job_gone(known, _node):
+    del known.jobs["default", "plugin-ebs-nodes"]
+    known.allocs["plugin-ebs-nodes"].desired_status = "stop"
+
+
+def _drained(_known, node):
+    node.update(SchedulingEligibility="ineligible", Drain=True, DrainStrategy={"Deadline": 0})
+
+
+def _down(_known, node):
+    node["Status"] = "down"
+
+
+def _no_driver(_known, node):
+    node["Drivers"] = {}
+
+
+def _volume_gone(known, _node):
+    del known.volumes["prod", "web"]
+
+
+def _volume_differs(known, _node):
+    known.volumes["prod", "web"].spec.update(ExternalID="fs-0123456789abcdef0:/old")
+    known.volumes["default", "logs"].spec.update(Context={"encryptInTransit": "false", "password": "canary-13"})
+
+
+def _claimed_by_gone(known, _node):
+    claim = {"Mode": "write", "AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system", "NodeID": "n"}
+    known.volumes["default", "logs"].claims["gone"] = claim
+
+
+def _two_jobs(known, _node):
+    other = known.jobs["default", "plugin-efs-nodes"]
+    known.jobs["default", "other"] = state.JobRecord(spec=other.spec | {"ID": "other", "Name": "other"})
+
+
+CHANGES = (
+    _unhealthy,
+    _no_instance,
+    _restarted,
+    _failed,
+    _older,
+    _other_driver,
+    _other_zone,
+    _edited,
+    _job_stopped,
+    _job_gone,
+    _drained,
+    _down,
+    _no_driver,
+    _volume_gone,
+    _volume_differs,
+    _claimed_by_gone,
+    _two_jobs,
+)
+VERIFY = command_deeds.command("verify", "SPEC", "--json")
+
+CASES = (
+    Case("verify", command_deeds.command("verify", "SPEC"), before=_run_jobs),
+    Case("verify --json", VERIFY, before=_run_jobs, fails=True),
+    *(Case(f"verify: {change.__name__[1:].replace('_', ' ')}", VERIFY, before=_then(change)) for change in CHANGES),
+    Case("verify, as text: unhealthy", command_deeds.command("verify", "SPEC", "--strict"), before=_then(_unhealthy)),
+    Case("verify --prometheus", command_deeds.command("verify", "SPEC", "--prometheus"), before=_then(_unhealthy)),
+    Case("plan: all runs", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=_run_jobs),
+    Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=_then(_edited)),
+    Case("import --cluster", command_deeds.command("import", "--cluster", "--json"), before=_run_jobs),
+)
