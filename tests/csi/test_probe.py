@@ -263,3 +263,12 @@ def _settled(limit):
         time.sleep(0.05)
         found = _threads_and_files()
     return found
+
+
+def test_answers_are_shown_without_secrets(start_plugin):
+    """A plugin may answer what it was started with."""
+    plugin = start_plugin(version="v1 --password=canary-31", node_id="i-1 token=canary-32")
+
+    report = probe.probe(plugin.socket, timeout_s=30)
+
+    assert (report.vendor_version, report.node_id) == ("v1 --password=[secret]", "i-1 token=[secret]")

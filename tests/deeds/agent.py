@@ -46,7 +46,7 @@ class Disks:
     """A controller that makes disks and snapshots, and remembers them."""
 
     def __init__(self):
-        self.disks, self.made, self.calls = {}, [], []
+        self.disks, self.names, self.made, self.calls, self.is_ready = {}, {}, [], [], True
 
     def validate_volume(self, external_id, volume):
         self.calls.append(("validate", external_id, dict(volume["Secrets"])))
@@ -64,12 +64,14 @@ class Disks:
 
     def create_snapshot(self, external_id, wanted):
         self.calls.append(("snapshot", external_id, wanted["Name"], dict(wanted["Secrets"]), wanted["Parameters"]))
-        made = {
+        if wanted["Name"] in self.names:
+            return self.names[wanted["Name"]]
+        made = self.names[wanted["Name"]] = {
             "ExternalSourceVolumeID": external_id,
             "ID": f"snap-{len(self.made) + 1}",
             "SizeBytes": 5 * GIB,
             "CreateTime": 1_700_000_000 + len(self.made),
-            "IsReady": True,
+            "IsReady": self.is_ready,
         }
         self.made.append(made)
         return made

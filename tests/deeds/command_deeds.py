@@ -85,9 +85,15 @@ def _claim(namespace, volume_id):
     return lambda agent, _context: agent.cluster.state.volumes[namespace, volume_id].claims.update(gone=claim)
 
 
+def _not_ready(agent, _context):
+    agent.disks.is_ready = False
+
+
 REGISTER = command("register", "SPEC", *OWNER, "--json")
 CREATE = command("create", "SPEC", *OWNER, "--json")
 SNAPSHOT = command("snapshot", "create", "prod/scratch", "--name", "one", "--parameter", "kind=fast", "--json")
+SECOND = command("snapshot", "create", "prod/scratch", "--name", "two")
+WAITING = command("snapshot", "create", "prod/scratch", "--name", "one", "--timeout-s", "2")
 
 CASES = (
     Case("register", REGISTER, fails=True),
@@ -151,7 +157,8 @@ CASES = (
         fails=True,
     ),
     Case("snapshot create", SNAPSHOT, before=CREATE, fails=True),
-    Case("snapshot list", command("snapshot", "list", "prod/scratch"), before=_after(CREATE, SNAPSHOT, SNAPSHOT)),
+    Case("snapshot create, not ready in time", WAITING, before=_after(CREATE, _not_ready)),
+    Case("snapshot list", command("snapshot", "list", "prod/scratch"), before=_after(CREATE, SNAPSHOT, SECOND)),
     Case(
         "snapshot list --json",
         command("snapshot", "list", "--plugin", "ebs", "--json"),

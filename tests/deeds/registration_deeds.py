@@ -1,6 +1,7 @@
 """The cases of `VolumeRegistration`."""
 
 from nomad_csi.resources import volume_registration
+from nomad_csi.resources.frame import properties
 from tests.deeds.deeds import Case
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -41,6 +42,9 @@ CHANGES = {
 
 SHOWN = {"secrets": {}, "mountOptions": {"fsType": "ext4"}}
 """A volume of which Nomad shows all, so that a read says whether an update has arrived."""
+
+
+TO_BE_MADE = {"externalId": properties.UNKNOWN, "storage": {"owned": True}}
 
 
 def checked(**changes):
@@ -118,6 +122,18 @@ def _claimed(agent, context):
     return outputs
 
 
+def _preview(change):
+    return lambda _agent, context, outputs: VOLUME.preflight(context, outputs, checked(**change))
+
+
+def _preview_new(**unknown):
+    return lambda _agent, context, _before=None: VOLUME.preflight(context, {}, checked() | unknown)
+
+
+def _unowned(agent, context):
+    return _without_owner(agent, context)[1]
+
+
 def _diff(change):
     return lambda _agent, _context: VOLUME.diff("prod/mysql", checked(), checked() | {"nonce": "1"}, checked(**change))
 
@@ -148,6 +164,18 @@ CASES = (
     Case("update: context, without secrets", _update(CHANGES["context"] | SHOWN), before=_shown, fails=True),
     Case("update: external id, protected", _update(CHANGES["external id"]), before=created),
     Case("update: external id, claimed", _update(CHANGES["external id"] | {"protect": False}), before=_claimed),
+    Case("preview: new", _preview_new()),
+    Case("preview: new, there already", _preview_new(), before=created),
+    Case("preview: new, of another stack", _preview_new(), before=_of_other),
+    Case("preview: new storage, there already", _preview_new(**TO_BE_MADE), before=_unowned),
+    Case("preview: new, differs in Nomad", _preview_new(), before=_by_hand(Context={"partition": "9"})),
+    *(
+        Case(f"preview: {name}", _preview(change | {"protect": False}), before=created)
+        for name, change in CHANGES.items()
+    ),
+    Case("preview: external id, protected", _preview(CHANGES["external id"]), before=created),
+    Case("preview: external id, claimed", _preview(CHANGES["external id"] | {"protect": False}), before=_claimed),
+    Case("preview: other id", _preview({"volumeId": "other", "protect": False}), before=created),
     Case("read", _read, before=created, fails=True),
     Case("read: gone", _read, before=_gone),
     Case("read: other storage", _read, before=_by_hand(ExternalID="vol-9")),

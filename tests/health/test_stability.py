@@ -98,3 +98,13 @@ def test_an_extra_instance_does_not_disturb(look, expected):
     extra = dataclasses.replace(status.instances[0], is_extra=True, alloc_id="extra")
 
     assert watch.observe(13, dataclasses.replace(status, instances=(*status.instances, extra)), there)
+
+
+def test_an_earlier_restart_is_remembered(look, expected):
+    """What reset the window is still said after a check that saw no other restart."""
+    watch = stability.Stability(expected(stable_s=3))
+
+    for at, restarts in ((10, 0), (11, 1), (12, 1)):
+        watch.observe(at, *look(restarts=restarts))
+
+    assert [finding.code for finding in watch.unsteady] == ["instance-restarted"]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import time
 
 import pytest
 
@@ -196,6 +197,25 @@ NEWS = {
     "jobs": {"plugin-aws-ebs0-nodes": "41"},
 }
 HEALTH = plugin_health.PluginHealthResource()
+
+
+def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatch, plugin_cluster, asked, wanted):
+    """The job took longer than an outage may: Nomad has answered all the while, and an outage begins after it."""
+    late, now, answer_of = [0.0], time.monotonic, asked_together.Ticket.answer
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(SILENT))
+    asked.reply("GET", LOG, 200, answer(READY))
+
+    def slow(ticket):
+        if not late[0]:
+            late[0] = gate.OUTAGE_S + 1
+            asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
+        return answer_of(ticket)
+
+    monkeypatch.setattr(asked_together.Ticket, "answer", slow)
+    monkeypatch.setattr(gate.time, "monotonic", lambda: now() + late[0])
+
+    assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 
 
 def test_the_run_says_who_verified_it(context, asked):

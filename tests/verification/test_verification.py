@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.plan import model, registration, storage
-from nomad_csi.verification import verification
+from nomad_csi.verification import observation, verification
 
 VOLUME = {
     "ID": "mysql",
@@ -54,6 +54,18 @@ def plan(expectation):
         ),
         volumes=(model.VolumePlan(registration=REGISTRATION, source=None, protect=True, adopt=False),),
     )
+
+
+def test_how_plugins_are_asked_is_passed_on(plan, monkeypatch):
+    """Each plugin with its jobs, the timeout of a probe, and the job on the clients."""
+    asked = []
+    monkeypatch.setattr(observation, "Observer", lambda *given, **options: asked.append((*given, options)))
+
+    verification.Verifier("client", plan, probe_timeout_s=7.0, on_nodes="job")
+
+    [item] = plan.plugins
+    watched = observation.WatchedPlugin(expectation=item.expectation, job_ids=("plugin-aws-ebs0-nodes",))
+    assert asked == [("client", [watched], {"probe_timeout_s": 7.0, "on_nodes": "job"})]
 
 
 def test_all_as_planned(context, scripted, plugin_cluster, plan):
