@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import re
+import shutil
 import threading
 import time
 import uuid
@@ -167,6 +168,9 @@ class Agent:
 
     cluster: cluster.Cluster
     application: object
+    folder: Path
+    """Of the files of a case; emptied before each."""
+
     disks: Disks = field(default_factory=Disks)
     transport: Recorded = None
     messages: list = field(default_factory=list)
@@ -200,6 +204,8 @@ class Agent:
             info = {"ControllerInfo": dict.fromkeys(ABILITIES, True), "Healthy": True, "AllocID": "a", "NodeInfo": None}
             known.plugins["ebs"].controllers["n"] = info | {"PluginID": "ebs", "Provider": "ebs.csi.example"}
         self.disks.__init__()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
         self.transport = Recorded(self.application)
         self.messages = []
 
@@ -241,7 +247,7 @@ def running(folder):
     spec = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
     made = cluster.Cluster(cluster.Settings(data_dir=Path(folder), nodes=[spec], environment={"PATH": "/usr/bin:/bin"}))
     made.evaluate_soon = lambda *_: None  # indexes count changes of the product only
-    found = Agent(made, app.create_app(made))
+    found = Agent(made, app.create_app(made), Path(folder, "files"))
     found.restart()
     try:
         with contextlib.ExitStack() as stack:

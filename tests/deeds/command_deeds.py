@@ -5,8 +5,6 @@ import io
 import json
 import os
 import re
-import tempfile
-from pathlib import Path
 from unittest import mock
 
 from nomad_csi import cli
@@ -42,7 +40,7 @@ def command(*words, folder="web", size=5, secrets=SECRETS):
     """Return the function that runs the command; ``SPEC`` in *words* is a spec with that folder and that size."""
 
     def run(agent, _context, _before=None):
-        path = Path(tempfile.gettempdir(), "storage.yaml")
+        path = agent.folder / "storage.yaml"
         path.write_text(SPEC.format(folder=folder, size=size))
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("NOMAD_", "AWS_"))}
         environment |= {"NOMAD_ADDR": agents.ADDRESS} | ({"NOMAD_CSI_SECRETS": secrets} if secrets else {})

@@ -69,7 +69,7 @@ def context_of(agent, **changes):
     def say(kind):
         return lambda text: agent.messages.append(f"{kind}: {text}")
 
-    known = {"stack": "shop/prod", "urn": "urn:x", "root": Path(tempfile.gettempdir())} | changes
+    known = {"stack": "shop/prod", "urn": "urn:x", "root": agent.folder} | changes
     return resource.Context(
         connect=lambda: client,
         status=say("status"),

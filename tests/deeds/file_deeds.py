@@ -1,8 +1,6 @@
 """The cases of the commands that read and write files alone: the whole spec of an import, findings, rendered files."""
 
 import json
-import tempfile
-from pathlib import Path
 
 from tests.deeds import command_deeds
 from tests.deeds.deeds import Case
@@ -228,12 +226,10 @@ STATE = {
 }
 
 
-def _files(found):
+def _files(agent, found):
     """Return a folder with the files *found*, by name."""
-    folder = Path(tempfile.gettempdir(), "given")
-    folder.mkdir(exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+    folder = agent.folder / "given"
+    folder.mkdir()
     for name, text in found.items():
         (folder / name).write_text(text)
     return str(folder)
@@ -243,7 +239,7 @@ def _command(*words, files=None):
     """Return what runs a command; ``FILES`` in *words* is a folder with *files*."""
 
     def run(agent, context):
-        folder = _files(files or {})
+        folder = _files(agent, files or {})
         result = command_deeds.command(*(word.replace("FILES", folder) for word in words))(agent, context)
         hidden = [line.replace(folder, "FILES") for line in agent.messages]
         agent.messages[:] = hidden
@@ -253,7 +249,7 @@ def _command(*words, files=None):
 
 
 def _rendered(agent, context):
-    folder = Path(tempfile.gettempdir(), "out")
+    folder = agent.folder / "out"
     for word in ((), ("--check",)):
         command_deeds.command("render", "SPEC", "--out", str(folder), *word)(agent, context)
     agent.messages[:] = [line.replace(str(folder), "OUT") for line in agent.messages]
