@@ -95,7 +95,7 @@ class Page:
         if known != name and len(requests) > FEW:
             self.add(f"sends what {known!r} sends")
             return
-        self.lines += [f"{at} {_request(self, sent)} -> {became}" for at, (sent, became) in enumerate(requests, 1)]
+        self.lines += _joined(self, requests, 1)
 
     def value(self, value):
         """Return *value* as text."""
@@ -142,37 +142,62 @@ def write(cases, agent):
         page.add(f"# {case.name}")
         page.requests(case.name, whole.requests)
         _end(page, whole, _left(page, whole.left, before))
-        for number, (sent, _) in enumerate(whole.requests if case.fails else ()):
-            if sent[1].endswith(agents.WAITS):
-                continue
-            for fault in ("refused",) if sent[0] == "GET" else ("refused", "lost"):
-                agent.go_back(kept)
-                _add_fault(page, (number, fault), _run(case, agent, given, {number: fault}), whole, before)
+        if case.fails:
+            _add_faults(page, case, agent, given, (kept, whole, before))
         page.add("")
     return "\n".join(page.lines)
 
 
-def _add_fault(page, where, run, whole, before):
-    """Add what is not as in the run without the fault."""
-    number, fault = where
+def _add_faults(page, case, agent, given, known):
+    """Run *case* again with each of its requests failing, and add what is not as without that: alike ones together."""
+    kept, whole, before = known
+    alike = {}
+    for number, (sent, _) in enumerate(whole.requests):
+        if sent[1].endswith(agents.WAITS):
+            continue
+        for fault in ("refused",) if sent[0] == "GET" else ("refused", "lost"):
+            agent.go_back(kept)
+            found = _differing(page, number, _run(case, agent, given, {number: fault}), whole, before)
+            alike.setdefault(tuple(found), []).append(f"{number + 1} {fault}")
+    for found, where in alike.items():
+        is_short = not any(line.startswith(" ") for line in found) and len("; ".join(found)) <= LINE
+        label = f"({', '.join(where)})"
+        page.lines += [f"{label} {'; '.join(found) or 'the same'}"] if is_short else [label, *found]
+
+
+def _differing(page, number, run, whole, before):
+    """Return the lines of what is not as in the run without the fault."""
     before_it = [[sent for sent, _ in each.requests[: number + 1]] for each in (run, whole)]
     assert before_it[0] == before_it[1], "a run is not like the one before it"
     found = []
     if run.requests[number + 1 :] != whole.requests[number + 1 :]:
-        found += [f"  {_request(page, sent)} -> {became}" for sent, became in run.requests[number + 1 :]] or ["ends"]
+        found += [f"  {line}" for line in _joined(page, run.requests[number + 1 :])] or ["ends"]
     if run.calls != whole.calls:
         found += [f"plugin {page.value(call)}" for call in run.calls] or ["plugin not called"]
     if run.messages != whole.messages:
         found += [line for line in run.messages if line not in whole.messages] or ["says less"]
     if run.result != whole.result:
-        method, target, *_ = whole.requests[number][0]
-        own = f"! NomadApiError: {method} {target.partition('?')[0]}: status 500: no such luck"
-        found.append("! its error" if run.result == own else _result(page, run.result))
+        found.append(_result(page, run.result))
     if run.left != whole.left:
         found.append(f"left {_left(page, run.left, before)}")
-    text = f"({number + 1} {fault})"
-    is_short = not any(line.startswith(" ") for line in found) and len("; ".join(found)) <= LINE
-    page.lines += [f"{text} {'; '.join(found) or 'the same'}"] if is_short else [text, *found]
+    method, target, *_ = whole.requests[number][0]
+    own = f"{method} {target.partition('?')[0]}: status 500: no such luck"
+    return [line.replace(own, "[its error]") for line in found]
+
+
+def _joined(page, requests, first=None):
+    """Return the lines of *requests*, reads of a row in one; numbered from *first* on."""
+    lines, is_open = [], False
+    for at, (sent, became) in enumerate(requests):
+        number = "" if first is None else f"{first + at} "
+        text = f"{number}{_request(page, sent)} -> {became}"
+        is_read = sent[2] is None and sent[0] == "GET"
+        if is_read and is_open and len(lines[-1]) + len(text) < LINE:
+            lines[-1] += f"; {text}"
+        else:
+            lines.append(text)
+        is_open = is_read
+    return lines
 
 
 def _end(page, run, left):
