@@ -50,22 +50,6 @@ def test_free_volume(volume):
     assert (found.is_free, str(found)) == (True, f"{volume} is available")
 
 
-def test_attached_volume_names_its_instance_and_what_that_does(ec2, volume, instance):
-    """The state of the instance says whether anything there can still write."""
-    ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/xvdba")
-
-    running = ebs_volumes.read_attachments([volume], REGION).volumes[volume]
-    ec2.stop_instances(InstanceIds=[instance])
-    stopped = ebs_volumes.read_attachments([volume], REGION)
-
-    assert (running.is_free, str(running)) == (
-        False,
-        f"{volume} is in-use: attached to {instance} (running) as /dev/xvdba",
-    )
-    assert stopped.volumes[volume].attachments[0].instance_state == "stopped"
-    assert stopped.instances == {instance: "stopped"}
-
-
 def test_missing_things_do_not_hide_the_others(volume):
     """EC2 refuses a whole question by id for one id that is gone; asked by filter it does not."""
     gone = "vol-0123456789abcdef0"

@@ -52,53 +52,6 @@ def iam(monkeypatch):
     client.close()
 
 
-def _simulated(iam, question, *decisions):
-    entries = [
-        {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
-        for key, value in question.context.items()
-    ]
-    wanted = {
-        "PolicySourceArn": ROLE,
-        "ActionNames": list(question.actions),
-        "ResourceArns": list(question.resources),
-        "ContextEntries": entries,
-    }
-    found = [{"EvalActionName": action, "EvalDecision": decision} for action, decision in decisions]
-    iam.add_response("simulate_principal_policy", {"EvaluationResults": found}, wanted)
-
-
-def test_simulated_answers(iam):
-    """One set of allowed actions for each question; boundary and organization are in them."""
-    _simulated(iam, QUESTIONS[0], ("ec2:DescribeVolumes", "allowed"))
-    _simulated(iam, QUESTIONS[1], ("ec2:AttachVolume", "implicitDeny"))
-
-    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
-
-    assert found == policies.IamRole(
-        name="nomad-client", arn=ROLE, answers=(frozenset({"ec2:DescribeVolumes"}), frozenset())
-    )
-
-
-def test_policies_are_read_where_nothing_is_simulated(iam):
-    """Attached ones and inline ones, with why, and the boundary that was not read."""
-    iam.add_client_error("simulate_principal_policy", "AccessDenied", "not authorized", http_status_code=403)
-    attached = {"PolicyName": "managed", "PolicyArn": "arn:aws:iam::aws:policy/managed"}
-    iam.add_response("list_attached_role_policies", {"AttachedPolicies": [attached]})
-    iam.add_response("get_policy", {"Policy": {"DefaultVersionId": "v7"}}, {"PolicyArn": attached["PolicyArn"]})
-    wanted = {"PolicyArn": attached["PolicyArn"], "VersionId": "v7"}
-    text = parse.quote(json.dumps(DOCUMENT))
-    iam.add_response("get_policy_version", {"PolicyVersion": {"Document": text}}, wanted)
-    iam.add_response("list_role_policies", {"PolicyNames": ["inline"]})
-    inline = {"RoleName": "nomad-client", "PolicyName": "inline", "PolicyDocument": text}
-    iam.add_response("get_role_policy", inline)
-
-    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
-
-    assert found.documents == {"managed": DOCUMENT, "inline": DOCUMENT}
-    assert (found.answers, found.boundary) == (None, BOUNDARY)
-    assert found.why_read == "SimulatePrincipalPolicy in us-east-1: AccessDenied: not authorized"
-
-
 def test_policies_of_every_page_are_read(iam):
     """A permission may be in the last policy of a role with many."""
     iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)

@@ -167,24 +167,6 @@ def test_storage_that_may_not_be_seen_is_not_absent(account):
         file_systems.find(["fs-aaaaaaaa"], REGION)
 
 
-def test_storage_that_efs_does_not_know_is_absent(account):
-    """By EFS's own code for it."""
-    account.status = 404
-    account.replies["DescribeFileSystems"] = lambda _: {"Error": {"Code": "FileSystemNotFound", "Message": "no"}}
-
-    assert file_systems.find(["fs-aaaaaaaa"], REGION).file_systems == {}
-
-
-def test_access_point_of_another_file_system_is_not_what_was_asked_for(account):
-    """The id names both: where they do not belong together, it is an error, and not storage that may be deleted."""
-    account.replies["DescribeAccessPoints"] = lambda _: {"AccessPoints": [POINT]}
-
-    with pytest.raises(errors.AwsError, match=r"^fs-aaaaaaaa::fsap-\w+: the access point is one of fs-bbbbbbbb$"):
-        aws_deletion.read_storage("fs-aaaaaaaa::fsap-0123456789abcdef0", REGION)
-
-    assert aws_deletion.read_storage("fs-bbbbbbbb::fsap-0123456789abcdef0", REGION).state == "available"
-
-
 @pytest.mark.parametrize(
     ("snapshots", "said"),
     [([], "error: gone"), ([{"State": "error"}], "error"), ([{"State": "pending", "Progress": "9%"}], "pending 9%")],
@@ -284,14 +266,3 @@ def test_deletion_that_ec2_refuses_is_not_done(account, code):
     else:
         delete()
     assert [name for name, _ in account.sent] == ["DeleteVolume"]
-
-
-def test_snapshot_takes_the_tags_that_may_be_given(account):
-    """AWS refuses tags of its own names, and a snapshot without tags would not be found again."""
-    account.replies["CreateSnapshot"] = lambda _: {"SnapshotId": "snap-1"}
-
-    made = aws_deletion.create_snapshot("vol-1", REGION, {"aws:cloudformation:stack-name": "x", "team": "storage"})
-
-    [(_, body)] = account.sent
-    keys = {value for key, value in body.items() if key.endswith(".Key")}
-    assert (made, keys) == ("snap-1", {"team", aws_deletion.SNAPSHOT_TAG})

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs, plugin_jobs, plugins
+from nomad_csi.nomad import jobs
 
 HCL = 'job "hostpath" {}'
 JOB = {"ID": "hostpath", "Namespace": "default"}
@@ -112,40 +112,6 @@ def test_plan_of_a_real_agent(agent, client, file, job_id, plan):
     assert agent.asked[0].query == {"namespace": "storage"}
 
 
-@pytest.mark.parametrize("file", ["01-hostpath-register.json", "06-register-unchanged.json"])
-def test_register_sends_source_and_index(agent, client, file):
-    """Nomad keeps the HCL, and refuses if the job is not as planned against."""
-    agent.recorded(file, method="POST", path="/v1/jobs")
-
-    jobs.register(client, JOB, source=HCL, enforce_index=11)
-
-    assert agent.asked[0].body == {
-        "Job": JOB,
-        "Submission": {"Source": HCL, "Format": "hcl2"},
-        "EnforceIndex": True,
-        "JobModifyIndex": 11,
-    }
-    assert agent.asked[0].query == {"namespace": "default"}
-
-
-def test_register_only_if_absent(agent, client):
-    """Index 0 is an index too."""
-    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
-
-    jobs.register(client, JOB, source=HCL, enforce_index=0)
-
-    assert (agent.asked[0].body["EnforceIndex"], agent.asked[0].body["JobModifyIndex"]) == (True, 0)
-
-
-def test_register_without_index_overwrites(agent, client):
-    """Without an index nothing is enforced."""
-    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
-
-    jobs.register(client, JOB, source=HCL, enforce_index=None)
-
-    assert agent.asked[0].body == {"Job": JOB, "Submission": {"Source": HCL, "Format": "hcl2"}}
-
-
 def test_namespace_of_the_job_goes_before_that_of_the_connection(agent):
     """At Nomad the query goes before the job, so a job of another namespace must be in the query."""
     agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
@@ -185,29 +151,11 @@ def test_stopped_job_is_still_there(agent, client):
     )
 
 
-def test_job_with_meta(agent, client):
-    """Meta tells whose a job is."""
-    agent.answer("GET", "/v1/job/j", json.dumps({"ID": "j", "Meta": {"nomad-csi.owner": "shop/prod"}}))
-
-    assert jobs.get(client, "default", "j").meta == {"nomad-csi.owner": "shop/prod"}
-
-
 def test_job_that_is_not_there(agent, client):
     """Nomad's own 404 means that there is none."""
     agent.recorded("00-job-missing.json", path="/v1/job/nope")
 
     assert jobs.get(client, "default", "nope") is None
-
-
-def test_source_of_a_job(agent, client):
-    """The HCL comes back as it was sent."""
-    agent.recorded("02-job-submission.json", path="/v1/job/hostpath/submission")
-
-    text = jobs.source(client, "storage", "hostpath", 0)
-
-    assert text.startswith('job "hostpath" {\n  datacenters = ["*"]\n')
-    assert text.endswith("        memory = 128\n      }\n    }\n  }\n}\n")
-    assert agent.asked[0].query == {"namespace": "storage", "version": "0"}
 
 
 def test_source_that_nomad_does_not_hold(agent, client):
@@ -222,18 +170,6 @@ def test_source_in_another_format_is_no_hcl(agent, client):
     agent.answer("GET", "/v1/job/j/submission", json.dumps({"Format": "json", "Source": "{}"}))
 
     assert jobs.source(client, "default", "j", 0) is None
-
-
-@pytest.mark.parametrize(
-    ("file", "purge", "sent"), [("04-hostpath-stop.json", False, "false"), ("04-hostpath-purge.json", True, "true")]
-)
-def test_stop_and_purge(agent, client, file, purge, sent):
-    """Both are the same call; purge is said either way."""
-    agent.recorded(file, method="DELETE", path="/v1/job/hostpath")
-
-    jobs.stop(client, "storage", "hostpath", purge=purge)
-
-    assert agent.asked[0].query == {"namespace": "storage", "purge": sent}
 
 
 def test_allocations_of_a_real_agent(agent, client):
@@ -263,67 +199,8 @@ def test_allocations_of_a_real_agent(agent, client):
     )
 
 
-def test_allocation_of_several_tasks(agent, client):
-    """Events of all tasks in the order of time, restarts together, nulls tolerated."""
-    states = {
-        "b": {"Restarts": 2, "Events": [{"Time": 3, "Type": "Restarting", "Message": "exit 1"}, None]},
-        "a": {"Restarts": 1, "Events": [{"Time": 5, "Type": "Started"}, {"Time": 1, "Type": "Received"}]},
-        "c": None,
-    }
-    agent.answer("GET", "/v1/job/j/allocations", json.dumps([{"ID": "x", "TaskStates": states}, {"ID": "y"}]))
-
-    several, pending = jobs.allocations(client, "default", "j")
-
-    assert several.restarts == 3
-    assert [(event.time_ns, event.task, event.message) for event in several.task_events] == [
-        (1, "a", ""),
-        (3, "b", "exit 1"),
-        (5, "a", ""),
-    ]
-    assert (pending.task_events, pending.restarts) == ((), 0)
-
-
 def test_allocations_of_an_unknown_job(agent, client):
     """Nomad answers with an empty list."""
     agent.answer("GET", "/v1/job/j/allocations", "[]")
 
     assert jobs.allocations(client, "default", "j") == ()
-
-
-@pytest.mark.parametrize(("stopped", "tasks"), [(False, 1), (True, 0)])
-def test_tasks_of_a_stopped_job_do_not_count(agent, client, stopped, tasks):
-    """Nomad keeps the document of a stopped job until it is collected; nothing of it runs."""
-    csi = {"ID": "hostpath0", "Type": "monolith"}
-    groups = [{"Tasks": [{"Driver": "docker", "CSIPluginConfig": csi}]}]
-    document = JOB | {"Type": "system", "Stop": stopped, "TaskGroups": groups}
-    agent.answer("GET", "/v1/job/hostpath", json.dumps(document))
-
-    assert len(plugin_jobs.tasks_of_job(client, "default", "hostpath")) == tasks
-
-
-HELD = plugins.Plugin(
-    plugin_id="hostpath0",
-    provider="",
-    version="",
-    controller_required=False,
-    controllers=(),
-    nodes=(),
-    controllers_expected=0,
-    nodes_expected=0,
-    jobs=frozenset({("storage", "hidden")}),
-)
-
-
-def test_jobs_that_the_token_may_not_read_are_told(agent, client):
-    """And nothing else counts as that."""
-    agent.answer("GET", "/v1/job/hidden", "Permission denied", status=403)
-
-    assert plugin_jobs.jobs_of_plugin(client, HELD) == plugin_jobs.PluginJobs(jobs=(), hidden=("storage/hidden",))
-
-
-def test_jobs_that_nomad_fails_to_read_are_an_error(agent, client):
-    """They are not hidden, but not known."""
-    agent.answer("GET", "/v1/job/hidden", "no cluster leader", status=500)
-
-    with pytest.raises(errors.NomadApiError, match="no cluster leader"):
-        plugin_jobs.jobs_of_plugin(client, HELD)

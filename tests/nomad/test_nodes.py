@@ -44,21 +44,6 @@ def test_nodes_of_a_real_agent(agent, client):
     )
 
 
-def test_described_node_has_its_attributes_and_meta(agent, client):
-    """One node, asked for by its id, says more than the list."""
-    agent.recorded("00-nodes.json", path="/v1/nodes")
-    agent.recorded("00-node.json", path="/v1/node/e4e7c740-a693-6393-61e0-c39b1899619e")
-    [listed] = nodes.list_nodes(client)
-
-    found = nodes.described(client, listed)
-
-    assert (listed.attributes, listed.meta) == ({}, {})
-    assert found.attributes["kernel.name"] == "linux"
-    assert found.attributes["nomad.version"] == "2.0.6-dev"
-    assert found.meta["connect.log_level"] == "info"
-    assert dataclasses.replace(found, attributes={}, meta={}) == listed
-
-
 def test_forgotten_node_stays_as_it_was_listed(agent, client):
     """A client may be removed between two questions."""
     agent.recorded("00-nodes.json", path="/v1/nodes")

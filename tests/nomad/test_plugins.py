@@ -199,24 +199,6 @@ def test_rejects_an_answer_of_another_shape(agent, client, shape):
         plugins.get(client, "p")
 
 
-@pytest.mark.parametrize(
-    ("file", "ids"),
-    [
-        ("00-plugins-empty.json", ()),
-        ("01-plugins-right-after-register.json", ("hostpath",)),
-        ("02-plugins-healthy.json", ("hostpath",)),
-        ("04-plugins-after-stop.json", ("stubm", "stubn")),
-        ("07-ebs-plugins-list.json", ("aws-ebs", "stubn")),
-    ],
-)
-def test_ids_of_all_plugins(agent, client, file, ids):
-    """The list is asked for by type, without which Nomad shows nothing."""
-    agent.recorded(file, path="/v1/plugins")
-
-    assert plugins.list_ids(client) == ids
-    assert agent.asked[0].query["type"] == "csi"
-
-
 def test_rejects_a_list_of_another_shape(agent, client):
     """An object where a list belongs is an error."""
     agent.answer("GET", "/v1/plugins", "{}")

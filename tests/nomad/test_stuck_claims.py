@@ -18,32 +18,6 @@ def test_server_that_looks_for_an_allocation_cannot_detach(agent, client, text):
     assert stuck_claims.detach(client, "prod", "v1", "n1") is False
 
 
-def test_server_that_detaches(agent, client):
-    """On the client that is named."""
-    agent.answer("DELETE", f"{PATH}/detach", "")
-
-    assert stuck_claims.detach(client, "prod", "v1", "n1") is True
-    assert agent.asked[-1].query == {"namespace": "prod", "node": "n1"}
-
-
-@pytest.mark.parametrize("text", ["no such volume", "rpc error: controller detach volume: no healthy controllers"])
-def test_other_refusals_are_errors(agent, client, text):
-    """They say nothing of the server's version."""
-    agent.answer("DELETE", f"{PATH}/detach", text, status=500)
-
-    with pytest.raises(errors.NomadApiError, match=text):
-        stuck_claims.detach(client, "prod", "v1", "n1")
-
-
-def test_force_is_sent_as_such(agent, client):
-    """In the volume's namespace."""
-    agent.answer("DELETE", PATH, "")
-
-    stuck_claims.deregister_by_force(client, "prod", "v1")
-
-    assert agent.asked[-1].query == {"namespace": "prod", "force": "true"}
-
-
 def test_force_on_what_is_gone_is_done(agent, client):
     """Another volume's absence is not."""
     agent.answer("DELETE", PATH, "volume not found: v1", status=500)

@@ -1,7 +1,6 @@
 """Volumes that the plugin makes: what is sent, and what a real agent answered."""
 
 import dataclasses
-import json
 
 import pytest
 
@@ -42,27 +41,6 @@ def test_payload_of_a_bare_volume_leaves_everything_to_the_driver():
     }
 
 
-def test_payload_of_a_volume_with_everything():
-    """Every field of the document, and none that the server manages."""
-    assert volume_creation.payload(FULL) == {
-        "ID": "c1",
-        "Namespace": "storage",
-        "Name": "c1",
-        "PluginID": "aws-ebs",
-        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
-        "MountOptions": {"FSType": "ext4", "MountFlags": ["noatime"]},
-        "RequestedTopologies": {
-            "Required": [{"Segments": ZONE_A}, {"Segments": ZONE_B}],
-            "Preferred": [{"Segments": ZONE_B}],
-        },
-        "RequestedCapacityMin": 5368709120,
-        "RequestedCapacityMax": 6442450944,
-        "SnapshotID": "snap-1",
-        "Parameters": {"type": "gp3"},
-        "Secrets": {"key": "canary-9b2d"},
-    }
-
-
 def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client):
     """A recorded answer: id, size and place, with the nulls that Nomad writes into the list of places."""
     agent.recorded("07-ebs-create-reply.json", method="PUT", path=CREATE)
@@ -79,33 +57,11 @@ def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client)
     assert created.volume.topologies == ({"topology.kubernetes.io/zone": "eu-west-1a"},)
 
 
-def test_change_names_the_storage_and_never_creates(agent, client):
-    """A registration of what is there: the plugin is not asked to make it anew."""
-    agent.answer("PUT", PATH, json.dumps({"Warnings": "look out"}))
-
-    warnings = volume_creation.change(client, dataclasses.replace(FULL, external_id="vol-1"))
-
-    [asked] = agent.asked
-    assert (asked.path, warnings) == (PATH, "look out")
-    assert asked.body == {"Volumes": [volume_creation.payload(FULL) | {"ExternalID": "vol-1"}]}
-
-
 def test_change_accepts_an_empty_body(agent, client):
     """Nomad before 1.10.5 answers with nothing."""
     agent.answer("PUT", PATH, "")
 
     assert volume_creation.change(client, dataclasses.replace(BARE, external_id="vol-1")) == ""
-
-
-def test_lost_answer_of_a_creation_is_ambiguous_and_sent_once(agent, client):
-    """The storage may exist; whether it does is not found out by making it again."""
-    text = "1 error occurred:\n\t* controller create volume: CSI.ControllerCreateVolume: context deadline exceeded\n\n"
-    agent.answer("PUT", CREATE, text, status=500)
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        volume_creation.create(client, FULL)
-
-    assert (caught.value.kind, len(agent.asked)) == ("ambiguous", 1)
 
 
 def test_secrets_show_nowhere(agent, client):

@@ -2,9 +2,6 @@
 
 import json
 
-import pytest
-
-from nomad_csi import errors
 from nomad_csi.nomad import volumes
 
 
@@ -12,22 +9,6 @@ def shown(volume_id, namespace):
     """Return a volume as Nomad shows it."""
     return json.dumps(
         {"ID": volume_id, "Namespace": namespace, "Name": volume_id, "PluginID": "efs", "ExternalID": "fs-1"}
-    )
-
-
-def test_namespace_that_may_not_be_read_hides_no_other(client, agent):
-    """Its volumes are named, with the capability that lacks."""
-    agent.answer("GET", "/v1/volume/csi/a", shown("a", "default"))
-    agent.answer("GET", "/v1/volume/csi/b", "Permission denied", status=403)
-
-    found = volumes.read_each(client, [("secret", "b"), ("default", "a")])
-
-    assert [item.volume_id for item in found.volumes] == ["a"]
-    [unread] = found.unread
-    assert (unread.namespace, unread.volume_ids) == ("secret", ("b",))
-    assert str(unread) == (
-        "1 volume of namespace secret (b): GET /v1/volume/csi/b: status 403: Permission denied; the token needs "
-        "csi-read-volume in namespace secret (or csi-mount-volume, read-job)"
     )
 
 
@@ -49,12 +30,3 @@ def test_volume_that_went_away_meanwhile_is_no_volume(client, agent):
     found = volumes.read_each(client, [("default", "a"), ("default", "b")])
 
     assert ([item.volume_id for item in found.volumes], found.unread) == (["b"], ())
-
-
-@pytest.mark.parametrize("answer", [(500, "No cluster leader"), (404, "nobody is here")])
-def test_nomad_that_does_not_answer_is_an_error(client, agent, answer):
-    """Nothing is taken for absent or hidden."""
-    agent.answer("GET", "/v1/volume/csi/a", answer[1], status=answer[0])
-
-    with pytest.raises(errors.NomadApiError, match=answer[1]):
-        volumes.read_each(client, [("default", "a")])

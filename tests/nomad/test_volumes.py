@@ -75,60 +75,11 @@ def test_payload_of_a_bare_volume_has_mount_options():
     }
 
 
-def test_payload_of_a_volume_with_everything():
-    """Every field of the document, and none that the server manages."""
-    document = dataclasses.replace(
-        MYSQL,
-        capabilities=(WRITER, READER),
-        mount_options=registration.MountOptions(fs_type="ext4", mount_flags=("noatime", "nodev")),
-        required_topologies=(ZONE_A, ZONE_B),
-        parameters={"type": "gp3"},
-        context={"partition": "1"},
-        secrets={"key": "5f0c"},
-    )
-
-    assert volumes.payload(document) == {
-        "ID": "mysql",
-        "Namespace": "storage",
-        "Name": "mysql",
-        "ExternalID": "vol-f830b031821ee95ad",
-        "PluginID": "aws-ebs",
-        "RequestedCapabilities": [
-            {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"},
-            {"AccessMode": "single-node-reader-only", "AttachmentMode": "file-system"},
-        ],
-        "MountOptions": {"FSType": "ext4", "MountFlags": ["noatime", "nodev"]},
-        "RequestedTopologies": {"Required": [{"Segments": ZONE_A}, {"Segments": ZONE_B}]},
-        "Parameters": {"type": "gp3"},
-        "Context": {"partition": "1"},
-        "Secrets": {"key": "5f0c"},
-    }
-
-
-def test_register_one_volume_by_its_own_path(agent, client):
-    """The path names the volume in an error; Nomad reads the body."""
-    document = dataclasses.replace(MYSQL, volume_id="data[0]")
-    agent.answer("PUT", "/v1/volume/csi/data%5B0%5D", json.dumps({"Index": 7, "Volumes": None, "Warnings": ""}))
-
-    assert volumes.register(client, [document]) == ()
-
-    [asked] = agent.asked
-    assert asked.body == {"Volumes": [volumes.payload(document)]}
-    assert asked.query == {"namespace": "storage"}
-
-
 def test_register_accepts_an_empty_body(agent, client):
     """Nomad before 1.10.5 answers with nothing."""
     agent.answer("PUT", "/v1/volume/csi/mysql", "")
 
     assert volumes.register(client, [MYSQL]) == ()
-
-
-def test_register_returns_warnings(agent, client):
-    """What Nomad warns of is not lost."""
-    agent.answer("PUT", "/v1/volume/csi/mysql", json.dumps({"Warnings": "1 warning:\n\n* large"}))
-
-    assert volumes.register(client, [MYSQL]) == ("1 warning:\n\n* large",)
 
 
 def test_register_accepts_the_reply_of_a_real_agent(agent, client):
@@ -219,26 +170,6 @@ def test_other_404_is_an_error(agent, client):
 def test_volume_of_a_plugin_that_made_it(agent, client):
     """Its topologies begin with a null, which is no place."""
     assert read(agent, client, "03-volume-get-v1.json", "v1") == CREATED
-
-
-def test_claimed_volume_says_by_whom(agent, client):
-    """The claim is joined with the allocation that holds it."""
-    claim = volumes.Claim(
-        alloc_id="9d1b13f5-503d-3e7e-18c5-f969d58b9143",
-        mode="write",
-        node_id="e4e7c740-a693-6393-61e0-c39b1899619e",
-        node_name="vm",
-        job_id="consumer",
-        namespace="default",
-        client_status="running",
-        desired_status="run",
-        since_ns=1_795_245_649_422_065_253,
-        changed_ns=1_795_245_658_875_150_682,
-    )
-
-    assert read(agent, client, "03-volume-get-claimed.json", "v1") == dataclasses.replace(
-        CREATED, claims=(claim,), access_mode="single-node-writer", attachment_mode="file-system"
-    )
 
 
 def test_volume_with_odd_characters_and_redacted_flags(agent, client):
@@ -338,29 +269,6 @@ def test_volume_without_its_key_is_an_error(agent, client, missing):
 
     with pytest.raises(errors.NomadApiError, match=f"expected a string that is not empty at {missing}, got nothing"):
         volumes.get(client, "default", "v")
-
-
-@pytest.mark.parametrize("file", ["03-volumes-list.json", "03-volumes-list-allns.json"])
-def test_list_of_volumes(agent, client, file):
-    """The list is asked for by type and namespace."""
-    agent.recorded(file, path="/v1/volumes")
-
-    assert volumes.list_volumes(client, "*") == (
-        volumes.ListedVolume(
-            volume_id="v1",
-            namespace="default",
-            name="v1",
-            external_id="f5d914ac-e57b-11f1-a200-aa481798d78c",
-            plugin_id="hostpath",
-            schedulable=True,
-            topologies=({"topology.hostpath.csi/node": "vm"},),
-            readers=0,
-            writers=0,
-            controller_required=True,
-            create_index=22,
-        ),
-    )
-    assert agent.asked[0].query == {"type": "csi", "namespace": "*"}
 
 
 def test_list_without_volumes(agent, client):

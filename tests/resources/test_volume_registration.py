@@ -107,21 +107,6 @@ def test_preview_knows_the_id():
     assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | unknown
 
 
-def test_create_registers_what_is_absent(context, scripted, writes):
-    """An absent volume is registered, and what Nomad says of it is recorded."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 200, {})
-
-    identity, outputs = VOLUME.create(context, NEWS | {"adopt": True})
-
-    assert identity == IDENTITY
-    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
-    [sent] = writes()
-    assert (sent["ID"], sent["Namespace"], sent["ExternalID"]) == ("mysql", "prod", "vol-1")
-    assert sent["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
-
-
 def test_create_takes_over_an_equal_registration_silently(context, scripted, writes, heard):
     """A run after an interruption finds its registration and sends nothing that Nomad shows already."""
     news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
@@ -130,17 +115,6 @@ def test_create_takes_over_an_equal_registration_silently(context, scripted, wri
     assert VOLUME.create(context, news)[0] == IDENTITY
     assert writes() == []
     assert heard == {"warn": [], "status": []}
-
-
-def test_create_sends_hidden_parts_again(context, scripted, writes):
-    """Secrets cannot be compared, so a registration that is taken over gets them again."""
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 200, {})
-
-    VOLUME.create(context, NEWS | {"secrets": {"password": PASSWORD}})
-
-    [sent] = writes()
-    assert sent["Secrets"] == {"password": PASSWORD}
 
 
 def test_create_refuses_a_registration_that_differs(context, scripted, writes):
@@ -209,42 +183,6 @@ def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted,
     assert sent["Context"] == {"tier": "fast"}
 
 
-def test_create_goes_on_after_an_answer_that_was_lost(context, scripted, writes):
-    """A registration whose answer was lost is read back, not sent again."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 0)
-
-    assert VOLUME.create(context, NEWS)[0] == IDENTITY
-    assert len(writes()) == 1
-
-
-def test_create_that_did_not_arrive_is_an_error(context, scripted, writes):
-    """What is not there after a lost answer is told, and not sent again unseen."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    takes(scripted, 0)
-
-    with pytest.raises(errors.NomadApiError) as failed:
-        VOLUME.create(context, NEWS)
-
-    assert failed.value.kind == "ambiguous"
-    assert len(writes()) == 1
-
-
-def test_create_seen_no_more_keeps_its_id(context, scripted):
-    """A failure after the registration must not lose the object."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", PATH, 500, "rpc error: Permission denied")
-    takes(scripted, 200, {})
-
-    with pytest.raises(resource.InitFailedError) as failed:
-        VOLUME.create(context, NEWS)
-
-    assert failed.value.identity == IDENTITY
-    nonce = failed.value.outputs["nonce"]
-    assert failed.value.outputs == NEWS | {"controllerRequired": False, "nonce": nonce}
-
-
 @pytest.mark.parametrize(("name", "value"), [("namespace", "other"), ("volumeId", "other")])
 def test_diff_replaces_for_another_id(name, value):
     """Another id is another volume: the old one is deregistered first, and the preview says so."""
@@ -257,74 +195,6 @@ def test_diff_replaces_for_another_id(name, value):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "notice"),
-    [
-        ("externalId", "vol-2", "prod/mysql is re-pointed from vol-1 to vol-2: deregistered and registered again, "),
-        ("name", "x", "prod/mysql is deregistered and registered again (Nomad never changes name in place), "),
-        ("pluginId", "x", "prod/mysql is deregistered and registered again (Nomad never changes pluginId in place), "),
-        ("parameters", {"a": "b"}, "prod/mysql is deregistered and registered again (Nomad never changes parameters "),
-        ("context", {}, "prod/mysql is deregistered and registered again (Nomad never changes context in place), "),
-    ],
-)
-def test_diff_updates_what_nomad_never_changes(name, value, notice):
-    """A fixed property registers the volume anew in one update, and the preview says so."""
-    news = VOLUME.check(NEWS | {name: value})[0]
-
-    found = VOLUME.diff(IDENTITY, NEWS, {}, news)
-
-    assert ([path.partition(".")[0] for path in found.updates], found.replaces) == ([name], ())
-    assert found.notice.startswith(notice)
-
-
-def test_diff_updates_the_rest():
-    """Capabilities, mount options, context and secrets change in place."""
-    news = NEWS | {
-        "capabilities": [{"accessMode": "single-node-reader-only", "attachmentMode": "file-system"}],
-        "mountOptions": {"fsType": "xfs", "mountFlags": ["noatime"]},
-        "context": {"tier": "slow"},
-        "secrets": {"password": PASSWORD},
-        "adopt": True,
-    }
-
-    found = VOLUME.diff(IDENTITY, NEWS, {}, news)
-
-    assert found.updates == ("capabilities[0].accessMode", "context.tier", "mountOptions.fsType", "secrets")
-    assert found.replaces == ()
-
-
-def test_read_returns_what_check_makes(context, scripted):
-    """An unchanged volume reads exactly as the program wants it, hidden parts as recorded."""
-    recorded = NEWS | {"secrets": {"password": PASSWORD}, "adopt": True}
-    scripted.reply("GET", PATH, 200, HELD)
-
-    inputs, outputs = VOLUME.read(context, IDENTITY, recorded, {})
-
-    assert inputs == recorded
-    assert VOLUME.check(inputs) == (inputs, ())
-    assert "adopt" not in outputs
-    assert VOLUME.diff(IDENTITY, inputs, outputs, recorded) == resource.ResourceDiff()
-
-
-def test_read_without_inputs_leaves_hidden_parts_out(context, scripted):
-    """An import has no flags and no secrets; what stands in their place is never taken for a value."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    inputs, _ = VOLUME.read(context, IDENTITY, {}, {})
-
-    assert inputs == NEWS | {"mountOptions": {"fsType": "ext4"}}
-
-
-def test_read_shows_drift(context, scripted):
-    """What somebody changed in Nomad differs from the program afterwards."""
-    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9", "MountOptions": {"FSType": "ext4"}})
-
-    inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, {})
-
-    found = VOLUME.diff(IDENTITY, inputs, outputs, NEWS)
-    assert found.updates == ("externalId", "mountOptions.mountFlags")
-
-
 def test_read_sees_flags_that_nobody_here_set(context, scripted):
     """Mount flags are redacted, so that there are some is all that can be compared."""
     news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
@@ -334,20 +204,6 @@ def test_read_sees_flags_that_nobody_here_set(context, scripted):
 
     assert inputs == news
     assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions.mountFlags",)
-
-
-def test_dropped_registration_stays_in_the_state(context, scripted, heard):
-    """The state alone knows which storage the id has; the next update registers it again."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    outputs = VOLUME.declared.recorded(NEWS)
-
-    found = VOLUME.read(context, IDENTITY, NEWS, outputs)
-
-    assert found == (NEWS, outputs | {"deregistered": True})
-    assert VOLUME.diff(IDENTITY, NEWS, found[1], NEWS).updates == ("deregistered",)
-    assert heard["warn"] == [
-        "volume prod/mysql is not registered in Nomad any more: `up` registers it again, with its storage vol-1"
-    ]
 
 
 def test_dropped_registration_is_not_imported(context, scripted):
@@ -428,31 +284,6 @@ def test_read_rejects_an_id_of_another_form(context, identity):
         VOLUME.read(context, identity, {}, {})
 
 
-def test_update_sends_the_whole_registration(context, scripted, writes):
-    """Nomad erases what is left out, so everything is sent, secrets too."""
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 200, {})
-
-    outputs = VOLUME.update(context, IDENTITY, {}, NEWS | {"secrets": {"password": PASSWORD}})
-
-    [sent] = writes()
-    assert sent["Secrets"] == {"password": PASSWORD}
-    assert sent["MountOptions"]["MountFlags"] == ["noatime"]
-    assert outputs["controllerRequired"] is True
-
-
-def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted, writes):
-    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 0)
-
-    with pytest.raises(errors.NomadApiError) as failed:
-        VOLUME.update(context, IDENTITY, {}, NEWS | {"secrets": {"password": PASSWORD}})
-
-    assert failed.value.kind == "ambiguous"
-    assert len(writes()) == 1
-
-
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
     """Other flags than those that Nomad hides are its own to refuse: its sentence is shown, with advice."""
     scripted.reply("GET", PATH, 200, HELD | CLAIM)
@@ -477,27 +308,6 @@ def test_update_that_nomad_would_refuse_is_refused_before_it_is_sent(context, sc
     assert str(refused.value).startswith("volume prod/mysql cannot be changed: ")
     assert "the volume is in use; stop the jobs that claim it first" in str(refused.value)
     assert writes() == []
-
-
-def test_delete_deregisters(context, scripted):
-    """A free volume is deregistered, without force."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("DELETE", PATH, 200, "")
-
-    VOLUME.delete(context, IDENTITY, NEWS)
-
-    [(path, body)] = scripted.sent("DELETE")
-    assert path == f"{PATH}?namespace=prod"
-    assert body is None
-
-
-def test_delete_of_what_is_gone_is_done(context, scripted):
-    """Nothing is left to do for a registration that is gone."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-
-    VOLUME.delete(context, IDENTITY, NEWS)
-
-    assert scripted.sent("DELETE") == []
 
 
 def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted):
@@ -571,26 +381,6 @@ def test_delete_refuses_a_volume_claimed_meanwhile(context, scripted):
 
     with pytest.raises(errors.RefusedError, match="prod/db"):
         VOLUME.delete(context, IDENTITY, NEWS)
-
-
-def test_delete_refuses_what_stands_for_other_storage_by_now(context, scripted):
-    """A registration that somebody made anew is not ours to drop."""
-    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
-
-    with pytest.raises(errors.RefusedError, match="external id is vol-9 in Nomad, vol-1 in the state"):
-        VOLUME.delete(context, IDENTITY, NEWS)
-    assert scripted.sent("DELETE") == []
-
-
-def test_delete_whose_answer_was_lost_is_read_back(context, scripted):
-    """A deregistration whose answer was lost is done when the volume is gone."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("DELETE", PATH, 0)
-
-    VOLUME.delete(context, IDENTITY, NEWS)
-
-    assert len(scripted.sent("DELETE")) == 1
 
 
 PROTECTED = NEWS | {"protect": True, "storage": {"location": "fs-1:/a", "owned": True}}

@@ -186,26 +186,6 @@ def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
     assert outputs == NEWS | dict.fromkeys((*ANSWERED, "createdName", "nonce", "stack"), resource.UNKNOWN)
 
 
-def test_create_has_the_volume_made_and_records_what_the_plugin_answered(context, scripted):
-    """One request, and then a look."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
-
-    identity, outputs = VOLUME.create(context, NEWS | {"adopt": True, "secrets": {"key": PASSWORD}})
-
-    assert identity == IDENTITY
-    assert outputs == MADE | {"secrets": {"key": PASSWORD}}
-    [(path, body)] = scripted.sent("PUT")
-    [sent] = body["Volumes"]
-    assert path == f"{CREATE}?namespace=prod"
-    assert (sent["RequestedCapacityMin"], sent["RequestedCapacityMax"]) == (5 * GIB, 8 * GIB)
-    assert (sent["SnapshotID"], sent["Secrets"]) == ("snap-1", {"key": PASSWORD})
-    assert len(sent["RequestedTopologies"]["Required"]) == 2
-    assert sent["RequestedTopologies"]["Preferred"] == [{"Segments": ZONE_B["segments"]}]
-    assert (sent["Name"], "ExternalID" in sent) == (NAME, False)
-
-
 @pytest.mark.parametrize("others", [["first"], ["first", "second"]])
 def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, others):
     """Two would write into one storage; nothing is deleted, and the error names both."""
@@ -249,18 +229,6 @@ def test_storage_is_proven_by_an_owner_record_only(context, scripted, status, is
     _, outputs = VOLUME.create(context, NEWS | {"owner": "shop/prod", "onDestroy": "delete"})
 
     assert (outputs["externalId"], "madeStorage" in outputs) == ("vol-1", is_proven)
-
-
-def test_create_whose_answer_was_lost_is_read_back_and_not_sent_again(context, scripted):
-    """The volume is there and as wanted: it is the one that was ordered."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", CREATE, 0)
-
-    _, outputs = VOLUME.create(context, NEWS)
-
-    assert outputs == MADE
-    assert len(scripted.sent("PUT")) == 1
 
 
 @pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
@@ -311,35 +279,12 @@ def test_refused_create_is_told_in_nomads_words(context, scripted):
     assert [target for target, _ in scripted.sent("GET") if target.startswith(PATH)] == [f"{PATH}?namespace=prod"]
 
 
-def test_create_that_is_not_seen_afterwards_keeps_id_and_storage(context, scripted):
-    """The next run goes on from what the plugin answered."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 500, "No cluster leader")
-    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
-
-    with pytest.raises(resource.InitFailedError, match="made, but not seen afterwards") as caught:
-        VOLUME.create(context, NEWS)
-
-    assert (caught.value.identity, caught.value.outputs) == (IDENTITY, MADE)
-
-
 def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
     """After an interrupted run the volume is there, and nothing is sent."""
     scripted.reply("GET", PATH, 200, HELD)
 
     assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN)
     assert scripted.sent("PUT") == []
-
-
-def test_create_takes_over_an_equal_volume_with_secrets_by_registering_it(context, scripted):
-    """Nomad does not show secrets, so they are sent, for the storage that is there; nothing is made."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
-
-    VOLUME.create(context, NEWS | {"secrets": {"key": PASSWORD}})
-
-    [(_, body)] = scripted.sent("PUT")
-    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["Secrets"]) == ("vol-1", {"key": PASSWORD})
 
 
 def test_create_refuses_a_volume_that_differs(context, scripted):
@@ -354,19 +299,6 @@ def test_create_refuses_a_volume_that_differs(context, scripted):
     assert scripted.sent("PUT") == []
 
 
-def test_create_adopts_what_nomad_can_change(context, scripted):
-    """With `adopt`, a smaller volume grows."""
-    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": GIB, "Capacity": GIB})
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
-
-    _, outputs = VOLUME.create(context, NEWS | {"adopt": True})
-
-    [(_, body)] = scripted.sent("PUT")
-    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 5 * GIB)
-    assert outputs == TAKEN
-
-
 @pytest.mark.parametrize(
     ("held", "named"), [({"SnapshotID": "snap-2"}, "snapshotId"), ({"Parameters": None}, "parameters")]
 )
@@ -379,37 +311,6 @@ def test_create_adopts_nothing_that_was_made_otherwise(context, scripted, held, 
     assert scripted.sent("PUT") == []
 
 
-def test_read_returns_the_shape_of_check(context, scripted):
-    """Nothing changed, so nothing differs, whatever nulls are in Nomad's answer."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    inputs, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
-
-    assert (inputs, outputs) == (NEWS, OUTPUTS)
-    assert VOLUME.check(inputs) == (NEWS, ())
-    assert not differ(NEWS, inputs).any
-
-
-def test_read_of_an_import_shows_everything_there_is(context, scripted, heard):
-    """Sizes and source as well; of flags, that there are some."""
-    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
-
-    inputs, outputs = VOLUME.read(context, IDENTITY, {}, {})
-
-    assert (inputs, outputs) == (NEWS, OUTPUTS)
-    assert "does not show the mount flags of prod/scratch" in heard["warn"][0]
-
-
-def test_read_keeps_secrets_and_flags_as_recorded(context, scripted):
-    """Redacted parts cannot be compared."""
-    hidden = {"secrets": {"key": PASSWORD}, "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]}}
-    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]}})
-
-    inputs, _ = VOLUME.read(context, IDENTITY, NEWS | hidden, OUTPUTS)
-
-    assert inputs == NEWS | hidden
-
-
 def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
     """Nomad never forgets a size that was asked for once; the program may."""
     recorded = without("capacityMinBytes", "capacityMaxBytes")
@@ -420,71 +321,12 @@ def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
     assert inputs == recorded
 
 
-def test_read_tells_of_other_storage_under_the_id(context, scripted, heard):
-    """Somebody registered it anew: the old storage may still be there."""
-    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
-
-    _, outputs = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
-
-    assert outputs["externalId"] == "vol-9"
-    assert "external id is vol-9 in Nomad, vol-1 in the state" in heard["warn"][0]
-
-
-def test_read_of_a_volume_that_is_gone_says_so(context, scripted):
-    """It stays in the state, which knows its storage: a new creation would be an empty one under the same id."""
-    scripted.reply("GET", PATH, *ABSENT)
-
-    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS | {"deregistered": True})
-
-
 def test_read_keeps_what_is_recorded_while_nomad_is_away(context, scripted, heard):
     """A cluster that is down is no drift."""
     scripted.reply("GET", PATH, 500, "No cluster leader")
 
     assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS)
     assert "was not compared" in heard["warn"][0]
-
-
-@pytest.mark.parametrize(
-    ("changed", "paths"),
-    [
-        ({"capacityMinBytes": 7 * GIB}, ("capacityMinBytes",)),
-        ({"capacityMinBytes": GIB}, ("capacityMinBytes",)),
-        ({"secrets": {"key": PASSWORD}}, ("secrets",)),
-        (
-            {"capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}]},
-            ("capabilities[0].accessMode",),
-        ),
-        ({"mountOptions": {"fsType": "xfs"}}, ("mountOptions.fsType",)),
-        ({"adopt": True}, ()),
-    ],
-)
-def test_diff_of_what_changes_in_place(changed, paths):
-    """Growing is no replacement; nor are modes, options and secrets."""
-    found = differ(NEWS | changed)
-
-    assert (found.updates, found.replaces, found.notice) == (paths, (), "")
-
-
-@pytest.mark.parametrize(
-    ("name", "news"),
-    [
-        ("parameters", without("parameters")),
-        ("requiredTopologies", without("requiredTopologies")),
-        ("preferredTopologies", NEWS | {"preferredTopologies": [ZONE_A]}),
-        ("snapshotId", without("snapshotId")),
-    ],
-)
-def test_diff_of_what_storage_was_made_by_replaces_and_says_why(name, news):
-    """The old storage stays with its data, and the new volume has none of it."""
-    found = differ(news)
-
-    content = "which is empty" if name == "snapshotId" else "from snapshotId snap-1"
-    assert [path.partition("[")[0] for path in found.replaces] == [name]
-    assert found.notice == (
-        "deregisters prod/scratch first; refused while it is claimed; its storage vol-1 stays, with its data, in no "
-        f"volume any more (`existing: {{external_id: vol-1}}`); the plugin makes new storage for it, {content}"
-    )
 
 
 def test_diff_of_places_that_are_preferred_no_more_changes_nothing():
@@ -536,59 +378,9 @@ def test_diff_of_the_id_alone_makes_new_storage():
     assert "its storage vol-1 stays, with its data, in no volume any more" in found.notice
 
 
-def test_diff_says_early_that_shrinking_will_be_refused():
-    """The preview warns; the update refuses."""
-    found = differ(NEWS | {"capacityMinBytes": GIB, "capacityMaxBytes": 4 * GIB})
-
-    assert found.updates == ("capacityMaxBytes", "capacityMinBytes")
-    assert found.notice == (
-        "will be refused: capacityMaxBytes: expected 5368709120 or more, which volume prod/scratch has, got 4294967296; "
-        "a volume never shrinks: make a smaller one under another id, and copy the data"
-    )
-
-
 def test_diff_of_foreign_flags_updates():
     """Flags that somebody else set are to go."""
     assert differ(NEWS, outputs=OUTPUTS | {"foreignMountFlags": True}).updates == ("mountOptions.mountFlags",)
-
-
-def test_update_grows_the_volume_and_never_makes_one(context, scripted, heard):
-    """It is registered with its storage and the new size; Nomad has the plugin grow it."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB})
-    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
-
-    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
-
-    [(path, body)] = scripted.sent("PUT")
-    assert path == f"{PATH}?namespace=prod"
-    assert (body["Volumes"][0]["ExternalID"], body["Volumes"][0]["RequestedCapacityMin"]) == ("vol-1", 7 * GIB)
-    assert body["Volumes"][0]["Context"] == HELD["Context"]  # which older releases erase where it is not sent
-    assert (outputs["capacityBytes"], outputs["capacityMinBytes"]) == (7 * GIB, 7 * GIB)
-    assert heard["status"] == ["plugin aws-ebs0 grows prod/scratch to 7GiB"]
-
-
-def test_update_refuses_to_shrink_before_anything_is_sent(context, scripted):
-    """What the volume has now counts, not what was recorded."""
-    scripted.reply("GET", PATH, 200, HELD | {"Capacity": 20 * GIB})
-
-    with pytest.raises(errors.RefusedError, match="expected 21474836480 or more, which volume prod/scratch has"):
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
-    assert scripted.sent("PUT") == []
-
-
-def test_deregistered_volume_gets_its_storage_again(context, scripted):
-    """The plugin finds it by the name that it was created by."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD]})
-    recorded = OUTPUTS | {"createdName": "scratch-0123456789ab", "deregistered": True}
-
-    again = VOLUME.update(context, IDENTITY, recorded, NEWS)
-
-    [(_, sent)] = scripted.sent("PUT")
-    assert sent["Volumes"][0]["Name"] == "scratch-0123456789ab"
-    assert (again["externalId"], "deregistered" in again) == ("vol-1", False)
 
 
 def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
@@ -611,19 +403,6 @@ def test_update_of_other_storage_is_refused(context, scripted):
     assert scripted.sent("PUT") == []
 
 
-def test_update_whose_answer_was_lost_is_read_back(context, scripted):
-    """It is in force when the read shows it."""
-    grown = {"Capacity": 7 * GIB, "RequestedCapacityMin": 7 * GIB}
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", PATH, 200, HELD | grown)
-    scripted.reply("PUT", PATH, 0)
-
-    outputs = VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
-
-    assert outputs["capacityBytes"] == 7 * GIB
-    assert len(scripted.sent("PUT")) == 1
-
-
 def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):
     """Nothing is sent again unseen."""
     scripted.reply("GET", PATH, 200, HELD)
@@ -632,17 +411,6 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, sc
     with pytest.raises(errors.NomadApiError):
         VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
     assert len(scripted.sent("PUT")) == 1
-
-
-def test_update_of_secrets_whose_answer_was_lost_fails(context, scripted):
-    """Nomad shows no secret, so nobody can tell whether the new one arrived."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", PATH, 0)
-
-    with pytest.raises(errors.NomadApiError) as failed:
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"secrets": {"key": PASSWORD}})
-
-    assert (failed.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
 
 
 OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
@@ -689,16 +457,6 @@ def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
     assert len(scripted.sent("DELETE")) == 1
 
 
-@pytest.mark.parametrize(
-    "news", [NEWS, NEWS | {"capacityMinBytes": 6 * GIB}, OTHER_PLUGIN | {"volumeId": resource.UNKNOWN}]
-)
-def test_a_preview_of_a_change_in_place_asks_nothing(context, scripted, news):
-    """Nothing is taken away."""
-    VOLUME.preflight(context, OUTPUTS, news)
-
-    assert scripted.requests == []
-
-
 def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
     """A warning: its job may be made in the same run."""
     scripted.reply("GET", PATH, 404, "volume not found")
@@ -720,29 +478,6 @@ def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scrip
     assert heard["warn"] == [
         "volume prod/scratch stays registered: a newer resource of this stack holds it (moved, or replaced)"
     ]
-
-
-def test_delete_deregisters_and_says_where_the_storage_is(context, scripted, heard):
-    """The data stays, and the operator reads where."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("DELETE", PATH, 200, "")
-
-    VOLUME.delete(context, IDENTITY, OUTPUTS)
-
-    assert heard["warn"] == [
-        "volume prod/scratch is deregistered; its storage vol-1 of plugin aws-ebs0 stays, with its data: "
-        "delete it in the storage system when it is not needed any more"
-    ]
-
-
-def test_delete_of_what_is_gone_says_where_the_storage_is_too(context, scripted, heard):
-    """Whoever deregistered it may not have said so."""
-    scripted.reply("GET", PATH, *ABSENT)
-
-    VOLUME.delete(context, IDENTITY, OUTPUTS)
-
-    assert "its storage vol-1 of plugin aws-ebs0 stays" in heard["warn"][0]
-    assert scripted.sent("DELETE") == []
 
 
 def test_delete_refuses_a_claimed_volume(context, scripted):

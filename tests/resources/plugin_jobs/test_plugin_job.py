@@ -112,32 +112,6 @@ def test_preview_knows_the_id():
     )
 
 
-def test_create_registers_only_if_still_absent(context, cluster):
-    """A new job is registered on the condition that nobody registered it meanwhile, with its source."""
-    answers(cluster, job=None, planned=plan("Added", 0))
-    cluster.reply("GET", GET, 200, RUNNING)
-
-    identity, outputs = JOB.create(context, NEWS)
-
-    [sent] = registered(cluster)
-    assert identity == IDENTITY
-    told = {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
-    assert outputs == NEWS | told | {"nonce": outputs["nonce"]}
-    assert (sent["EnforceIndex"], sent["JobModifyIndex"]) == (True, 0)
-    assert sent["Job"] == PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}}
-    assert sent["Submission"]["Source"] == NEWS["hcl"]
-
-
-@pytest.mark.parametrize("held", [RUNNING, FOREIGN])
-def test_create_takes_over_an_equal_job_silently(context, cluster, heard, held):
-    """An equal job is the wanted one, whoever registered it."""
-    answers(cluster, job=held, planned=plan("None"))
-
-    assert JOB.create(context, NEWS)[0] == IDENTITY
-    assert registered(cluster) == []
-    assert heard == {"warn": [], "status": []}
-
-
 @pytest.mark.parametrize(
     ("held", "planned", "news"),
     [
@@ -154,16 +128,6 @@ def test_create_registers_over_what_it_may(context, cluster, held, planned, news
     JOB.create(context, news)
 
     assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
-
-
-@pytest.mark.parametrize("planned", ["None", "Edited"])
-def test_create_refuses_a_job_of_another_stack_by_its_name(context, cluster, planned):
-    """Also one that is equal: two stacks cannot have the same job."""
-    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan(planned))
-
-    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
-        JOB.create(context, NEWS)
-    assert registered(cluster) == []
 
 
 @pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
@@ -259,30 +223,6 @@ def test_create_knows_its_owner_from_the_text(context, scripted):
     assert len(registered(scripted)) == 1
 
 
-def test_create_rejects_hcl_of_another_job(context, cluster):
-    """The server's parse must be the job that the inputs say; both problems are told."""
-    news = NEWS | {"jobId": "other", "namespace": "default"}
-
-    with pytest.raises(errors.SpecError) as rejected:
-        JOB.create(context, news)
-
-    assert [problem.path for problem in rejected.value.problems] == ["hcl: ID", "hcl: Namespace"]
-    assert registered(cluster) == []
-
-
-def test_create_warns_when_a_group_cannot_be_placed(context, cluster, heard):
-    """A job that fits no client is registered, and the operator reads why nothing will run."""
-    failed = {"plugin": {"NodesEvaluated": 1, "ConstraintFiltered": {"missing drivers": 1}}}
-    answers(cluster, job=None, planned=plan("Added", 0, failed))
-    cluster.reply("GET", GET, 200, RUNNING)
-
-    JOB.create(context, NEWS)
-
-    [line] = heard["warn"]
-    assert line.startswith("group plugin of job storage/aws-ebs0-node cannot be placed yet: ")
-    assert "missing drivers" in line
-
-
 def test_create_that_lost_a_race_is_refused(context, cluster):
     """A job changed between plan and registration is left as it is."""
     conflict = "Enforcing job modify index 0: job already exists"
@@ -290,16 +230,6 @@ def test_create_that_lost_a_race_is_refused(context, cluster):
 
     with pytest.raises(errors.RefusedError, match=f"changed meanwhile.*{conflict}"):
         JOB.create(context, NEWS)
-
-
-def test_create_goes_on_after_an_answer_that_was_lost(context, cluster):
-    """A registration whose answer was lost is read back, not sent again."""
-    cluster.reply("GET", GET, 404, "job not found")
-    answers(cluster, job=RUNNING, planned=plan("Added", 0), register=(0, None))
-    answers(cluster, job=RUNNING, planned=plan("None"), register=(0, None))
-
-    assert JOB.create(context, NEWS)[0] == IDENTITY
-    assert len(registered(cluster)) == 1
 
 
 def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cluster):
@@ -311,27 +241,6 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cl
 
     assert failed.value.kind == "ambiguous"
     assert len(registered(cluster)) == 1
-
-
-def test_create_seen_no_more_keeps_its_id(context, cluster):
-    """A failure after the registration must not lose the job."""
-    answers(cluster, job=None, planned=plan("Added", 0))
-
-    with pytest.raises(resource.InitFailedError, match="gone again") as failed:
-        JOB.create(context, NEWS)
-
-    assert failed.value.identity == IDENTITY
-
-
-def test_diff_of_the_text_updates_and_of_the_id_replaces():
-    """A job changes in place; another id or namespace is another job, and what that means is said."""
-    assert JOB.diff(IDENTITY, NEWS, {}, NEWS | {"hcl": "x", "adopt": True}).updates == ("hcl",)
-    found = JOB.diff(IDENTITY, NEWS, {}, NEWS | {"jobId": "x", "namespace": "y"})
-    assert found.replaces == ("jobId", "namespace")
-    assert found.notice == (
-        "stops and purges job storage/aws-ebs0-node first, then runs y/x; its plugin cannot mount or detach volumes "
-        "meanwhile, and it is refused while a volume of the plugin is claimed"
-    )
 
 
 @pytest.mark.parametrize(
@@ -355,14 +264,6 @@ def test_diff_names_what_somebody_changed_in_nomad(recorded, details):
     assert (found.updates, found.details) == (tuple(details), details)
 
 
-def test_read_tells_what_was_edited_without_values(context, cluster):
-    """Another program may have put a secret into the job; the state holds the names alone."""
-    edited = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Meta[a]", "Old": "secret", "New": ""}]}
-    answers(cluster, job=RUNNING, planned=plan("Edited") | {"Diff": edited})
-
-    assert JOB.read(context, IDENTITY, NEWS, {})[1]["drift"] == ["Meta[a]"]
-
-
 @pytest.mark.parametrize(("held", "drift"), [(RUNNING, "Edited"), (STOPPED, "Stopped")], ids=["edited", "stopped"])
 def test_read_tells_how_the_job_differs(context, cluster, held, drift):
     """Drift is the type of Nomad's plan, or that the job was stopped."""
@@ -374,27 +275,12 @@ def test_read_tells_how_the_job_differs(context, cluster, held, drift):
     assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift, "cluster": CLUSTER}
 
 
-def test_read_of_a_purged_job_is_nothing(context, cluster):
-    """A job that somebody purged is registered again."""
-    answers(cluster, job=None, planned=plan("Added", 0))
-
-    assert JOB.read(context, IDENTITY, NEWS, {}) is None
-
-
 def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
     """A preview without Nomad says what it could not compare, and goes on."""
     scripted.reply("GET", GET, 0)
 
     assert JOB.read(context, IDENTITY, NEWS, NEWS | {"version": 3}) == (NEWS, NEWS | {"version": 3})
     assert heard["warn"] == [f"{scripted.address} is not reachable: job {IDENTITY} was not compared"]
-
-
-def test_import_takes_the_source_that_was_submitted(context, cluster):
-    """An import knows the job's text from the server, and its owner from the job."""
-    answers(cluster, job=RUNNING, planned=plan("None"))
-    cluster.reply("GET", f"{GET}/submission", 200, {"Source": NEWS["hcl"], "Format": "hcl2"})
-
-    assert JOB.read(context, IDENTITY, {}, {})[0] == NEWS
 
 
 def test_import_without_a_source_says_what_to_do(context, cluster):
@@ -406,17 +292,6 @@ def test_import_without_a_source_says_what_to_do(context, cluster):
         JOB.read(context, IDENTITY, {}, {})
 
 
-def test_update_registers_with_the_planned_index(context, cluster):
-    """The new text replaces the version that was planned against, no other."""
-    answers(cluster, job=RUNNING, planned=plan("Edited", 57))
-
-    outputs = JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": "new"})
-
-    [sent] = registered(cluster)
-    assert (sent["JobModifyIndex"], sent["Submission"]["Source"]) == (57, "new")
-    assert outputs["driftType"] == "None"
-
-
 def test_update_refuses_a_job_of_another_stack(context, cluster):
     """A job that another stack took over since is left to it."""
     answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
@@ -424,21 +299,6 @@ def test_update_refuses_a_job_of_another_stack(context, cluster):
     with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
         JOB.update(context, IDENTITY, NEWS, NEWS)
     assert registered(cluster) == []
-
-
-def test_delete_stops_waits_and_purges(context, cluster, heard):
-    """The purge comes after the tasks have ended, so that nothing runs on unseen."""
-    cluster.reply("GET", GET, 200, RUNNING)
-    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
-    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "complete"}])
-
-    JOB.delete(context, IDENTITY, NEWS)
-
-    steps = [(verb, path.partition("?")[0]) for verb, path, _ in cluster.requests if path.startswith(GET)]
-    assert steps == [("GET", GET), ("DELETE", GET), ("GET", ALLOCATIONS), ("GET", ALLOCATIONS), ("DELETE", GET)]
-    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
-    assert heard["status"] == ["1 task is stopping"]
 
 
 def test_delete_waits_for_a_task_on_a_client_that_is_away(context, cluster):
@@ -468,35 +328,6 @@ def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripte
     assert scripted.sent("DELETE") == []
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes?")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
-
-
-def test_delete_goes_on_with_a_stopped_job(context, cluster):
-    """A run after an interruption waits and purges, and does not stop twice."""
-    cluster.reply("GET", GET, 200, STOPPED)
-    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [])
-
-    JOB.delete(context, IDENTITY, NEWS)
-
-    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [True]
-
-
-def test_delete_of_what_is_gone_is_done(context, cluster):
-    """Nothing is left to do for a job that is gone."""
-    cluster.reply("GET", GET, 404, "job not found")
-
-    JOB.delete(context, IDENTITY, NEWS)
-
-    assert cluster.sent("DELETE") == []
-
-
-def test_delete_refuses_a_job_of_another_stack(context, cluster):
-    """A job that another stack took over since runs on."""
-    cluster.reply("GET", GET, 200, RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}})
-
-    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
-        JOB.delete(context, IDENTITY, NEWS)
-    assert cluster.sent("DELETE") == []
 
 
 def test_delete_without_a_recorded_owner_goes_on(context, cluster):
@@ -584,18 +415,6 @@ def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
     assert "minimumNomad" not in outputs
     assert heard["warn"] == []
     assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.ResourceDiff()
-
-
-def test_token_that_may_not_see_the_servers_is_told(context, cluster, heard):
-    """The job is run all the same."""
-    cluster.reply("GET", "/v1/agent/members", 403, "Permission denied")
-    answers(cluster, job=None, planned=plan("Added", 0))
-    cluster.reply("GET", GET, 200, RUNNING)
-
-    JOB.create(context, NEWS | {"minimumNomad": "1.9.4"})
-
-    [line] = heard["warn"]
-    assert "job storage/aws-ebs0-node requires Nomad 1.9.4 or later, but the servers' versions cannot be seen" in line
 
 
 def test_version_that_is_none_is_refused():
