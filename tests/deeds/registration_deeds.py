@@ -6,6 +6,7 @@ from tests.deeds.deeds import Case
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 ZONE = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
+SYSTEM = "fs-0123456789abcdef0"
 GIVEN = {
     "volumeId": "mysql",
     "namespace": "prod",
@@ -65,6 +66,17 @@ def _without_owner(_agent, context):
 
 def _adopt(agent, context, _before):
     return create(agent, context, adopt=True)
+
+
+def _create_beside(**changes):
+    return lambda agent, context, _before=None: create(agent, context, **changes)
+
+
+def _other_volume(external_id):
+    def other(agent, context):
+        create(agent, context, volumeId="other", name="other", externalId=external_id)
+
+    return other
 
 
 def created(agent, context):
@@ -150,6 +162,9 @@ CASES = (
     Case("create: of another stack", create, before=_of_other),
     Case("create with adopt: of another stack", _adopt, before=_of_other, fails=True),
     Case("create without owner", _without_owner),
+    Case("create: storage of another volume", _create_beside(externalId="vol-1"), before=_other_volume("vol-1")),
+    Case("create: contains another volume", _create_beside(externalId=SYSTEM), before=_other_volume(f"{SYSTEM}:/a")),
+    Case("create: part of another volume", _create_beside(externalId=f"{SYSTEM}:/a"), before=_other_volume(SYSTEM)),
     Case("update: unchanged", _update({}), before=created),
     *(Case(f"diff: {name}", _diff(change)) for name, change in CHANGES.items()),
     *(

@@ -39,7 +39,8 @@ def _run_jobs(agent, _context):
             record.provider, record.version = expected.provider, expected.version
             if job.role == "controller":
                 record.controllers = {
-                    node["ID"]: info | {"ControllerInfo": dict.fromkeys(("SupportsAttachDetach",), True)}
+                    node["ID"]: info
+                    | {"ControllerInfo": dict.fromkeys(("SupportsAttachDetach", "SupportsCreateDelete"), True)}
                 }
             else:
                 segments = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if job.plugin_id == "ebs" else {}
@@ -93,6 +94,10 @@ def _restarted(known, _node):
 
 def _failed(known, _node):
     known.allocs["plugin-ebs-controller"].client_status = "failed"
+
+
+def _creates_none(known, _node):
+    _of(known, "ebs", "controllers")["ControllerInfo"]["SupportsCreateDelete"] = False
 
 
 def _older(known, _node):
@@ -159,6 +164,7 @@ CHANGES = (
     _no_instance,
     _restarted,
     _failed,
+    _creates_none,
     _older,
     _other_driver,
     _other_zone,

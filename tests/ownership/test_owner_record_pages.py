@@ -27,6 +27,17 @@ def test_write_whose_answer_is_lost_is_sent_three_times_at_most(context, scripte
     assert len(scripted.sent("PUT")) == 3
 
 
+def test_write_that_the_token_may_not_make_is_no_record(context, scripted):
+    """The volume has no owner record then, and its outputs say so."""
+    scripted.reply("PUT", URL, 403, "Permission denied")
+
+    taken = acquire(context)
+
+    assert (taken.refused, dict(taken.fresh)) == ({}, {})
+    assert registration_ownership.owner_records_of(context.client).labels([KEY]) == {}
+    assert len(scripted.sent("PUT")) == 1
+
+
 def test_write_whose_answer_is_lost_and_that_arrived_is_sent_once(context, scripted):
     """The read shows it."""
     items = owner_records.written({"mysql": owner_records.OwnerRecord(label="shop/prod")})

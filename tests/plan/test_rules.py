@@ -121,6 +121,13 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890
         ("plugins.0.extra_arguments", {"node": ["--volume-attach-limit=9"]}),
         ("plugins.0.extra_arguments", {"node": ["--reserved-volume-attachments=1"]}),
         ("plugins.0.environment", {"A": "\u00e9"}),
+        ("volumes.0.topologies", [{"topology.ebs.csi.aws.com/zone": "us-east-1a"}]),
+        ("volumes.0.mount_options", {"fs_type": "ext4", "mount_flags": ["noatime"]}),
+        ("volumes.1.efs.access_point.path", "/a/b/c/d"),
+        ("volumes.1.efs.mount_targets.1.availability_zone", "us-east-1b"),
+        ("plugins.0.extra_arguments", {"node": ["--legacy-xfs=true"]}),
+        ("plugins.0.controller", {"count": 3}),
+        ("plugins.0.iam", {"role_name": "r"}),
     ],
 )
 def test_accepts(document, path, value):

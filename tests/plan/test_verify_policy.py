@@ -42,6 +42,17 @@ def test_what_instances_must_be_able_to_do_follows_from_driver_and_volumes():
     assert expectation(EFS).controller_supports == ()
 
 
+def test_a_volume_that_the_plugin_creates_needs_a_controller_that_creates():
+    """The driver's own needs stay."""
+    ebs = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+    create = {"capacity_min_gib": 1, "availability_zone": "us-east-1a"}
+    made = {"plugins": [ebs], "volumes": [{"id": "v", "plugin_id": "aws-ebs0", "create": create}]}
+
+    [plugin] = storage.plan_document(made).plugins
+
+    assert plugin.expectation.controller_supports == ("AttachDetach", "CreateDelete")
+
+
 @pytest.mark.parametrize(
     ("verify", "problem"),
     [

@@ -18,6 +18,7 @@ from nomad_csi.text import normal_form
         ("x\U0007014d\u0301y", "x\u1e53y"),
         ("\U00010041\u0327\u0301", "\u00c1\u0327"),  # a mark between them, of a lower class
         ("\U00010041\u0300\u0301", "\u00c0\u0301"),  # the first of one class composes
+        ("\U00010041\u0364\u0301", "\U00010041\u0364\u0301"),  # the second of one class, where the first does not
         ("\U00010041x\u0301", "\U00010041x\u0301"),  # another letter between them
         ("\U000100e1\u0323", "\U000100e1\u0323"),  # no decomposition of the first
         ("\u0301\U00010041", "\u0301\U00010041"),

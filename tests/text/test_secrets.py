@@ -127,3 +127,18 @@ def test_mount_flags(flag, expected):
 def test_arguments(argument, expected):
     """With a flag or without."""
     assert secrets.argument_has_secret(argument) is expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--token", "abc1"], [False, True]),
+        (["--token=abc1", "x"], [True, False]),
+        (["password", "abc1"], [False, False]),  # two words, and no option
+        (["--token", "--v=2"], [False, False]),  # an option without a value
+        (["--v", "2", "--token", "${X}"], [False, False, False, False]),
+    ],
+)
+def test_value_of_an_option_may_be_its_next_word(arguments, expected):
+    """Of an option only, and not where another option follows."""
+    assert secrets.hidden(arguments) == expected

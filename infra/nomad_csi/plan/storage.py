@@ -55,7 +55,8 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     if head.problems or any(_plugin_problems(head.plugins)) or any(_file_system_problems(head)):
         return None
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
-    served: dict[str, list[spec.VolumeSpec]] = {name: [] for name, plugin in plugins.items() if plugin.iam}
+    # All volumes of a plugin with a policy, which names them; else one that the plugin creates, if there is any.
+    served: dict[str, list[spec.VolumeSpec]] = {name: [] for name in plugins}
     taken = volume_rules.UsedIds({name: driver for name, driver in drivers.items() if driver})
     found: list[errors.Problem] = []
     planned = []
@@ -68,12 +69,12 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         found.extend(snapshot_rules.check(volume, head.snapshots, path))
         found.extend(efs_rules.check_named(volume, head.file_systems, plugin, path))
         planned.append(volumes.plan_volume(volume, driver, protect=head.protect, owner=owner))
-        if plugin.id in served:
+        if plugin.iam or (volume.create and not served[plugin.id]):
             served[plugin.id].append(volume)
     if found or any(taken.check_moved()):
         return None
     made = tuple(
-        plugin_plans.plan_plugin(plugin, driver, served.get(name, ()))
+        plugin_plans.plan_plugin(plugin, driver, served[name])
         for name, plugin in plugins.items()
         if (driver := drivers[name])
     )

@@ -1,0 +1,43 @@
+"""What no printed object shows: fields of secrets, wherever an object is logged or stands in a traceback."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import nomad_csi
+
+HIDDEN = {
+    "Connection.http_auth",
+    "Connection.proxy",
+    "Connection.token",
+    "DeletionOptions.secrets",
+    "Draft.written",
+    "MountOptions.mount_flags",
+    "NewSnapshot.secrets",
+    "PluginDeleter.secrets",
+    "PresenceQuestion.secrets",
+    "Problem.code",
+    "Source.secrets",
+    "VerifyJob.spec",
+    "Volume.secrets",
+    "VolumeRegistration.secrets",
+    "_Output.secrets",
+}
+
+
+def hidden_fields():
+    """Return the fields of all dataclasses of the package that a printed object leaves out."""
+    found = set()
+    for module in pkgutil.walk_packages(nomad_csi.__path__, "nomad_csi."):
+        if module.name.endswith("__main__"):
+            continue
+        for kind in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(kind) and dataclasses.is_dataclass(kind) and kind.__module__ == module.name:
+                found |= {f"{kind.__name__}.{field.name}" for field in dataclasses.fields(kind) if not field.repr}
+    return found
+
+
+def test_secrets_are_not_printed():
+    """The whole set: a field that is new in it, or gone from it, is looked at."""
+    assert hidden_fields() == HIDDEN
