@@ -13,7 +13,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, version_gates, volumes
-from nomad_csi.plan import registration
+from nomad_csi.plan import registration, versions
 from nomad_csi.text import listing
 
 _LOCK = threading.Lock()
@@ -32,9 +32,9 @@ def risk(client: nomad.Nomad) -> str:
 
 
 def is_excluded(client: nomad.Nomad) -> bool:
-    """Return whether the servers can be listed, and none of them can erase secrets."""
+    """Return whether the servers can be listed, and none of them can erase secrets; false for an unknown version."""
     found = _servers(client)
-    return bool(found) and not any(map(_is_old, found))
+    return bool(found) and not any(_is_old(item) or versions.parse(item.version) is None for item in found)
 
 
 def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
