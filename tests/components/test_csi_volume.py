@@ -50,6 +50,17 @@ def test_csi_volume_asks_the_plugin(cloud):
     }
 
 
+def test_an_output_may_have_parts_without_a_value(cloud):
+    """A mapping of another resource has keys that are null, and whole numbers as floats; neither is a value here."""
+    mount = pulumi.Output.from_input({"fs_type": "ext4", "mount_flags": None})
+    given = SCRATCH | {"mount_options": mount, "capacity_min_gib": pulumi.Output.from_input(3.0)}
+
+    cloud.settle(lambda: CsiVolume("scratch", given) and None)
+
+    made = cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")
+    assert (made["mountOptions"], made["capacityMinBytes"]) == ({"fsType": "ext4"}, 3 * 2**30)
+
+
 @pytest.mark.parametrize(
     "create",
     [
