@@ -62,7 +62,7 @@ def test_hcl2_heredoc_takes_common_indentation_away():
     assert literals.hcl2_heredoc("<<-EOF\n    a\n \n      b $${x}\n  EOF\n") == "a\n \n  b ${x}\n"
 
 
-@pytest.mark.parametrize("token", ["<<-EOF\n  a\n  EOF\n", "<<EOF\na\n  EOF\n"])
+@pytest.mark.parametrize("token", ["<<-EOF\n  a\n  EOF\n", "<<-EOF\n  a\nEOF\n", "<<EOF\na\n  EOF\n"])
 def test_hcl1_rejects_indented_heredocs(token):
     """HCL1 makes another text of them than HCL2 does."""
     with pytest.raises(literals.LiteralError, match="at the start of a line"):

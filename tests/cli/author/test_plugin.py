@@ -237,6 +237,10 @@ def test_install_says_why_a_plugin_does_not_start(project, monkeypatch, capsys):
     assert install(folder) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "it does not start: no such module"
 
+    monkeypatch.setattr(plugin, "SCRIPT", "#!/bin/sh\necho 'welcome'\necho 'no port' >&2\n")
+    assert install(folder) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "it does not start: no port"
+
     monkeypatch.undo()
     assert install(folder) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "it starts"
