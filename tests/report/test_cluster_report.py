@@ -163,6 +163,26 @@ def test_what_may_not_be_read_is_said(ask):
     assert found.as_json()["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
 
 
+class Closed(nomad.Nomad):
+    """A client whose token may read no volume by itself."""
+
+    def request(self, method, path, **more):
+        """Refuse the reads of volumes."""
+        if path.startswith("/v1/volume/"):
+            raise errors.NomadApiError(method, path, "Permission denied", status=403, kind="refused")
+        return super().request(method, path, **more)
+
+
+def test_claims_of_volumes_that_may_not_be_read_are_counted(ask):
+    """The list says that they are claimed, and nothing says by whom."""
+    found, _ = ask(3, 6, kind=Closed)
+
+    assert (found.claims, found.claims_unread) == ((), 3)
+    assert [item.check for item in found.unexpected if item.check.startswith("who claims")] == [
+        "who claims 3 volumes of namespace default (data-00000, data-00002, data-00004)"
+    ]
+
+
 def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
     """What Nomad says of claims is told all the same; where EC2 has the volumes is not known."""
     for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "MAX_ATTEMPTS": "1"}.items():
