@@ -1,13 +1,20 @@
 """The cases of the commands that write, and of those that show what is there."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
 import re
 from unittest import mock
 
+import yaml
+
 from nomad_csi import cli
+from nomad_csi.ownership import registration_ownership
+from nomad_csi.plan import storage, volumes
+from nomad_csi.render import documents
+from nomad_csi.resources.created import creation
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 
@@ -30,18 +37,30 @@ volumes:
   plugin_id: ebs
   create: {{capacity_min_gib: {size}, availability_zone: us-east-1a}}
 """
-SECRETS = '{"prod/web": {"key": "canary-90"}, "prod/scratch": {"key": "canary-91"}}'
+SECRETS = '{"prod/web": {"key": "canary-90"}}'
+MADE = '{"prod/scratch": {"key": "canary-91"}}'
 OWNER = ("--owner", "shop/prod")
 OTHER = ("--owner", "web/prod")
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?|(?<=_seconds )[\d.]+")
 
 
 def command(*words, folder="web", size=5, secrets=SECRETS):
-    """Return the function that runs the command; ``SPEC`` in *words* is a spec with that folder and that size."""
+    """
+    Return the function that runs a command.
+
+    In *words*, ``SPEC`` is a spec with that folder and that size, ``FILES`` the files of the volumes that exist.
+    """
 
     def run(agent, _context, _before=None):
-        path = agent.folder / "storage.yaml"
-        path.write_text(SPEC.format(folder=folder, size=size))
+        text = SPEC.format(folder=folder, size=size)
+        path, files = agent.folder / "storage.yaml", agent.folder / "volumes"
+        path.write_text(text)
+        files.mkdir(exist_ok=True)
+        for item in storage.plan_document(yaml.safe_load(text)).volumes:
+            if not item.made_by_plugin:
+                (files / f"{item.registration.volume_id}.volume.hcl").write_text(
+                    documents.volume_file(item.registration)
+                )
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("NOMAD_", "AWS_"))}
         environment |= {"NOMAD_ADDR": agents.ADDRESS} | ({"NOMAD_CSI_SECRETS": secrets} if secrets else {})
         out, err = io.StringIO(), io.StringIO()
@@ -50,18 +69,36 @@ def command(*words, folder="web", size=5, secrets=SECRETS):
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            code = cli.main([str(path) if word == "SPEC" else word for word in words])
-        agent.messages += [f"err: {line}" for line in _lines(err, path)]
+            places = {"SPEC": str(path), "FILES": str(files)}
+            code = cli.main([places.get(word, word) for word in words])
+        agent.messages += [f"err: {line}" for line in _lines(err, agent)]
         if "--json" in words and out.getvalue():
-            return {"exit": code, "out": json.loads("\n".join(_lines(out, path)))}
-        agent.messages += [f"out: {line}" for line in _lines(out, path)]
+            return {"exit": code, "out": json.loads("\n".join(_lines(out, agent)))}
+        agent.messages += [f"out: {line}" for line in _lines(out, agent)]
         return code
 
     return run
 
 
-def _lines(stream, path):
-    return TIME.sub("TIME", stream.getvalue()).replace(str(path), "SPEC").splitlines()
+def _lines(stream, agent):
+    return TIME.sub("TIME", stream.getvalue()).replace(str(agent.folder), "DIR").splitlines()
+
+
+def create(*, owner="shop/prod", size=5, adopts=False):
+    """Return the function that has the volume of the spec created that its plugin is to create."""
+
+    def run(agent, _context, _before=None):
+        [item] = [
+            each
+            for each in storage.plan_document(yaml.safe_load(SPEC.format(folder="web", size=size))).volumes
+            if each.made_by_plugin
+        ]
+        document = dataclasses.replace(volumes.desired_document(item, {}), secrets={"key": "canary-91"})
+        who = registration_ownership.Requester(owner=owner, adopts=adopts)
+        settings = creation.CreationOptions(requester=who, tell=lambda text: agent.messages.append(f"err: {text}"))
+        return [each.as_json() for each in creation.create(agent.client(), [(item, document)], settings)]
+
+    return run
 
 
 def _after(*runs):
@@ -87,85 +124,66 @@ def _not_ready(agent, _context):
     agent.disks.is_ready = False
 
 
-REGISTER = command("register", "SPEC", *OWNER, "--json")
-CREATE = command("create", "SPEC", *OWNER, "--json")
-SNAPSHOT = command("snapshot", "create", "prod/scratch", "--name", "one", "--parameter", "kind=fast", "--json")
-SECOND = command("snapshot", "create", "prod/scratch", "--name", "two")
-WAITING = command("snapshot", "create", "prod/scratch", "--name", "one", "--timeout-s", "2")
+APPLY = ("apply", "FILES", "--yes", "--json")
+REGISTER = command(*APPLY, *OWNER)
+CREATE = create()
+SNAPSHOT = command(
+    "snapshot", "create", "prod/scratch", "--name", "one", "--parameter", "kind=fast", "--json", secrets=MADE
+)
+SECOND = command("snapshot", "create", "prod/scratch", "--name", "two", secrets=MADE)
+WAITING = command("snapshot", "create", "prod/scratch", "--name", "one", "--timeout", "2s", secrets=MADE)
+CLAIMED = _after(REGISTER, _claim("default", "logs"))
+SNAPPED = _after(CREATE, SNAPSHOT)
 
 CASES = (
-    Case("register", REGISTER, fails=True),
-    Case("register, as text", command("register", "SPEC", *OWNER)),
-    Case("register without owner", command("register", "SPEC")),
-    Case("register --dry-run", command("register", "SPEC", *OWNER, "--dry-run")),
-    Case("register: registered already", REGISTER, before=REGISTER),
-    Case("register: without the secrets", command("register", "SPEC", *OWNER, secrets=""), before=REGISTER),
-    Case("register: other storage", command("register", "SPEC", *OWNER, folder="new"), before=REGISTER),
+    Case("apply", REGISTER, fails=True),
+    Case("apply, as text", command("apply", "FILES", "--yes", *OWNER)),
+    Case("apply without owner", command(*APPLY)),
+    Case("apply --dry-run", command("apply", "FILES", "--dry-run", "--json", *OWNER)),
+    Case("apply: registered already", REGISTER, before=REGISTER),
+    Case("apply: without the secrets", command(*APPLY, *OWNER, secrets=""), before=REGISTER),
+    Case("apply: other storage", command(*APPLY, *OWNER, folder="new"), before=REGISTER),
     Case(
-        "register: context differs",
-        REGISTER,
-        before=_after(REGISTER, _change("default", "logs", Context={})),
-        fails=True,
+        "apply: context differs", REGISTER, before=_after(REGISTER, _change("default", "logs", Context={})), fails=True
     ),
-    Case("register: of another owner", command("register", "SPEC", *OTHER), before=REGISTER),
-    Case(
-        "register --adopt: of another owner", command("register", "SPEC", *OTHER, "--adopt", "--json"), before=REGISTER
-    ),
+    Case("apply: of another owner", command(*APPLY, *OTHER), before=REGISTER),
+    Case("apply --adopt: of another owner", command(*APPLY, *OTHER, "--adopt"), before=REGISTER),
     Case("create", CREATE, fails=True),
-    Case("create, as text", command("create", "SPEC", *OWNER)),
-    Case("create --dry-run", command("create", "SPEC", *OWNER, "--dry-run", "--json")),
     Case("create: there already", CREATE, before=CREATE),
-    Case("create: larger", command("create", "SPEC", *OWNER, size=7), before=CREATE),
-    Case(
-        "create --grow: larger",
-        command("create", "SPEC", *OWNER, "--grow", "--json", size=7),
-        before=CREATE,
-        fails=True,
-    ),
-    Case("create: of another owner", command("create", "SPEC", *OTHER), before=CREATE),
-    Case("create --adopt: of another owner", command("create", "SPEC", *OTHER, "--adopt"), before=CREATE),
+    Case("create: larger", create(size=7), before=CREATE, fails=True),
+    Case("create: smaller", create(size=3), before=CREATE),
+    Case("create: of another owner", create(owner="web/prod"), before=CREATE),
+    Case("create, adopting: of another owner", create(owner="web/prod", adopts=True), before=CREATE),
     Case("plan", command("plan", "SPEC", *OWNER)),
     Case("plan --json", command("plan", "SPEC", *OWNER, "--json"), before=_after(REGISTER, CREATE)),
-    Case("apply --dry-run", command("apply", "SPEC", *OWNER, "--dry-run"), before=_after(REGISTER, CREATE)),
+    Case("apply --dry-run: a spec", command("apply", "SPEC", *OWNER, "--dry-run"), before=_after(REGISTER, CREATE)),
     Case("remove", command("remove", "prod/web", "logs", *OWNER, "--yes", "--json"), before=REGISTER, fails=True),
     Case("remove, as text", command("remove", "prod/web", "none", *OWNER, "--yes"), before=REGISTER),
     Case("remove: of another owner", command("remove", "logs", *OTHER, "--yes"), before=REGISTER),
     Case("remove --adopt: of another owner", command("remove", "logs", *OTHER, "--adopt", "--yes"), before=REGISTER),
-    Case(
-        "remove: claimed",
-        command("remove", "logs", *OWNER, "--yes"),
-        before=_after(REGISTER, _claim("default", "logs")),
-    ),
+    Case("remove: claimed", command("remove", "logs", *OWNER, "--yes"), before=CLAIMED),
     Case(
         "remove --force: claimed",
         command("remove", "logs", *OWNER, "--force", "--yes", "--json"),
-        before=_after(REGISTER, _claim("default", "logs")),
+        before=CLAIMED,
         fails=True,
     ),
-    Case("claims", command("claims"), before=_after(REGISTER, _claim("default", "logs"))),
-    Case(
-        "claims --json",
-        command("claims", "--json", "--plugin", "efs"),
-        before=_after(REGISTER, _claim("default", "logs")),
-    ),
+    Case("claims", command("claims"), before=CLAIMED),
+    Case("claims --json", command("claims", "--json", "--plugin", "efs"), before=CLAIMED),
     Case(
         "claims repair",
-        command("claims", "repair", "logs", "--yes", "--json", "--step-timeout-s", "1"),
-        before=_after(REGISTER, _claim("default", "logs")),
+        command("claims", "repair", "logs", "--yes", "--json", "--step-timeout", "1s"),
+        before=CLAIMED,
         fails=True,
     ),
     Case("snapshot create", SNAPSHOT, before=CREATE, fails=True),
     Case("snapshot create, not ready in time", WAITING, before=_after(CREATE, _not_ready)),
     Case("snapshot list", command("snapshot", "list", "prod/scratch"), before=_after(CREATE, SNAPSHOT, SECOND)),
-    Case(
-        "snapshot list --json",
-        command("snapshot", "list", "--plugin", "ebs", "--json"),
-        before=_after(CREATE, SNAPSHOT),
-    ),
+    Case("snapshot list --json", command("snapshot", "list", "--plugin", "ebs", "--json"), before=SNAPPED),
     Case(
         "snapshot delete",
         command("snapshot", "delete", "--plugin", "ebs", "snap-1", "--confirm", "snap-1", "--json"),
-        before=_after(CREATE, SNAPSHOT),
+        before=SNAPPED,
         fails=True,
     ),
 )

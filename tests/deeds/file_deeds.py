@@ -274,6 +274,6 @@ CASES = (
     ),
     Case("render", _rendered),
     Case("snippet", _command("snippet", "SPEC", "prod/web")),
-    Case("acl-policy", _command("acl-policy", "register", "remove", "claims repair", "verify", "up")),
+    Case("acl-policy", _command("acl-policy", "apply", "remove", "claims repair", "verify", "up")),
     Case("explain", _command("explain", "claim-vanished")),
 )
