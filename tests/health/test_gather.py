@@ -11,6 +11,7 @@ import time
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.csi import report
 from nomad_csi.health import gather
 
 
@@ -183,6 +184,29 @@ def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, 
     probed = seen.probed["alloc-a", "node"]
     assert (probed.reached, probed.healthy) == (True, False)
     assert probed.detail.startswith("missing: nothing listens there")
+
+
+def test_probe_gets_what_is_known_of_the_instance(context, short_folder, plugin_cluster, expectation, monkeypatch):
+    """The socket of its allocation, the common deadline, the timeout, the name and the role that it must have."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    path = gather.socket_path(short_folder, "alloc-a")
+    pathlib.Path(path).parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(path)
+    wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
+    told, asked = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids), []
+    answer = report.ProbeReport(endpoint=path, status="ready", detail="", latency_ms=1.0)
+    monkeypatch.setattr(gather.probe, "probe_until", lambda *given, **words: asked.append((given, words)) or answer)
+
+    began = time.monotonic()
+    gather.probe_all([(wanted, told)], timeout_s=77)
+
+    [(given, words)] = asked
+    until = words.pop("until") - began
+    assert (given, words.pop("cancelled").is_set()) == ((path,), False)
+    assert words == {"timeout_s": 77, "expect_name": "ebs.csi.aws.com", "role": "node"}
+    assert 77 <= until < 80
 
 
 def test_cancelled_while_instances_are_asked(context, short_folder, plugin_cluster, expectation):

@@ -42,6 +42,17 @@ def test_what_instances_must_be_able_to_do_follows_from_driver_and_volumes():
     assert expectation(EFS).controller_supports == ()
 
 
+def test_topologies_of_the_spec_go_before_those_of_the_driver():
+    """A driver that reports no zone has places of its own."""
+    plugin = {"id": "own", "driver": OWN}
+    storage_of = {"external_id": "x"}
+    volume = {"id": "v", "plugin_id": "own", "existing": storage_of, "topologies": [{"rack": "r1"}, {"rack": "r2"}]}
+
+    [planned] = storage.plan_document({"plugins": [plugin], "volumes": [volume]}).volumes
+
+    assert planned.registration.required_topologies == ({"rack": "r1"}, {"rack": "r2"})
+
+
 def test_a_volume_that_the_plugin_creates_needs_a_controller_that_creates():
     """The driver's own needs stay."""
     ebs = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}

@@ -168,6 +168,7 @@ def test_capabilities_that_volumes_need_are_missed(row, volume):
         ("capability-lacking", "EXPAND_VOLUME, which default/small needs"),
     ]
     assert codes([row("controller", "a", controller_capabilities=("EXPAND_VOLUME",))], needs) == []
+    assert codes([row("node", "a", controller_capabilities=None)], needs) == []  # no controller was asked
 
 
 def test_instances_that_can_different_things_are_told(row):

@@ -63,6 +63,13 @@ def test_option_goes_before_the_config(stack, capsys, words):
     assert " is used" not in err
 
 
+def test_option_goes_before_a_setting_that_is_none(stack, capsys):
+    """What the config says in its place is not looked at, as where it is encrypted."""
+    assert cli.main(["verify", stack(address={"secure": "AAABAB"}), "--address", NOBODY]) == 2
+
+    assert f"{NOBODY}: no connection" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("settings", [{}, {"address": ""}])
 def test_environment_counts_where_the_config_says_nothing(stack, empty_agent, monkeypatch, capsys, settings):
     """As in the sandbox, whose config names no address."""

@@ -1,0 +1,24 @@
+"""Which stack made an object, by its outputs."""
+
+import pytest
+
+from nomad_csi.resources import stack_identity
+from nomad_csi.resources.frame import resource
+
+
+@pytest.mark.parametrize(
+    ("outputs", "now", "is_other"),
+    [
+        ({"owner": "shop/prod", "stack": "shop/prod"}, "shop/prod", False),
+        ({"owner": "shop/prod", "stack": "shop/prod"}, "shop/test", True),
+        ({"owner": "shop/prod"}, "shop/test", True),  # of an older release
+        ({"owner": "ops/by-hand", "stack": "shop/prod"}, "shop/test", False),  # an owner that was set by hand
+        ({}, "shop/test", False),
+        ({"owner": "shop/prod", "stack": "shop/prod"}, "", False),
+    ],
+)
+def test_label_of_the_state_is_that_of_the_stack(outputs, now, is_other):
+    """Else it was renamed, or copied: nothing is removed before an `up` took it over."""
+    context = resource.Context(connect=lambda: None, stack=now)
+
+    assert bool(stack_identity.other_stack(context, outputs)) is is_other
