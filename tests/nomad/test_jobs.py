@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.nomad import jobs
 
 HCL = 'job "hostpath" {}'
@@ -112,17 +112,6 @@ def test_plan_of_a_real_agent(agent, client, file, job_id, plan):
     assert agent.asked[0].query == {"namespace": "storage"}
 
 
-def test_namespace_of_the_job_goes_before_that_of_the_connection(agent):
-    """At Nomad the query goes before the job, so a job of another namespace must be in the query."""
-    agent.recorded("01-hostpath-register.json", method="POST", path="/v1/jobs")
-
-    with nomad.Nomad(nomad.Connection(address=agent.address, namespace="team")) as client:
-        jobs.register(client, JOB, source=HCL, enforce_index=None)
-        jobs.register(client, {"ID": "x"}, source=HCL, enforce_index=None)
-
-    assert [asked.query["namespace"] for asked in agent.asked] == ["default", "team"]
-
-
 def test_rejects_a_job_that_changed_meanwhile(agent, client):
     """The conflict is a refusal that says what happened."""
     text = "Enforcing job modify index 18: job exists with conflicting job modify index: 11"
@@ -140,29 +129,6 @@ def test_job_of_a_real_agent(agent, client):
 
     assert jobs.get(client, "storage", "hostpath") == RUNNING
     assert agent.asked[0].query == {"namespace": "storage"}
-
-
-def test_stopped_job_is_still_there(agent, client):
-    """A stop without purge leaves the job, dead."""
-    agent.recorded("04-job-after-stop.json", path="/v1/job/hostpath")
-
-    assert jobs.get(client, "default", "hostpath") == dataclasses.replace(
-        RUNNING, status="dead", stopped=True, version=3, job_modify_index=969
-    )
-
-
-def test_job_that_is_not_there(agent, client):
-    """Nomad's own 404 means that there is none."""
-    agent.recorded("00-job-missing.json", path="/v1/job/nope")
-
-    assert jobs.get(client, "default", "nope") is None
-
-
-def test_source_that_nomad_does_not_hold(agent, client):
-    """A job registered without its source has none."""
-    agent.answer("GET", "/v1/job/j/submission", "job source not found", status=404)
-
-    assert jobs.source(client, "default", "j", 3) is None
 
 
 def test_source_in_another_format_is_no_hcl(agent, client):
@@ -197,10 +163,3 @@ def test_allocations_of_a_real_agent(agent, client):
             time_ns=1795245522399789737, type="Plugin became healthy", message="plugin: hostpath", task="plugin"
         ),
     )
-
-
-def test_allocations_of_an_unknown_job(agent, client):
-    """Nomad answers with an empty list."""
-    agent.answer("GET", "/v1/job/j/allocations", "[]")
-
-    assert jobs.allocations(client, "default", "j") == ()

@@ -57,12 +57,6 @@ def read(agent, client, file, plugin_id):
     return plugins.get(client, plugin_id)
 
 
-@pytest.mark.parametrize("file", ["00-plugin-missing.json", "04-plugin-after-stop.json"])
-def test_plugin_that_is_not_there(agent, client, file):
-    """Nomad's own 404 means that there is none."""
-    assert read(agent, client, file, "hostpath") is None
-
-
 def test_other_404_is_an_error(agent, client):
     """A server that is not Nomad does not make a plugin disappear."""
     agent.answer("GET", "/v1/plugin/csi/hostpath", "404 page not found", status=404)

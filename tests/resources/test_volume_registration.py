@@ -143,16 +143,6 @@ def test_create_refuses_a_registration_that_differs_in_one_property(context, scr
     assert writes() == []
 
 
-def test_create_adopts_what_nomad_can_change(context, scripted, writes):
-    """With adopt, a registration that differs where Nomad can change it becomes ours."""
-    scripted.reply("GET", PATH, 200, HELD | {"Context": {"tier": "slow"}})
-    takes(scripted, 200, {})
-
-    VOLUME.create(context, NEWS | {"adopt": True})
-
-    assert [sent["Context"] for sent in writes()] == [{"tier": "fast"}]
-
-
 @pytest.mark.parametrize(
     ("held", "left_out", "fixed"),
     [
@@ -225,16 +215,6 @@ def test_dropped_registration_of_a_protected_volume_is_not_re_pointed(context, s
     with pytest.raises(errors.RefusedError, match="is protected, and would be re-pointed from vol-1 to vol-2"):
         VOLUME.update(context, IDENTITY, outputs, other)
     assert scripted.sent("PUT") == []
-
-
-def test_read_of_an_unschedulable_volume_is_no_drift(context, scripted):
-    """Whether a plugin is healthy at this moment is not in the state, where it would be wrong the next moment."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", PATH, 200, HELD | {"Schedulable": False})
-
-    before = VOLUME.read(context, IDENTITY, NEWS, NEWS)
-
-    assert VOLUME.read(context, IDENTITY, NEWS, NEWS) == before
 
 
 def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
@@ -417,16 +397,6 @@ def test_removal_of_a_protected_volume_is_refused_before_it_is_deregistered(cont
         VOLUME.delete(context, IDENTITY, recorded)
 
     assert (scripted.sent("DELETE"), scripted.sent("PUT")) == ([], [])
-
-
-def test_diff_names_other_data_and_refuses_nothing():
-    """A refresh asks for the difference, too, and must be able to record what somebody did by hand."""
-    news = PROTECTED | {"externalId": "vol-2", "storage": {"location": "fs-1:/b", "owned": True}}
-
-    found = VOLUME.diff(IDENTITY, PROTECTED, {}, news)
-
-    assert found.updates == ("externalId",)
-    assert found.notice.endswith("the data stays in fs-1:/a and is not copied")
 
 
 def test_read_keeps_what_the_program_knows_of_the_storage(context, scripted):

@@ -268,34 +268,11 @@ def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
         VOLUME.create(context, NEWS)
 
 
-def test_refused_create_is_told_in_nomads_words(context, scripted):
-    """A refusal is no doubt: nothing is looked for."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("PUT", CREATE, 500, "plugin does not support creating volumes")
-
-    with pytest.raises(errors.NomadApiError, match="does not support creating volumes; make the storage elsewhere"):
-        VOLUME.create(context, NEWS)
-
-    assert [target for target, _ in scripted.sent("GET") if target.startswith(PATH)] == [f"{PATH}?namespace=prod"]
-
-
 def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
     """After an interrupted run the volume is there, and nothing is sent."""
     scripted.reply("GET", PATH, 200, HELD)
 
     assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN)
-    assert scripted.sent("PUT") == []
-
-
-def test_create_refuses_a_volume_that_differs(context, scripted):
-    """Another stack's volume of that id is left alone, and the difference told."""
-    scripted.reply("GET", PATH, 200, HELD | {"RequestedCapacityMin": 1, "Parameters": {"type": "gp2"}})
-
-    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack") as caught:
-        VOLUME.create(context, NEWS)
-
-    assert 'parameters: Nomad has {"type": "gp2"}, wanted {"type": "gp3"}' in str(caught.value)
-    assert "capacityMinBytes: Nomad has 1, wanted 5368709120" in str(caught.value)
     assert scripted.sent("PUT") == []
 
 
@@ -392,15 +369,6 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
     with pytest.raises(errors.RefusedError, match="created vol-9, which is empty, and did not find vol-1"):
         VOLUME.update(context, IDENTITY, OUTPUTS | {"deregistered": True}, NEWS)
     assert len(scripted.sent("DELETE")) == 1
-
-
-def test_update_of_other_storage_is_refused(context, scripted):
-    """What somebody registered anew is not ours to change."""
-    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-9"})
-
-    with pytest.raises(errors.RefusedError, match="external id is vol-9 in Nomad, vol-1 in the state"):
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS)
-    assert scripted.sent("PUT") == []
 
 
 def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):

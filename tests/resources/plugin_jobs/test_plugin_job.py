@@ -172,26 +172,6 @@ def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster
     assert warning.endswith("; `up` is refused, unless the job is imported first")
 
 
-def test_create_that_adopts_puts_the_new_mark(context, cluster):
-    """Whose job it is can be read in Nomad, although its tasks restart for that."""
-    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("None"))
-
-    JOB.create(context, NEWS | {"adopt": True})
-
-    [sent] = registered(cluster)
-    assert sent["Job"]["Meta"] == {"nomad-csi.owner": "infra/prod"}
-
-
-def test_update_leaves_a_job_alone_that_lacks_only_the_mark(context, cluster):
-    """Nomad would restart its tasks; it is recorded as this stack's, and gets the mark with the next change."""
-    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("None"))
-
-    outputs = JOB.update(context, IDENTITY, {"hcl": NEWS["hcl"]}, NEWS)
-
-    assert registered(cluster) == []
-    assert outputs["owner"] == "infra/prod"
-
-
 @pytest.mark.parametrize("owner", [None, {}])
 def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
     """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
@@ -486,15 +466,6 @@ def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scri
     [line] = heard["warn"]
     assert line.startswith(f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster")
     assert line.endswith("; this one has no such job")
-
-
-def test_delete_in_another_cluster_without_the_job_is_refused(context, scripted):
-    """It runs in the other one."""
-    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
-    scripted.reply("GET", GET, 404, "job not found")
-
-    with pytest.raises(errors.RefusedError, match=f"recorded in cluster {CLUSTER}"):
-        JOB.delete(context, IDENTITY, RECORDED)
 
 
 def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
