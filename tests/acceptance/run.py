@@ -204,7 +204,7 @@ def main_job(run):
     run.step("restore", lambda: up(GROWN_GIB, snapshot_id))
     run.step("claim of the restored volume", lambda: claim(restored))
     run.step("verify", verify)
-    delete = ("snapshot", "delete", snapshot_id, "--plugin", run.run_id, "--confirm", snapshot_id)
+    delete = ("snapshot", "delete", snapshot_id, "--made-by", run.run_id, "--confirm", snapshot_id)
     run.step("delete the snapshot", lambda: run.call("nomad-csi", *delete))
     run.step("destroy", lambda: run.pulumi("destroy", "--yes", "--skip-preview") and None)
 

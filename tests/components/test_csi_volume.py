@@ -102,7 +102,10 @@ def test_its_file_is_for_volume_create(cloud):
 
     made = cloud.inputs("nomad-csi:index:RenderedFile", "scratch")
     assert made["path"] == "out/volumes/default/scratch.volume.hcl"
-    assert 'plugin_id = "made-up"\n\n# For `nomad volume create`: the plugin creates the volume.\n' in made["content"]
+    assert (
+        'plugin_id = "made-up"\n\n# The plugin creates the volume: `nomad-csi apply` with the spec.\n'
+        in made["content"]
+    )
     assert 'capacity_min = "1GiB"\n' in made["content"]
     assert "external_id" not in made["content"]
 

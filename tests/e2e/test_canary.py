@@ -174,7 +174,7 @@ def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
     sandbox = watched.sandbox
 
     assert watched.up().returncode == 0
-    assert watched.run("refresh").returncode == 0
+    assert watched.run("up", "--refresh").returncode == 0
     watched.set_secrets({"password": CHANGED_SECRET})
     assert "[diff: ~secrets]" in watched.run("preview").stdout
     assert watched.up().returncode == 0

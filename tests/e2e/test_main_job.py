@@ -79,7 +79,7 @@ def test_it_runs_no_job_of_a_web_page(untouched, tmp_path):
 def test_its_token_is_in_one_file_and_in_no_output(untouched, tmp_path):
     """Readable for its owner alone; neither the servers nor the tasks that they run have it."""
     place = folder.Folder(untouched.project)
-    outputs = [untouched.run(*words) for words in (["status"], ["output"], ["output", "--json"], ["preview"])]
+    outputs = [untouched.run(*words) for words in (["status"], ["preview"])]
     outputs.append(
         untouched.exec(
             "sh",
@@ -105,7 +105,7 @@ def test_its_token_is_in_one_file_and_in_no_output(untouched, tmp_path):
 def test_another_shell_gets_address_and_token(untouched):
     """Given a shell of its own, by the line of the report; without it Nomad refuses."""
     nomad_csi = Path(sys.executable).with_name("nomad-csi")
-    told = f'eval "$({nomad_csi} sandbox --project {untouched.project} env)"'
+    told = f'eval "$({nomad_csi} sandbox --project {untouched.project} status --env)"'
     address = f"http://127.0.0.1:{untouched.process('nomad').port}"
 
     def typed(line):

@@ -275,7 +275,10 @@ def ids():
     return lambda count: {f"default/v{number}": f"{FILE_SYSTEM}:/v{number}" for number in range(count)}
 
 
-PLAN = re.compile(r"^(?:[+~!] volume .*|    .*|\d+ of \d+ would change.*|this changes .*)\n", re.MULTILINE)
+PLAN = re.compile(
+    r"^(?:[+~!] volume .*|    .*|\d+ of \d+ would change.*|this changes .*|refused: .* see the plan; .*)\n",
+    re.MULTILINE,
+)
 """Lines of the plan that `apply` shows first."""
 
 
@@ -302,8 +305,11 @@ def register(capsys, monkeypatch):
     def run(address, *words):
         code = cli.main(["apply", *words, "--yes", "--address", address, "--json"])
         out, err = capsys.readouterr()
-        shown = json.loads(out).get("registered", []) if out else []
+        document = json.loads(out) if out else {}
+        shown = document.get("registered", [])
+        planned = [item for item in document.get("items", []) if item["state"] == "refused"]
         outcomes = {f"{item['namespace']}/{item['volume_id']}": (item["status"], item["reason"]) for item in shown}
+        outcomes |= {item["name"]: ("refused", "; ".join(item["remarks"])) for item in planned}
         return Run(code, outcomes, PLAN.sub("", err))
 
     return run

@@ -96,7 +96,7 @@ def test_lost_leader_is_waited_for(register, proxy, agent, files, held, ids, ser
     again = [f"; trying again in {delay} s (attempt {attempt} of 5)" for delay, attempt in (("0.01", 2), ("0.02", 3))]
     assert (done.code, done.statuses) == (0, {"registered"})
     assert done.said.splitlines() == [
-        *(f"GET /v1/volume/csi/v0: status 500: No cluster leader{words}" for words in again),
+        *(f"GET /v1/volumes: status 500: No cluster leader{words}" for words in again),
         *(f"PUT /v1/volume/csi/v0: status 500: rpc error: {REFUSED}{words}" for words in again),
     ]
     assert held() == ids(1)
@@ -222,9 +222,8 @@ def test_namespace_that_is_not_there_is_named_before_anything_goes_in(register, 
 
     done = register(agent.url, path)
 
-    assert done.code == 2
-    assert "two" in done.said
-    assert "nomad namespace apply two" in done.said
+    assert done.code == 1
+    assert all("nomad namespace apply two" in done.outcomes[f"two/v{number}"][1] for number in range(2))
     assert held() == {}
     with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
         client.request("PUT", "/v1/namespace", body={"Name": "two"})

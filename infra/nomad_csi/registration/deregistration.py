@@ -104,6 +104,9 @@ class DeregistrationOptions:
     external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
     """Expected external ids, where the caller knows them; a volume with another one is refused."""
 
+    is_dry_run: bool = False
+    """Whether to send nothing, and only return what would be deregistered."""
+
     keeps_owner_records: bool = False
     """Whether owner records stay, because their volumes are still needed."""
 
@@ -164,6 +167,13 @@ class _Run:
         held = self._read_again(wanted)
         self._read_owners(wanted)
         held = self._ours(held)
+        if self._options.is_dry_run:
+            for volume in held:
+                if self._is_free(volume):
+                    self._note(volumes.key_of(volume), "free", "would be deregistered; its storage stays", volume)
+                else:
+                    self._end(volume)
+            return tuple(self._outcomes[key] for key in wanted)
         while True:
             self._deregister(volume for volume in held if self._is_free(volume))
             held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]

@@ -112,10 +112,11 @@ def _done(found: difference.Comparison, *, is_sent: bool) -> RegistrationStatus:
 # The outcome of a deregistration.
 
 
-DeregistrationStatus = Literal["deregistered", "gone", "claimed", "attached", "refused", "failed", "unknown"]
+DeregistrationStatus = Literal["deregistered", "free", "gone", "claimed", "attached", "refused", "failed", "unknown"]
 """
 ``gone``: not registered. ``claimed``: an allocation claims it. ``attached``: unclaimed, and in EC2 still attached to an
 instance. ``refused``: Nomad refuses it. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response.
+``free``: in a dry run, one that would be ``deregistered``.
 """
 
 
@@ -123,7 +124,7 @@ instance. ``refused``: Nomad refuses it. ``failed``: not done, a retry may succe
 class DeregistrationOutcome(outcome.VolumeOutcome):
     """The outcome of deregistering one volume."""
 
-    DONE = frozenset({"deregistered", "gone"})
+    DONE = frozenset({"deregistered", "free", "gone"})
 
     status: DeregistrationStatus
 

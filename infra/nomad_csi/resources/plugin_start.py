@@ -66,12 +66,18 @@ def refusal(
     return OWNERLESS if is_ownerless else _refusal(owner, requester)
 
 
-def stop(client: nomad.Nomad, key: job_ownership.Key, requester: registration_ownership.Requester) -> None:
+def stop(
+    client: nomad.Nomad,
+    key: job_ownership.Key,
+    requester: registration_ownership.Requester,
+    *,
+    is_dry_run: bool = False,
+) -> None:
     """
     Stop and purge the plugin job *key*, and remove its owner record; not while a volume of its plugin is claimed.
 
-    Raises `errors.RefusedError` for a job that is not there or runs no plugin, for one of another owner or of a Pulumi
-    stack, and for a claim.
+    In a dry run only raise. Raises `errors.RefusedError` for a job that is not there or runs no plugin, for one of
+    another owner or of a Pulumi stack, and for a claim.
     """
     name = "/".join(key)
     found = jobs.get(client, *key)
@@ -85,6 +91,8 @@ def stop(client: nomad.Nomad, key: job_ownership.Key, requester: registration_ow
         raise errors.RefusedError(f"job {name} {why}")
     if not found.stopped:
         job_removal.refuse_serving(client, found, document)
+    if is_dry_run:
+        return
     job_removal.remove(resource.Context(connect=lambda: client), found)
     records = job_ownership.records(client)
     records.give_up(registration_ownership.objects_without_nonce([key]), requester)

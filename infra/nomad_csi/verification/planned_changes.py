@@ -84,8 +84,8 @@ class PlannedChanges:
 
     jobs_not_in_spec: tuple[str, ...] | None = ()
     """
-    Jobs of the owner, ``namespace/job_id``, that run a plugin which is not in the spec; they run on. ``None``: the
-    token may not list plugins.
+    Jobs of the owner, ``namespace/job_id``, that run a plugin which is not in the spec (`jobs_outside`); they run on.
+    ``None``: not known.
     """
 
     not_in_spec: tuple[UnplannedVolume, ...] | None = ()
@@ -143,7 +143,7 @@ def _lines(item: PlannedChange, width: int) -> Iterator[str]:
 def _run_on(jobs_not_in_spec: Iterable[str] | None) -> Iterator[str]:
     """Yield the jobs whose plugin is not in the spec, and how to stop them."""
     if jobs_not_in_spec is None:
-        yield 'jobs of plugins outside of the spec were not listed: the token lacks plugin { policy = "read" }'
+        yield 'jobs outside of the spec were not listed: the token lacks plugin { policy = "read" } or read-job'
     for key in jobs_not_in_spec or ():
         yield f"runs for this owner, and its plugin is not in the spec: job {key}"
         yield f"  it runs on; to stop it: {shlex.join(['nomad-csi', 'remove', '--job', key])}"
@@ -201,22 +201,25 @@ def plan_changes(
     missing = namespaces.missing(client, (item.name.partition("/")[0] for item in items if item.state == NEW))
     return PlannedChanges(
         items=(*(_check_namespace(item, missing) for item in items), *on_disk),
-        jobs_not_in_spec=_unplanned_jobs(client, plan, owner) if owner else (),
         not_in_spec=None if listed is None else tuple(_unplanned(plan, listed, records, owner)),
     )
 
 
-def _unplanned_jobs(client: nomad.Nomad, plan: model.StoragePlan, owner: str) -> tuple[str, ...] | None:
-    """Return the jobs of *owner*, no stack's, that run plugins outside of *plan*; ``None``: the token may not."""
+def jobs_outside(client: nomad.Nomad, plan: model.StoragePlan, owner: str) -> tuple[str, ...] | None:
+    """
+    Return the jobs of *owner*, no stack's, that run plugins outside of *plan*.
+
+    ``None``: the token may not list plugins, or not read one of their jobs.
+    """
     wanted = {item.plugin_id for item in plan.plugins}
     try:
         others = [plugins.get(client, plugin_id) for plugin_id in plugins.list_ids(client) if plugin_id not in wanted]
+        keys = sorted({key for found in others if found for key in found.jobs})
+        owners = [(key, job_ownership.owner_of(client, jobs.get(client, *key))) for key in keys]
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return None
-    keys = sorted({key for found in others if found for key in found.jobs})
-    owners = ((key, job_ownership.owner_of(client, jobs.get(client, *key))) for key in keys)
     return tuple("/".join(key) for key, record in owners if record and record.label == owner and not record.stack_id)
 
 

@@ -321,6 +321,19 @@ def test_free_volumes_are_deregistered(run, writes):
     assert writes() == ["DELETE /v1/volume/csi/a"]
 
 
+def test_dry_run_deregisters_nothing(run, stick, writes):
+    """What is free and what is claimed is told apart, by the same observation."""
+    stick("a")
+    before = len(writes())
+
+    code, out, _ = run("remove", "default/a", "default/b", "--dry-run", "--json")
+
+    shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
+    assert (code, shown["a"][0]) == (1, "claimed")
+    assert shown["b"] == ("free", "would be deregistered; its storage stays")
+    assert len(writes()) == before
+
+
 def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_asked(run, served):
     """An instance may still have it."""
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:

@@ -106,6 +106,8 @@ def _confirm(arguments: command.Arguments, drawn: planned_changes.PlannedChanges
     """Raise `errors.RefusedError` for what is refused, before anything is changed, and without the user's consent."""
     refused = [item.name for item in drawn.changes if item.state == "refused"]
     if refused and not arguments.adopt:  # with it, each step decides
+        if arguments.json:
+            output.print_json(drawn.as_json())
         raise errors.RefusedError(f"{listing.shortened(refused, 10)}: refused, see the plan; nothing was changed")
     question = f"this changes {listing.counted(len(drawn.changes), 'item')}"
     if drawn.changes and not options.agreed(question, is_agreed=arguments.yes):

@@ -71,8 +71,9 @@ def changes(
         for item in drawn.items
     )
     is_whole = documents.is_whole(arguments)
-    beside = {} if is_whole else {"jobs_not_in_spec": (), "not_in_spec": ()}
-    return dataclasses.replace(drawn, items=items, **beside)
+    outside = planned_changes.jobs_outside(client, plan, arguments.owner) if is_whole and arguments.owner else ()
+    not_in_spec = drawn.not_in_spec if is_whole else ()
+    return dataclasses.replace(drawn, items=items, jobs_not_in_spec=outside, not_in_spec=not_in_spec)
 
 
 def _name(job: model.PluginJob) -> str:

@@ -54,14 +54,14 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 @command.argument("volumes [VOLUME...]", "volume or namespace/volume to deregister", type=inputs.volume_key)
 @command.option(
     "--job JOB",
-    "stop and purge this plugin job, too, such as one whose plugin left the spec; may be repeated",
+    "stop and purge this plugin job; may be repeated",
     "jobs",
     type=inputs.volume_key,
     multiple=True,
     without={"delete_data": ""},
 )
 @inputs.asked_aws_region
-@shared_options.duration("timeout", " for claims to go, and for EC2 to detach where it is asked", default_s=0.0)
+@shared_options.duration("timeout", " for claims to go, and for EC2 to detach", default_s=0.0)
 @owners.owner("act for this owner; with the data: the one that tags or owner record name")
 @command.option(
     "--adopt", "deregister volumes that belong to another stack, too", without={"delete_data": ": name its --owner"}
@@ -71,13 +71,18 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     "deregister what is still claimed after that; asks first",
     without={"delete_data": ": what is claimed is never deleted"},
 )
+@command.option(
+    "--dry-run",
+    "show what would be done, and end",
+    without={"delete_data": ": it names what it deletes, and asks", "force": ""},
+)
 @shared_options.yes
 @command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
 @_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
 @_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
 @documents.secrets_options(section=SECTION, needs=("delete_data",))
 @_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")
-@_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered any more")
+@_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered")
 @_of_data("--state FILE", "`pulumi stack export`, as proof of what a stack created; may be repeated", multiple=True)
 @_of_data(
     f"--accept {'|'.join(ACCEPTED)}", "; ".join(f"{name}: {text}" for name, text in ACCEPTED.items()), multiple=True
@@ -101,11 +106,13 @@ def _deregister(arguments: command.Arguments) -> int:
         raise errors.RefusedError("nothing was deregistered")
     stopped = ", ".join(map("/".join, arguments.jobs))
     question = f"this stops and purges {stopped}: nothing can mount volumes of a plugin that does not run"
-    if arguments.jobs and not shared_options.agreed(question, is_agreed=arguments.yes):
+    is_asked = bool(arguments.jobs) and not arguments.dry_run
+    if is_asked and not shared_options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was stopped")
     options = deregistration.DeregistrationOptions(
         wait_s=arguments.timeout_s,
         is_forced=arguments.force,
+        is_dry_run=arguments.dry_run,
         aws_region=arguments.aws_region,
         requester=owners.requester(arguments),
     )
@@ -113,8 +120,9 @@ def _deregister(arguments: command.Arguments) -> int:
         done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
         outcomes = [_explained(client, item) for item in done]
         for key in arguments.jobs:
-            plugin_start.stop(client, key, options.requester)
-            output.print_progress(f"job {'/'.join(key)}: stopped and purged")
+            plugin_start.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
+            would = "would be " if arguments.dry_run else ""
+            output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
     lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]

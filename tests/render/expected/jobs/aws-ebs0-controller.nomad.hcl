@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 18ad49daad3734a0
+# Rendered by nomad-csi. Change the spec and render again. Content 4bee0b2add2be234
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-aws-ebs0-controller" {
   group "controller" {
     count = 2
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client, so that another survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -40,7 +40,7 @@ job "plugin-aws-ebs0-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-ebs0"
         type           = "controller"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 15eddb8a990b752c
+# Rendered by nomad-csi. Change the spec and render again. Content a3d661a3a231e140
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -37,7 +37,7 @@ job "plugin-aws-ebs0-nodes" {
         privileged = true
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-ebs0"
         type           = "node"

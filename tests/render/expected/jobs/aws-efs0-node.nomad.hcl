@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content df5cabecc0c17062
+# Rendered by nomad-csi. Change the spec and render again. Content 19999d9918035de2
 # AWS EFS CSI driver v3.4.1: the node plugin of CSI plugin aws-efs0.
 #
 # The clients need:
@@ -43,7 +43,7 @@ job "plugin-aws-efs0-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-efs0"
         type           = "node"

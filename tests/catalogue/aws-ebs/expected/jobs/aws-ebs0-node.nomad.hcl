@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 1bf136b403f6458c
+# Rendered by nomad-csi. Change the spec and render again. Content d2e2028ca090af5c
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs0.
 #
 # The clients need:
@@ -72,7 +72,7 @@ job "plugin-aws-ebs0-nodes" {
         ports = ["metrics"]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-ebs0"
         type           = "node"

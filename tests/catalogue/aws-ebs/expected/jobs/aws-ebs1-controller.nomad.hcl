@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 0943bb3e63e09c78
+# Rendered by nomad-csi. Change the spec and render again. Content acb534745a9b9213
 # AWS EBS CSI driver v1.64.0: the controller of CSI plugin aws-ebs1.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-aws-ebs1-controller" {
   group "controller" {
     count = 2
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client, so that another survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -40,7 +40,7 @@ job "plugin-aws-ebs1-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-ebs1"
         type           = "controller"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content f9374123734fc142
+# Rendered by nomad-csi. Change the spec and render again. Content fc50c07de2878034
 # AWS EBS CSI driver v1.64.0: the node plugin of CSI plugin aws-ebs1.
 #
 # The clients need:
@@ -37,7 +37,7 @@ job "plugin-aws-ebs1-nodes" {
         privileged = true
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "aws-ebs1"
         type           = "node"

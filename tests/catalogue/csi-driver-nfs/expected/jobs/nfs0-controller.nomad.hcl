@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 784d62efd6c06e39
+# Rendered by nomad-csi. Change the spec and render again. Content 6d55600c87866538
 # NFS CSI driver v4.13.4: the controller of CSI plugin nfs0.
 #
 # The clients need:
@@ -14,7 +14,7 @@ job "plugin-nfs0-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -47,7 +47,7 @@ job "plugin-nfs0-controller" {
         network_mode = "host"
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "nfs0"
         type           = "controller"

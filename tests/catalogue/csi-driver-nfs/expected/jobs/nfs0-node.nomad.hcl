@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 9e2cc7676ff822bb
+# Rendered by nomad-csi. Change the spec and render again. Content 28d7918e91fe51cc
 # NFS CSI driver v4.13.4: the node plugin of CSI plugin nfs0.
 #
 # The clients need:
@@ -38,7 +38,7 @@ job "plugin-nfs0-nodes" {
         network_mode = "host"
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "nfs0"
         type           = "node"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 13016b19dbdc51a7
+# Rendered by nomad-csi. Change the spec and render again. Content 72b7a458f37c6916
 # hostpath CSI driver v1.18.0: the controller and node plugin, in one task, of CSI plugin hostpath0.
 #
 # The clients need:
@@ -46,7 +46,7 @@ job "plugin-hostpath0-monolith" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "hostpath0"
         type           = "monolith"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 9004dc1278af01a8
+# Rendered by nomad-csi. Change the spec and render again. Content bf2fd3d69f5246b0
 # democratic-csi CSI driver v1.9.4: the controller of CSI plugin kowlan.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-kowlan-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -42,7 +42,7 @@ job "plugin-kowlan-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "kowlan"
         type           = "controller"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 87fd10403302d775
+# Rendered by nomad-csi. Change the spec and render again. Content 0ff3ea4cf4e1d5af
 # democratic-csi CSI driver v1.9.4: the node plugin of CSI plugin kowlan.
 #
 # The clients need:
@@ -47,7 +47,7 @@ job "plugin-kowlan-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "kowlan"
         type           = "node"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content aad35d5c935d92a2
+# Rendered by nomad-csi. Change the spec and render again. Content cdd560d717716d6f
 # democratic-csi CSI driver v1.9.4: the controller of CSI plugin truenas-iscsi.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-truenas-iscsi-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -42,7 +42,7 @@ job "plugin-truenas-iscsi-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "truenas-iscsi"
         type           = "controller"

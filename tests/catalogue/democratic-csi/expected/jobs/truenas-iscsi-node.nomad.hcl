@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 8732b51cd7de2b02
+# Rendered by nomad-csi. Change the spec and render again. Content cc6e55e4fd33dab0
 # democratic-csi CSI driver v1.9.4: the node plugin of CSI plugin truenas-iscsi.
 #
 # The clients need:
@@ -47,7 +47,7 @@ job "plugin-truenas-iscsi-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "truenas-iscsi"
         type           = "node"

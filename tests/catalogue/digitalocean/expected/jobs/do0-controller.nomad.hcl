@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content cc6f1b1f8102a105
+# Rendered by nomad-csi. Change the spec and render again. Content 215bb2b7b82d2603
 # DigitalOcean CSI driver v4.16.0: the controller of CSI plugin do0.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-do0-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -41,7 +41,7 @@ job "plugin-do0-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "do0"
         type           = "controller"

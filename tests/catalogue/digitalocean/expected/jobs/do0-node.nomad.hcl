@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 23e192c2036152bb
+# Rendered by nomad-csi. Change the spec and render again. Content 3a7e5a3669518f71
 # DigitalOcean CSI driver v4.16.0: the node plugin of CSI plugin do0.
 #
 # The clients need:
@@ -34,7 +34,7 @@ job "plugin-do0-nodes" {
         privileged = true
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "do0"
         type           = "node"

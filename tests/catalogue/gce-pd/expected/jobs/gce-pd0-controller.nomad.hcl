@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content f61c8842587dd6c1
+# Rendered by nomad-csi. Change the spec and render again. Content 957f94be4ff8e347
 # GCE PD CSI driver v1.26.4: the controller of CSI plugin gce-pd0.
 #
 # The clients need:
@@ -18,7 +18,7 @@ job "plugin-gce-pd0-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -46,7 +46,7 @@ job "plugin-gce-pd0-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "gce-pd0"
         type           = "controller"

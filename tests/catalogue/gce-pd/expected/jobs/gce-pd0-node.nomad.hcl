@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 1b84b29ff4bf0e42
+# Rendered by nomad-csi. Change the spec and render again. Content 5e7cf75037562432
 # GCE PD CSI driver v1.26.4: the node plugin of CSI plugin gce-pd0.
 #
 # The clients need:
@@ -49,7 +49,7 @@ job "plugin-gce-pd0-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "gce-pd0"
         type           = "node"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 9216b86f86771b1c
+# Rendered by nomad-csi. Change the spec and render again. Content a565c120c02c4241
 # GCE PD CSI driver v1.26.4: the controller of CSI plugin gce-pd1.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-gce-pd1-controller" {
   group "controller" {
     count = 1
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -39,7 +39,7 @@ job "plugin-gce-pd1-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "gce-pd1"
         type           = "controller"

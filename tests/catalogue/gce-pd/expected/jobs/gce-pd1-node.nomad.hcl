@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 4c8825c8275a3649
+# Rendered by nomad-csi. Change the spec and render again. Content 25a4e0f1a8d04851
 # GCE PD CSI driver v1.26.4: the node plugin of CSI plugin gce-pd1.
 #
 # The clients need:
@@ -44,7 +44,7 @@ job "plugin-gce-pd1-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "gce-pd1"
         type           = "node"

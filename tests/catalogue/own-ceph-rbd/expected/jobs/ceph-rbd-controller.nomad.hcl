@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 116fd1e6817305ea
+# Rendered by nomad-csi. Change the spec and render again. Content 74171044cc3e519e
 # Ceph RBD CSI driver v3.17.1: the controller of CSI plugin ceph-rbd.
 #
 # The clients need:
@@ -13,7 +13,7 @@ job "plugin-ceph-rbd-controller" {
   group "controller" {
     count = 2
 
-    # One controller per client, so that one survives the loss of a client.
+    # At most one controller per client, so that another survives the loss of a client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -49,7 +49,7 @@ job "plugin-ceph-rbd-controller" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "ceph-rbd"
         type           = "controller"

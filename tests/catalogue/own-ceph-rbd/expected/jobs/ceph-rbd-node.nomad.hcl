@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 5f1f9bbeb0a6f129
+# Rendered by nomad-csi. Change the spec and render again. Content fa8e477f3e03b37a
 # Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin ceph-rbd.
 #
 # The clients need:
@@ -51,7 +51,7 @@ job "plugin-ceph-rbd-nodes" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id             = "ceph-rbd"
         type           = "node"

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 63b6514cd04420c1
+# Rendered by nomad-csi. Change the spec and render again. Content 1e3e19599af71748
 # Portworx CSI driver 2.13.1: the controller and node plugin, in one task, of CSI plugin portworx.
 #
 # The clients need:
@@ -62,7 +62,7 @@ job "plugin-portworx-monolith" {
         ]
       }
 
-      # Controller and node jobs of one plugin have the same id.
+      # The plugin, by the id that all of its jobs have.
       csi_plugin {
         id                     = "portworx"
         type                   = "monolith"

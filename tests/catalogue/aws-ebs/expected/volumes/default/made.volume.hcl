@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 26429a120374b84d
+# Rendered by nomad-csi. Change the spec and render again. Content 07a907bd81ab1364
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "Made by the plugin"
 plugin_id = "aws-ebs1"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "20GiB"
 capacity_max = "40GiB"
 

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 875c9c4eb98f3244
+# Rendered by nomad-csi. Change the spec and render again. Content 1d98dd686172f4cb
 type      = "csi"
 id        = "builds"
 namespace = "default"
 name      = "builds"
 plugin_id = "nfs0"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "10GiB"
 
 capability {

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content a8d0e0241ff98fde
+# Rendered by nomad-csi. Change the spec and render again. Content 569496a33942bd86
 type      = "csi"
 id        = "disk"
 namespace = "default"
 name      = "disk"
 plugin_id = "hostpath0"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "1GiB"
 capacity_max = "2GiB"
 

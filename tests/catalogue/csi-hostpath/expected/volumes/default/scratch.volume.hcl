@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 89d37ac39938326f
+# Rendered by nomad-csi. Change the spec and render again. Content 10df4932d40e1ad1
 type      = "csi"
 id        = "scratch"
 namespace = "default"
 name      = "scratch"
 plugin_id = "hostpath0"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "100MiB"
 
 capability {

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content b10c997a2631cc3a
+# Rendered by nomad-csi. Change the spec and render again. Content 4b99eda136d169fe
 type      = "csi"
 id        = "media"
 namespace = "default"
 name      = "media"
 plugin_id = "kowlan"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "100GiB"
 capacity_max = "100GiB"
 

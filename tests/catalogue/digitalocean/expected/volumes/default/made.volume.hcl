@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 8d3d9bb0fa7ab7c9
+# Rendered by nomad-csi. Change the spec and render again. Content 07a1fe0edb46ff46
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "made"
 plugin_id = "do0"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "10GiB"
 
 capability {

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 84b40f06ed1984e8
+# Rendered by nomad-csi. Change the spec and render again. Content 4f18d71b1df54973
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "made"
 plugin_id = "gce-pd0"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "10GiB"
 
 capability {

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 4491c9a23ec00f2a
+# Rendered by nomad-csi. Change the spec and render again. Content b3bf14f927a6d42c
 # Its secrets (userID, userKey) are sent with the registration and stand in no file.
 type      = "csi"
 id        = "made"
@@ -6,7 +6,7 @@ namespace = "default"
 name      = "made"
 plugin_id = "ceph-rbd"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "1GiB"
 
 capability {

@@ -1,4 +1,4 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c804c9cc0e8aa58c
+# Rendered by nomad-csi. Change the spec and render again. Content 309fa3f89c5646a4
 # Its secrets (auth-token) are sent with the registration and stand in no file.
 type      = "csi"
 id        = "mysql"
@@ -6,7 +6,7 @@ namespace = "default"
 name      = "mysql"
 plugin_id = "portworx"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "10GiB"
 capacity_max = "10GiB"
 

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content c87e5fc8c46f6796
+# Rendered by nomad-csi. Change the spec and render again. Content cbe6c32cc9509a09
 type      = "csi"
 id        = "shared"
 namespace = "default"
 name      = "shared"
 plugin_id = "portworx"
 
-# For `nomad volume create`: the plugin creates the volume.
+# The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "5GiB"
 
 capability {
