@@ -84,7 +84,10 @@ def test_rejects_an_unknown_function(plugin):
     """By its name."""
     error = failure(plugin.Invoke, provider_pb2.InvokeRequest(tok="nomad-csi:index:other"))
 
-    assert error.details() == ("the program: function: expected nomad-csi:index:clusterId, got 'nomad-csi:index:other'")
+    assert error.details() == (
+        "the program: function: expected one of nomad-csi:index:clusterId, nomad-csi:index:getPlugin, "
+        "nomad-csi:index:getVolume, got 'nomad-csi:index:other'"
+    )
 
 
 def test_check_fills_in_and_accepts_unknown_values(plugin, scripted, urn):

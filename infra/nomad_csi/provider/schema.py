@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.ownership import sandbox_mark
-from nomad_csi.provider import about, configuration
+from nomad_csi.provider import about, configuration, queries
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
@@ -54,6 +54,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     return dict(package) | {
         **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
+        "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
         "types": types,
         "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
         "config": {"variables": settings},
@@ -85,6 +86,20 @@ def _resource(item: declaration.Declaration, types: dict[str, Any]) -> dict[str,
         "requiredInputs": _required(item.inputs),
         "properties": {name: _property(declared, types) for name, declared in outputs.items()},
         "required": _required(outputs),
+    }
+
+
+def _function(item: queries.Query, types: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "description": item.description,
+        "inputs": {
+            "properties": {name: _property(declared, types) for name, declared in item.inputs.items()},
+            "required": _required(item.inputs),
+        },
+        "outputs": {
+            "properties": {name: _property(declared, types) for name, declared in item.outputs.items()},
+            "required": sorted(item.outputs),
+        },
     }
 
 

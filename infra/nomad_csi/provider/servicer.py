@@ -17,10 +17,10 @@ from pulumi.runtime.proto import provider_pb2
 from nomad_csi import errors, nomad
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.ownership import cluster_identity, sandbox_mark
-from nomad_csi.provider import configuration, hosting, replies, status, wire
+from nomad_csi.provider import configuration, hosting, queries, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.resources import registry
-from nomad_csi.resources.frame import resource, wording
+from nomad_csi.resources.frame import properties, resource, wording
 from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
 
@@ -274,10 +274,13 @@ class Servicer(server.ProviderServicer):
         return empty_pb2.Empty()
 
     def _invoke(self, request: Any) -> Any:
-        if request.tok != names.CLUSTER_ID_FUNCTION:
-            problem = errors.Problem(path="function", got=repr(request.tok), allowed=names.CLUSTER_ID_FUNCTION)
-            raise errors.SpecError((problem,), source="the program")
         given, _ = wire.load(request.args)
+        if request.tok in queries.QUERIES:
+            return self._query(queries.QUERIES[request.tok], given)
+        if request.tok != names.CLUSTER_ID_FUNCTION:
+            known = ", ".join(sorted([names.CLUSTER_ID_FUNCTION, *queries.QUERIES]))
+            problem = errors.Problem(path="function", got=repr(request.tok), allowed=f"one of {known}")
+            raise errors.SpecError((problem,), source="the program")
         makes, found = given.get("make") is True, ""
         try:
             found = cluster_identity.cluster_id(self._connect(), make=makes)
@@ -286,9 +289,16 @@ class Servicer(server.ProviderServicer):
                 raise
             line = f"the preview shows no tag of the cluster, which Nomad did not report: {replies.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
-        answer = provider_pb2.InvokeResponse()
-        getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
-        return answer
+        return _returned({"id": found})
+
+    def _query(self, query: queries.Query, given: Mapping[str, Any]) -> Any:
+        values, failures = properties.check(query.inputs, given)
+        if failures:
+            reasons = [f"{item.path}: {item.reason}" for item in failures]
+            return provider_pb2.InvokeResponse(
+                failures=[provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
+            )
+        return _returned(query.read(self._connect(), values))
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
         """Check the cluster for a preview, unless the connection is not known yet."""
@@ -369,3 +379,10 @@ def _secrets(request: message.Message) -> Iterator[str]:
             values, marked = wire.load(struct)
             for name in marked | always:
                 yield from replies.texts(values.get(name))
+
+
+def _returned(values: Mapping[str, Any]) -> Any:
+    """Return the response of a function."""
+    answer = provider_pb2.InvokeResponse()
+    getattr(answer, "return").CopyFrom(wire.dump(values))  # the field has the name of a keyword
+    return answer

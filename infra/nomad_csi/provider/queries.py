@@ -1,0 +1,80 @@
+"""Functions of the package, for programs in any language: a plugin and a volume, as Nomad has them now."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.resources.frame import properties
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A function that reads, and changes nothing."""
+
+    description: str
+    inputs: Mapping[str, properties.Property]
+    outputs: Mapping[str, properties.Property]
+    read: Callable[[nomad.Nomad, Mapping[str, Any]], Mapping[str, Any]]
+    """Returns the outputs. Raises `errors.RefusedError` where Nomad has no such object."""
+
+
+def _read_plugin(client: nomad.Nomad, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = plugins.get(client, given["pluginId"])
+    if found is None:
+        raise errors.RefusedError(f"Nomad has no CSI plugin {given['pluginId']}")
+    return {
+        "provider": found.provider,
+        "version": found.version,
+        "controllers": len(found.controllers),
+        "healthyControllers": sum(item.healthy for item in found.controllers),
+        "nodes": len(found.nodes),
+        "healthyNodes": sum(item.healthy for item in found.nodes),
+    }
+
+
+def _read_volume(client: nomad.Nomad, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = volumes.get(client, given["namespace"], given["volumeId"])
+    if found is None:
+        raise errors.RefusedError(f"Nomad has no CSI volume {given['namespace']}/{given['volumeId']}")
+    return {
+        "pluginId": found.plugin_id,
+        "externalId": found.external_id,
+        "schedulable": found.schedulable,
+        "capacityBytes": found.capacity_bytes,
+        "claimedBy": sorted(claim.alloc_id for claim in found.claims),
+    }
+
+
+QUERIES: Mapping[str, Query] = {
+    "nomad-csi:index:getPlugin": Query(
+        description="Read a CSI plugin, as Nomad has it now.",
+        inputs={"pluginId": properties.plugin_id("Id of the CSI plugin.")},
+        outputs={
+            "provider": properties.text("Name that the plugin reported; empty until an instance was healthy."),
+            "version": properties.text("Version that the plugin reported."),
+            "controllers": properties.number("Controller instances."),
+            "healthyControllers": properties.number("Controller instances that are healthy by Nomad's status."),
+            "nodes": properties.number("Node instances."),
+            "healthyNodes": properties.number("Node instances that are healthy by Nomad's status."),
+        },
+        read=_read_plugin,
+    ),
+    "nomad-csi:index:getVolume": Query(
+        description="Read a registered CSI volume, as Nomad has it now. Secrets and mount flags are not shown.",
+        inputs={
+            "volumeId": properties.text("Nomad's id of the volume.", required=True),
+            "namespace": properties.namespace("Nomad namespace of the volume; `default` when omitted.", replaces=False),
+        },
+        outputs={
+            "pluginId": properties.text("The plugin that serves it."),
+            "externalId": properties.text("The id that the plugin knows the storage by."),
+            "schedulable": properties.flag("Whether enough plugin instances are healthy by Nomad's status."),
+            "capacityBytes": properties.number("Size that the plugin reported; 0 for a volume that it did not create."),
+            "claimedBy": properties.texts("Ids of the allocations that claim it."),
+        },
+        read=_read_volume,
+    ),
+}
+"""By token."""

@@ -1,0 +1,110 @@
+"""The functions of the package: what they read of a plugin and of a volume, and what they refuse."""
+
+import pytest
+from pulumi.runtime.proto import provider_pb2
+
+from nomad_csi.provider import queries, schema, wire
+from tests.provider.test_servicer import failure
+from tests.scripted import scripted as cluster  # noqa: F401  # a fixture; its name is taken here
+
+PLUGIN = {
+    "ID": "ebs0",
+    "Provider": "ebs.csi.aws.com",
+    "Version": "v1.51.0",
+    "ControllersExpected": 1,
+    "NodesExpected": 2,
+    "Controllers": {"n1": {"PluginID": "ebs0", "AllocID": "a1", "Healthy": True, "NodeID": "n1"}},
+    "Nodes": {
+        "n1": {"PluginID": "ebs0", "AllocID": "a2", "Healthy": True, "NodeID": "n1"},
+        "n2": {"PluginID": "ebs0", "AllocID": "a3", "Healthy": False, "NodeID": "n2"},
+    },
+}
+VOLUME = {
+    "ID": "mysql",
+    "Namespace": "shop",
+    "Name": "mysql",
+    "ExternalID": "vol-1",
+    "PluginID": "ebs0",
+    "Schedulable": True,
+    "ReadAllocs": {},
+    "WriteAllocs": {"a9": None},
+}
+
+
+@pytest.fixture
+def ask(plugin, cluster):  # noqa: F811  # the fixture
+    """Call a function of a provider of the scripted cluster, and return its response."""
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": cluster.address})))
+
+    def call(name, **given):
+        request = provider_pb2.InvokeRequest(tok=f"nomad-csi:index:{name}", args=wire.dump(given))
+        return plugin.Invoke(request)
+
+    return call
+
+
+def returned(answer):
+    """Return the values of a response."""
+    return wire.load(getattr(answer, "return"))[0]
+
+
+def test_plugin_is_read_as_nomad_has_it(ask, cluster):  # noqa: F811
+    """Its version, its instances, and how many of them are healthy."""
+    cluster.reply("GET", "/v1/plugin/csi/ebs0", 200, PLUGIN)
+
+    assert returned(ask("getPlugin", pluginId="ebs0")) == {
+        "provider": "ebs.csi.aws.com",
+        "version": "v1.51.0",
+        "controllers": 1,
+        "healthyControllers": 1,
+        "nodes": 2,
+        "healthyNodes": 1,
+    }
+
+
+def test_volume_is_read_in_its_namespace(ask, cluster):  # noqa: F811
+    """Its storage, its plugin, and the allocations that claim it."""
+    cluster.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    assert returned(ask("getVolume", volumeId="mysql", namespace="shop")) == {
+        "pluginId": "ebs0",
+        "externalId": "vol-1",
+        "schedulable": True,
+        "capacityBytes": 0,
+        "claimedBy": ["a9"],
+    }
+
+
+def test_rejects_arguments_that_are_missing_or_unknown(ask):
+    """All at once, before Nomad is queried."""
+    [missing, unknown] = ask("getVolume", volume="mysql").failures
+
+    assert "volumeId" in missing.reason + unknown.reason
+    assert "volume" in unknown.reason + missing.reason
+
+
+def test_rejects_a_plugin_and_a_volume_that_are_not_there(ask, cluster):  # noqa: F811
+    """Each by its id."""
+    cluster.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
+
+    plugin = failure(lambda _: ask("getPlugin", pluginId="ebs0"), None)
+    volume = failure(lambda _: ask("getVolume", volumeId="mysql"), None)
+
+    assert "Nomad has no CSI plugin ebs0" in plugin.details()
+    assert "Nomad has no CSI volume default/mysql" in volume.details()
+
+
+def test_schema_has_each_function_with_its_arguments():
+    """So that an SDK of each language has it."""
+    found = schema.merged({})["functions"]
+
+    assert found.keys() == queries.QUERIES.keys()
+    assert found["nomad-csi:index:getVolume"]["inputs"]["required"] == ["volumeId"]
+    assert found["nomad-csi:index:getPlugin"]["outputs"]["properties"].keys() == {
+        "provider",
+        "version",
+        "controllers",
+        "healthyControllers",
+        "nodes",
+        "healthyNodes",
+    }
