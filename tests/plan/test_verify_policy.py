@@ -118,3 +118,16 @@ def test_rejects_a_job_that_cannot_ask_or_is_not_wanted():
         "plugins[0].verify.on_nodes.state_dir: expected the clients' state_dir with image: a container cannot find "
         "it, got nothing; add it",
     ]
+
+
+def test_topologies_name_the_place_where_no_zone_is_given():
+    """An existing volume of a driver with zones needs one of the two."""
+    ebs = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
+    volume = {"id": "v", "plugin_id": "aws-ebs0", "existing": {"external_id": "vol-0123456789abcdef0"}}
+    place = {"topology.ebs.csi.aws.com/zone": "us-east-1a"}
+
+    [planned] = storage.plan_document({"plugins": [ebs], "volumes": [volume | {"topologies": [place]}]}).volumes
+
+    assert planned.registration.required_topologies == (place,)
+    with pytest.raises(errors.SpecError, match="expected a zone"):
+        storage.plan_document({"plugins": [ebs], "volumes": [volume]})

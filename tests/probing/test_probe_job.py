@@ -233,6 +233,24 @@ def test_a_job_that_cannot_be_removed_is_named(cluster, ran, ask):
         ask()
 
 
+def test_a_job_that_may_still_run_is_named(cluster, ran, ask):
+    """Nomad does not say whether its tasks have ended: it is not purged as if they had."""
+    ran()
+    cluster.reply("GET", LOG, 200, answer())
+    allocations = f"/v1/job/{JOB}/allocations"
+
+    def stopped():
+        cluster.replies["GET", allocations] = [(500, "No cluster leader")]
+        return {}
+
+    cluster.replies["DELETE", f"/v1/job/{JOB}"] = [(200, stopped)]
+
+    with pytest.raises(errors.NomadCsiError, match=rf"left behind: GET {allocations}: .*No cluster leader"):
+        ask()
+
+    assert not purged(cluster)
+
+
 def test_a_refused_job_is_not_removed(cluster, ask):
     """There is none."""
     cluster.replies["POST", "/v1/jobs"] = [(403, "Permission denied")]
