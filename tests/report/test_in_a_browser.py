@@ -108,7 +108,7 @@ def test_screen_reader_finds_landmarks_headings_and_tables(shown):
     roles = [role for role, _ in told]
 
     assert [roles.count(role) for role in ("banner", "navigation", "main", "contentinfo")] == [1, 1, 1, 1]
-    headings = ["Problems", "Zones", "Plugins", "Clients", "Volumes", "Claims", "Evidence"]
+    headings = ["Problems", "Zones", "Plugins", "Clients", "Volumes", "Claims", "Sources"]
     assert {("region", name) for name in headings} <= set(told)
     assert {("heading", name) for name in headings} <= set(told)
     assert ("columnheader", "Status") in told

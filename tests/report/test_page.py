@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi import findings
+from nomad_csi.findings import causes, registry
 from nomad_csi.render import environment
 from nomad_csi.render import page as html_page
 from tests import hostile
@@ -237,5 +239,75 @@ def test_many_findings_and_rows_are_folded(hurt_report, rendered):
     text = rendered(many)
 
     assert "<summary>7 more</summary>" in text
-    assert "<summary>1,150 more that are not well</summary>" in text
+    assert "<summary>1,150 more with a problem</summary>" in text
     assert "all 1,200</span>" in text
+
+
+def test_volume_has_its_size_and_where_it_is_attached(hurt_report, rendered):
+    """The client of its claim; EC2 was not queried."""
+    [held] = [item for item in hurt_report.volumes if item.volume_id == "data-00000"]
+    sized = dataclasses.replace(held, size_bytes=40 * 2**30)
+
+    assert (held.attached, held.size) == (("client-00000",), "-")
+    assert "<td class=n>40GiB<td class=n>1<td>client-00000<td" in rendered(
+        dataclasses.replace(hurt_report, volumes=(sized,))
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "region", "heading"),
+    [("Shop", "us", "Shop"), ("", "us", "Storage of us"), ("", "global", "Storage of http://nomad:4646")],
+)
+def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered, title, region, heading):
+    """Else by the region, if that has a name of its own."""
+    cluster = dataclasses.replace(hurt_report.cluster, region=region, address="http://nomad:4646")
+
+    text = rendered(dataclasses.replace(hurt_report, title=title, cluster=cluster))
+
+    assert f"<title>{heading}: " in text
+    assert f"<h1>{heading} <span" in text
+
+
+def test_empty_sections_are_left_out(hurt_report, rendered):
+    """Their tiles say none, and lead nowhere."""
+    bare = dataclasses.replace(hurt_report, findings=(), claims=(), volumes=(), unchecked=(), evidence=())
+
+    text = rendered(bare)
+
+    assert re.findall(r"<section id=(\w+)", text) == ["zones", "plugins", "clients"]
+    assert re.findall(r'<a href="#(\w+)">\w+</a>', text) == ["zones", "plugins", "clients"]
+    assert "No findings." in text
+
+
+def test_consequences_stand_below_their_cause(hurt_report, rendered):
+    """One card, and no advice of theirs."""
+    links = causes.of_plugin("aws-ebs0")
+    found = [
+        findings.finding("job-missing", "job default/a", found="it is stopped", links=links),
+        findings.finding("plugin-missing", "plugin aws-ebs0", found="none", links=links),
+    ]
+
+    text = rendered(dataclasses.replace(hurt_report, findings=causes.assign(found)))
+
+    assert text.count('<span class="b bad">error</span> job-missing') == 1
+    assert "so: plugin-missing: plugin aws-ebs0" in text
+    assert registry.codes()["plugin-missing"].fix not in text
+
+
+TABLES = {
+    "instances": ["Role", "Zone", "", "Checked by", ""],
+    "clients": ["", "Zone", "Node pool", "Datacenter", "Nomad", ""],
+    "volumes": ["", "Plugin", "Zone", "Size", "Claims", "Attached to", "External id", "Checked by"],
+    "claims": ["", "Mode", "Job", "Client", "Since", "Allocation"],
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered, kind):
+    """A narrow screen shows a row as a list; a status and a detail say by themselves what they are."""
+    head = re.search(rf"<table class={kind}>.*?<thead><tr>(.*?)<tbody>", rendered(hurt_report), re.DOTALL)[1]
+    columns = re.findall(r"<th scope=col[^>]*>([^<\n]+)", head)[1:]
+    labels = dict(re.findall(rf'\.{kind} td:nth-of-type\((\d)\)::before{{content:"([^"]+) "}}', STYLE))
+
+    assert [labels.get(str(number + 1), "") for number in range(len(columns))] == TABLES[kind]
+    assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]

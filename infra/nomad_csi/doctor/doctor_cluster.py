@@ -229,6 +229,7 @@ def _volumes(
             segments=item.topologies,
             claims=item.readers + item.writers,
             schedulable=item.schedulable,
+            size_bytes=_size_bytes(planned.get(key)),
             must_be_encrypted=_is_encrypted(planned.get(key)),
         )
     for key, wanted in planned.items():
@@ -241,9 +242,17 @@ def _volumes(
                 segments=wanted.registration.required_topologies,
                 schedulable=False,
                 is_registered=False,
+                size_bytes=_size_bytes(wanted),
                 planned_zone=wanted.source.availability_zone if isinstance(wanted.source, spec.EbsSpec) else "",
                 must_be_encrypted=_is_encrypted(wanted),
             )
+
+
+def _size_bytes(planned: plans.VolumePlan | None) -> int:
+    source = planned.source if planned else None
+    if isinstance(source, spec.EbsSpec):
+        return source.size_gib * 2**30
+    return (planned.registration.capacity_min_bytes or 0) if planned else 0
 
 
 def _is_encrypted(planned: plans.VolumePlan | None) -> bool:

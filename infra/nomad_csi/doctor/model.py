@@ -57,6 +57,9 @@ class ExaminedVolume:
     """Whether enough instances of its plugin are healthy by Nomad's status."""
 
     is_registered: bool = True
+    size_bytes: int = 0
+    """Size that the spec asks for; 0: not known."""
+
     planned_zone: str = ""
     """Zone of storage that is not created yet."""
 

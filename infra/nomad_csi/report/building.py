@@ -182,6 +182,7 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
     statuses = {item.key: item for item in (parts.verified.volumes if parts.verified else ())}
     smoked = {item.key for item in parts.smoke if item.status == "verified"}
     planned = {item.key for item in (parts.found.plan.volumes if parts.found.plan else ())}
+    claimed = {item.key: item for item in parts.claims}
     for item in sorted(parts.found.known_volumes, key=lambda item: item.key.partition("/")):
         namespace, _, volume_id = item.key.partition("/")
         status = statuses.get(item.key)
@@ -194,10 +195,29 @@ def volumes_of(parts: Parts) -> Iterator[model.ReportedVolume]:
             external_id=item.external_id,
             zones=tuple(sorted({eligibility.zone_of_segments(place) for place in item.segments} - {""})),
             claims=item.claims,
+            size_bytes=_size_bytes(parts, item, claimed.get(item.key)),
+            attached=_attached(claimed.get(item.key)),
             status=volume_status,
             evidence="smoke" if item.is_registered and item.key in smoked else evidence,
             is_expected=not parts.found.plan or item.key in planned,
         )
+
+
+def _size_bytes(parts: Parts, item: doctor_model.ExaminedVolume, held: claim_status.VolumeClaims | None) -> int:
+    account = parts.found.account
+    in_ec2 = account.volumes if isinstance(account, doctor_model.Account) else {}
+    found = None if isinstance(in_ec2, doctor_model.Unknown) else in_ec2.get(item.external_id)
+    if found is not None:
+        return found.size_gib * 2**30
+    return (held.volume.capacity_bytes if held else 0) or item.size_bytes
+
+
+def _attached(held: claim_status.VolumeClaims | None) -> tuple[str, ...]:
+    if held is None:
+        return ()
+    if held.ebs is not None:
+        return tuple(place.instance_id for place in held.ebs.attachments)
+    return tuple(sorted({each.claim.node_name or each.claim.node_id for each in held.claims} - {""}))
 
 
 def _list_findings(item: doctor_model.ExaminedVolume) -> model.VolumeStatus:

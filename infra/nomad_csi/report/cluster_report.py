@@ -47,6 +47,7 @@ class ReportOptions:
     claimed_max: int = CLAIMED_MAX
     smoke: tuple[model.SmokeResult, ...] = ()
     sandbox: str = ""
+    title: str = ""
 
 
 def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterReport:
@@ -76,6 +77,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterR
     of_volumes = tuple(building.volumes_of(parts))
     return model.ClusterReport(
         cluster=cluster,
+        title=question.title,
         spec=question.spec,
         clients=clients,
         plugins=of_plugins,

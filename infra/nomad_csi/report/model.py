@@ -194,6 +194,12 @@ class ReportedVolume(registration.NamedVolume):
     claims: int
     """Number of allocations that claim it."""
 
+    size_bytes: int = 0
+    """By EC2, else by its plugin, else as the spec asks for; 0: not known."""
+
+    attached: tuple[str, ...] = ()
+    """EC2 instances that have it attached, if EC2 was queried; else the clients of its claims, if these were read."""
+
     status: VolumeStatus
     """``ok``: matches the spec; without one, registered and schedulable."""
 
@@ -205,6 +211,11 @@ class ReportedVolume(registration.NamedVolume):
     def kind(self) -> Kind:
         """Severity of its status."""
         return kind_of(self.status)
+
+    @property
+    def size(self) -> str:
+        """Its size, such as ``40GiB``."""
+        return listing.size(self.size_bytes) if self.size_bytes else "-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +256,9 @@ class ClusterReport:
     """The whole report."""
 
     cluster: Cluster
+    title: str = ""
+    """What the cluster is called; empty: its region, or its address."""
+
     spec: str
     """File of the spec; empty: observed plugins were compared with their own jobs only."""
 
@@ -263,6 +277,12 @@ class ClusterReport:
     smoke: tuple[SmokeResult, ...]
     zones: tuple[Zone, ...]
     evidence: tuple[EvidenceCount, ...]
+
+    @property
+    def heading(self) -> str:
+        """The title, or one that names the region or the address; ``global`` is the name of no region in particular."""
+        region = "" if self.cluster.region == "global" else self.cluster.region
+        return self.title or f"Storage of {region or self.cluster.address}"
 
     @property
     def errors(self) -> int:

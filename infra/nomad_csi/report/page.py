@@ -34,7 +34,7 @@ class Chart:
     width: str
     height: str
     paths: tuple[tuple[model.Kind, str], ...]
-    """Kind of the clients and the path of all their squares; the unhealthy come first, as lozenges."""
+    """Kind of the clients and the path of all their marks; the unhealthy come first, as diamonds."""
 
 
 def chart_of(kinds: Sequence[model.Kind]) -> Chart:
@@ -45,7 +45,7 @@ def chart_of(kinds: Sequence[model.Kind]) -> Chart:
     paths: dict[model.Kind, list[str]] = {}
     for number, kind in enumerate(ordered):
         left, top = number % columns * pitch, number // columns * pitch
-        draw = _square if kind == "good" else _lozenge
+        draw = _square if kind == "good" else _diamond
         paths.setdefault(kind, []).append(draw(left, top, pitch - 1))
     return Chart(
         width=str(min(len(ordered), columns) * pitch),
@@ -58,7 +58,7 @@ def _square(left: int, top: int, side: int) -> str:
     return f"M{left} {top}h{side}v{side}h-{side}z"
 
 
-def _lozenge(left: int, top: int, side: int) -> str:
+def _diamond(left: int, top: int, side: int) -> str:
     half = side / 2
     return f"M{left + half:g} {top}l{half:g} {half:g}l-{half:g} {half:g}l-{half:g}-{half:g}z"
 
@@ -147,7 +147,12 @@ class Page:
     report: model.ClusterReport
     tiles: Iterable[Tile]
     problems: Sequence[FindingGroup]
-    zones: Sequence[tuple[model.Zone, Chart]]
+    zones: Sequence[tuple[model.Zone, Chart, int]]
+    """Each with its clients as marks, and the number of ready ones that have a problem."""
+
+    checked: Mapping[str, Sequence[model.EvidenceCount]]
+    """By what was checked: how many by which means."""
+
     plugins: Sequence[tuple[model.ReportedPlugin, Split]]
     clients: Split
     volumes: Split
@@ -164,6 +169,7 @@ def render_page(report: model.ClusterReport) -> Page:
         problems=tuple(_problems(report.findings)),
         zones=tuple(_zones(report)),
         plugins=tuple((plugin, _instances(plugin, zone_of)) for plugin in report.plugins),
+        checked=model.grouped(report.evidence, lambda item: item.what),
         clients=_split(report.clients, lambda client: client.zone),
         volumes=_split(report.volumes, lambda volume: ", ".join(volume.zones)),
         claims=_split(claims, lambda row: row.held.volume.namespace),
@@ -172,8 +178,8 @@ def render_page(report: model.ClusterReport) -> Page:
 
 def _tiles(report: model.ClusterReport, claims: Sequence[ClaimRow]) -> Iterator[Tile]:
     yield _tile("plugins", report.plugins, "healthy")
-    yield _tile("clients", report.clients, "well")
-    yield _tile("volumes", report.volumes, "in order")
+    yield _tile("clients", report.clients, "healthy")
+    yield _tile("volumes", report.volumes, "ok")
     held = sum(volume.claims for volume in report.volumes)
     yield _tile("claims", claims, "live", count=held, unread=report.claims_unread)
 
@@ -183,7 +189,7 @@ def _tile(label: str, rows: Sequence[Any], fine: str, *, count: int | None = Non
     wrong = sum(kind != "good" for kind in kinds)
     remark = f"{wrong:,} not {fine}" if wrong else f"all {fine}"
     if unread:
-        remark += f"; holders of {listing.grouped(unread, 'volume')} not read"
+        remark += f"; claims of {listing.grouped(unread, 'volume')} not read"
         kinds.append("unsure")
     total = len(rows) if count is None else count
     return Tile(label=label, count=total, remark=remark if total else "none", kind=model.worst(kinds))
@@ -206,10 +212,12 @@ def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
         )
 
 
-def _zones(report: model.ClusterReport) -> Iterator[tuple[model.Zone, Chart]]:
+def _zones(report: model.ClusterReport) -> Iterator[tuple[model.Zone, Chart, int]]:
     by_zone = model.grouped(report.clients, lambda client: client.zone)
     for zone in report.zones:
-        yield zone, chart_of([client.kind for client in by_zone[zone.name]])
+        there = by_zone[zone.name]
+        ill = sum(client.state == "ready" and client.kind != "good" for client in there)
+        yield zone, chart_of([client.kind for client in there]), ill
 
 
 def _instances(plugin: model.ReportedPlugin, zone_of: Mapping[str, str]) -> Split:

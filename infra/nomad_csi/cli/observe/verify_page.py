@@ -16,9 +16,10 @@ _without = {"watch": "", "on_nodes": "", "prometheus": ""}
 options = command.together(
     command.option(
         "--html FILE",
-        "write a page of clients, plugins, volumes, claims and findings; --json prints its data, too",
+        "write a page of it; --json prints its data",
         without=_without,
     ),
+    command.option("--title TEXT", "its title (default: region or address)", default="", needs=("html",)),
     command.option(
         "--smoke FILE",
         "output of `nomad-csi smoke --json`, to show it; may be repeated",
@@ -40,6 +41,7 @@ def run(arguments: command.Arguments) -> int:
         external_ids=inputs.read_external_ids(arguments.stack_output),
         aws_region=arguments.aws_region,
         smoke=tuple(model.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
+        title=arguments.title,
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
