@@ -6,7 +6,6 @@ The cluster is the emulator's: clients and instances that nothing stands behind.
 
 import contextlib
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from tests.report import browser as headless_browser
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = (1100, 1150)
@@ -115,15 +115,12 @@ def main():
     with running(24, 24) as (host, serving), tempfile.TemporaryDirectory() as folder:
         hurt(host)
         page = Path(folder, "report.html")
-        cli.main(["verify", "--address", serving.url, "--out", str(page)])
-        size = ",".join(map(str, SIZE))
-        words = [
-            *headless(),
-            f"--user-data-dir={folder}",
-            f"--screenshot={Path(sys.argv[1]).resolve()}",
-            f"--window-size={size}",
-        ]
-        subprocess.run([*words, page.as_uri()], check=True, capture_output=True, timeout=120)
+        cli.main(["verify", "--address", serving.url, "--html", str(page), "--title", "Shop, production"])
+        with headless_browser.Browser(headless()) as shown:
+            shown.resize(*SIZE)
+            shown.prefer("light")
+            shown.open(page)
+            Path(sys.argv[1]).write_bytes(shown.screenshot())
 
 
 if __name__ == "__main__":
