@@ -15,7 +15,7 @@ class AccessPoint(TypedDict):
     path: pulumi.Input[str]
     """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
     uid: pulumi.Input[int]
-    """User id that owns the folder, and with which every access is made. 0 to 4294967295."""
+    """User id that owns the folder, and used for every access. 0 to 4294967295."""
     gid: pulumi.Input[int]
     """Group id of that user. 0 to 4294967295."""
     permissions: NotRequired[pulumi.Input[str]]
@@ -139,8 +139,8 @@ class CsiPluginArgs(TypedDict):
     """Whether containers share the client's network; absent: the driver's default."""
     image: NotRequired[pulumi.Input[str]]
     """
-    Container image in place of the catalogue's, for another version of the driver. The image's tag is the
-    version; the driver gets the arguments of that version.
+    Container image instead of the catalogue's, for another version of the driver. The image's tag is the version;
+    the driver gets the arguments of that version.
     """
     arguments_checked: NotRequired[pulumi.Input[bool]]
     """
@@ -149,7 +149,7 @@ class CsiPluginArgs(TypedDict):
     """
     image_registry: NotRequired[pulumi.Input[str]]
     """
-    Registry to use in place of the image's registry, such as a mirror, with an optional path. Allowed: a
+    Registry to use instead of the image's registry, such as a mirror, with an optional path. Allowed: a
     registry's host, optionally with a path, without a trailing slash.
     """
     image_digest: NotRequired[pulumi.Input[str]]
@@ -217,7 +217,7 @@ class CsiVolumeArgs(TypedDict):
     """How the file system is mounted."""
     topologies: NotRequired[pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]]]
     """
-    Segments of each topology in which the volume can be attached, in place of those from the availability zone.
+    Segments of each topology in which the volume can be attached, instead of those from the availability zone.
     """
     context: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
@@ -244,13 +244,13 @@ class CsiVolumeArgs(TypedDict):
     """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
     capacity_min_bytes: NotRequired[pulumi.Input[int]]
     """
-    Minimum size in bytes, in place of ``capacity_min_gib``, for sizes that are not whole GiB. 1 to
+    Minimum size in bytes, instead of ``capacity_min_gib``, for sizes that are not whole GiB. 1 to
     9007199254740992.
     """
     capacity_max_gib: NotRequired[pulumi.Input[int]]
     """Maximum size in GiB; absent: the plugin decides."""
     capacity_max_bytes: NotRequired[pulumi.Input[int]]
-    """Maximum size in bytes, in place of ``capacity_max_gib``. 1 to 9007199254740992."""
+    """Maximum size in bytes, instead of ``capacity_max_gib``. 1 to 9007199254740992."""
     availability_zone: NotRequired[pulumi.Input[str]]
     """Zone in which to create the volume. Required by drivers whose volumes are bound to a zone."""
     clone_id: NotRequired[pulumi.Input[str]]
@@ -336,7 +336,7 @@ class EbsVolumeArgs(TypedDict):
     """How the file system is mounted."""
     topologies: NotRequired[pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]]]
     """
-    Segments of each topology in which the volume can be attached, in place of those from the availability zone.
+    Segments of each topology in which the volume can be attached, instead of those from the availability zone.
     """
     context: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
@@ -485,7 +485,7 @@ class EfsVolumeArgs(TypedDict):
     """How the file system is mounted."""
     topologies: NotRequired[pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]]]
     """
-    Segments of each topology in which the volume can be attached, in place of those from the availability zone.
+    Segments of each topology in which the volume can be attached, instead of those from the availability zone.
     """
     context: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""
@@ -574,7 +574,7 @@ class ExistingVolumeArgs(TypedDict):
     """How the file system is mounted."""
     topologies: NotRequired[pulumi.Input[Sequence[pulumi.Input[Mapping[str, pulumi.Input[str]]]]]]
     """
-    Segments of each topology in which the volume can be attached, in place of those from the availability zone.
+    Segments of each topology in which the volume can be attached, instead of those from the availability zone.
     """
     context: NotRequired[pulumi.Input[Mapping[str, pulumi.Input[str]]]]
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""

@@ -188,7 +188,7 @@ class ExternalIdFormSpec(base.Model):
     """Capabilities that such volumes have in addition to the driver's."""
 
     context: KeysSpec | None = None
-    """Keys of the context, in place of the driver's; ``None``: the same."""
+    """Keys of the context, instead of the driver's; ``None``: the same."""
 
     zoned: bool = True
     """Whether such a volume is bound to a zone, if the driver's volumes are."""
@@ -299,7 +299,7 @@ class DriverSpec(base.Model):
     """Capabilities that work with this driver; the first one is the default for volumes."""
 
     modes_advice: base.Text = ""
-    """What to use in place of a mode that does not work."""
+    """What to use instead of a mode that does not work."""
 
     external_id: ExternalIdSpec = ExternalIdSpec.model_construct()
     fs_types: frozenset[base.Text] | None = None

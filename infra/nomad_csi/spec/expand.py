@@ -33,7 +33,7 @@ def members(
         whole = _merged(_preset(written["class"], f"{path}.class", classes, found), whole)
     each = _each(written, path, found)
     if each and "each" not in written and _has_own_storage(whole) and len(each) > 1:
-        allowed = "each in place of count: it gives every volume an external_id of its own"
+        allowed = "each instead of count: it gives every volume an external_id of its own"
         found.append(errors.Problem(path=f"{path}.count", got=f"{len(each)} with one external_id", allowed=allowed))
         each = [{}]
     if each is None:

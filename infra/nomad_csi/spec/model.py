@@ -38,4 +38,4 @@ class StorageSpec(Model):
 
     plugins: tuple[PluginSpec, ...] = ()
     volumes: tuple[VolumeSpec, ...] = ()
-    """``class`` names a preset; ``count`` or ``each`` makes a set: ``data[0]``, ``data[1]``."""
+    """``class`` names a preset; ``count`` or ``each`` creates a set: ``data[0]``, ``data[1]``."""

@@ -110,7 +110,7 @@ def is_region(topology_key: str, value: str) -> bool:
 
 
 def a_zone_of(region: str) -> str:
-    """Return the allowed value in place of a *region*, as text."""
+    """Return the allowed value instead of a *region*, as text."""
     return f"a zone, not a region: {region}{'a' if AWS_REGION.fullmatch(region) else '-a'} is one of {region}"
 
 

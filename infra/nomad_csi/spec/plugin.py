@@ -186,7 +186,7 @@ class PluginSpec(base.Model):
 
     image: base.Word | None = None
     """
-    Container image in place of the catalogue's, for another version of the driver.
+    Container image instead of the catalogue's, for another version of the driver.
 
     The image's tag is the version; the driver gets the arguments of that version.
     """
@@ -199,7 +199,7 @@ class PluginSpec(base.Model):
     """
 
     image_registry: Registry | None = None
-    """Registry to use in place of the image's registry, such as a mirror, with an optional path."""
+    """Registry to use instead of the image's registry, such as a mirror, with an optional path."""
 
     image_digest: base.Digest | None = None
     """Digest that the image must have."""

@@ -119,7 +119,7 @@ class AccessPointSpec(base.Model):
     """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
 
     uid: base.UnixId
-    """User id that owns the folder, and with which every access is made."""
+    """User id that owns the folder, and used for every access."""
 
     gid: base.UnixId
     """Group id of that user."""
@@ -273,13 +273,13 @@ class CreateSpec(base.Model):
     """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
 
     capacity_min_bytes: base.ByteCount | None = None
-    """Minimum size in bytes, in place of ``capacity_min_gib``, for sizes that are not whole GiB."""
+    """Minimum size in bytes, instead of ``capacity_min_gib``, for sizes that are not whole GiB."""
 
     capacity_max_gib: base.Count | None = None
     """Maximum size in GiB; absent: the plugin decides."""
 
     capacity_max_bytes: base.ByteCount | None = None
-    """Maximum size in bytes, in place of ``capacity_max_gib``."""
+    """Maximum size in bytes, instead of ``capacity_max_gib``."""
 
     availability_zone: base.Word | None = None
     """Zone in which to create the volume. Required by drivers whose volumes are bound to a zone."""
@@ -348,7 +348,7 @@ class VolumeSpec(base.Model):
 
     mount_options: MountOptionsSpec = MountOptionsSpec.model_construct()
     topologies: tuple[dict[base.Word, base.Text], ...] = ()
-    """Segments of each topology in which the volume can be attached, in place of those from the availability zone."""
+    """Segments of each topology in which the volume can be attached, instead of those from the availability zone."""
 
     context: dict[base.Text, base.Text] = pydantic.Field(default_factory=dict)
     """Volume context: keys and values that Nomad passes to the driver with every call for the volume."""

@@ -1,8 +1,8 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 215bb2b7b82d2603
+# Rendered by nomad-csi. Change the spec and render again. Content f79b92937b4ca874
 # DigitalOcean CSI driver v4.16.0: the controller of CSI plugin do0.
 #
 # The clients need:
-#   - a droplet: the driver asks the metadata service for the droplet's id, and ends where it finds none
+#   - a droplet: the driver queries the metadata service for the droplet's id, and ends where it finds none
 job "plugin-do0-controller" {
   namespace   = "default"
   datacenters = ["*"]

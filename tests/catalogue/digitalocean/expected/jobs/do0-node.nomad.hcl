@@ -1,9 +1,9 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 3a7e5a3669518f71
+# Rendered by nomad-csi. Change the spec and render again. Content 9df32a347b418a1f
 # DigitalOcean CSI driver v4.16.0: the node plugin of CSI plugin do0.
 #
 # The clients need:
 #   - docker with allow_privileged = true
-#   - a droplet: the driver asks the metadata service for the droplet's id, and ends where it finds none
+#   - a droplet: the driver queries the metadata service for the droplet's id, and ends where it finds none
 job "plugin-do0-nodes" {
   namespace   = "default"
   datacenters = ["*"]
