@@ -14,6 +14,7 @@ from nomad_csi.doctor import doctor_cluster, examination
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import iam, registration, storage
+from nomad_csi.render import documents
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -178,6 +179,23 @@ def test_volume_of_a_plugin_without_healthy_instances_is_an_error(world):
         f"limits of role {world.role} beyond its policies",
     }
     assert (report.exit_code, report.aws_region) == (1, REGION)
+
+
+def test_stopped_job_of_the_spec_is_the_cause(world):
+    """Nomad keeps it, and the volumes of its plugin cannot be used."""
+    [job] = [job for plugin in world.plan.plugins for job in plugin.jobs if job.role == "node"]
+    source = documents.job_file(job)
+    jobs.register(world.nomad, jobs.parse(world.nomad, source), source=source, enforce_index=None)
+    jobs.stop(world.nomad, job.namespace, job.job_id, purge=False)
+    world.register("mysql", world.ebs())
+
+    report = world.examine()
+
+    assert [(item.code, item.cause) for item in report.findings] == [
+        ("job-missing", ""),
+        ("volume-unschedulable", f"job-missing: job default/{job.job_id}"),
+    ]
+    assert "2 errors, 0 warnings (1 is a consequence)" in report.as_table()
 
 
 def test_nothing_is_written(world):

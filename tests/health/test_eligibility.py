@@ -67,6 +67,30 @@ def test_too_few_clients_are_explained_by_those_that_drain(expected, node, wante
     assert (by_code["client-not-counted"].found, status.status) == ("draining: b", "missing")
 
 
+def test_controller_on_a_client_that_drains_is_missing_for_that(expected, node, instance, seen):
+    """Nothing advises to check its job, or to stop it."""
+    clients = (node("a"), node("b", draining=True, eligible=False), node("c"))
+    there = seen(*(instance("controller", name) for name in "ab"), *(instance("node", name) for name in "ac"))
+
+    status = plugins.compare_plugin(expected(controllers=2), there, clients)
+
+    assert [(item.code, item.cause, bool(item.advice)) for item in causes.assign(status.findings)] == [
+        ("client-not-counted", "", True),
+        ("controller-missing", "client-not-counted: plugin aws-ebs0", False),
+    ]
+
+
+@pytest.mark.parametrize("names", ["ab", "a"])
+def test_monolith_during_a_drain_has_no_controller_too_many(expected, node, instance, seen, names):
+    """Its own job runs on the drained client until that is empty, and is not to be stopped."""
+    clients = (node("a"), node("b", draining=True, eligible=False))
+    there = seen(*(instance(role, name) for role in ("controller", "node") for name in names))
+
+    status = plugins.compare_plugin(expected(controllers=0, monolith=True), there, clients)
+
+    assert [item.code for item in status.findings] == ["client-not-counted"]
+
+
 @pytest.mark.parametrize(
     ("driver", "clients", "codes"),
     [

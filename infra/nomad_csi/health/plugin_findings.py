@@ -216,14 +216,18 @@ def check_controllers(
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
     as_nodes = expectation.monolith and there == _recorded(rows, "node")
     if there < least and not as_nodes:  # a missing monolith is reported as a missing node instance
-        others = [f"{row.node_name} ({row.detail})" for row in rows if row.role == "controller" and row.is_extra]
+        extra = [row for row in rows if row.role == "controller" and row.is_extra]
+        others = [f"{row.node_name} ({row.detail})" for row in extra]
         besides = f"; not counted: {listing.shortened(others)}" if others else ""
         yield findings.finding(
             "controller-missing",
             f"plugin {expectation.plugin_id}",
             expected=expected,
             found=f"{_recorded(rows, 'controller')} that ever reported healthy{besides}",
-            links=(causes.of_role(expectation.plugin_id, "controller"),),
+            links=(
+                causes.of_role(expectation.plugin_id, "controller"),
+                *(causes.of_client(row.node_id) for row in extra),
+            ),
         )
     elif healthy > wanted:
         yield findings.finding(

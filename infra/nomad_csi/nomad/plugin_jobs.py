@@ -28,14 +28,6 @@ _CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_
 """Variables by which the AWS SDK finds credentials elsewhere. Source: AWS SDK reference guide, 2026-08."""
 
 
-def tasks_of_job(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[PluginTask, ...]:
-    """Return the plugin tasks of the job; none if it is stopped or absent."""
-    item = jobs.document(nomad, namespace, job_id)
-    if item is None or replies.boolean(item, "Stop"):
-        return ()
-    return tasks_of_document(item)
-
-
 def tasks_of_document(document: replies.ReplyObject) -> tuple[PluginTask, ...]:
     """Return the plugin tasks of a job in the JSON of Nomad's API, as `jobs.parse` and `jobs.document` return it."""
     return tuple(_task(document, *parts) for parts in jobs.csi_tasks(document))
