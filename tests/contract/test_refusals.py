@@ -202,14 +202,14 @@ CONTROLLER = (
     "controller job's allocations: often a permission is missing, or no client can run them"
 )
 NODE = (
-    "  node-missing: node instance of plugin {} on one: expected a healthy instance, found none (no allocation there); check the allocation on "
-    "that client with `nomad alloc status`"
+    "  node-missing: node instance of plugin {} on one: expected a healthy instance, found none (no allocation there); find out why its job "
+    "places no allocation there, with `nomad job status`"
 )
 NO_SOCKET = (
     "  instance-unhealthy: controller of plugin mute on one: expected a healthy instance, found Plugin became unhealthy: "
     "Error: CSI plugin failed probe: timeout while connecting to gRPC socket: failed to stat socket: stat "
     "DATA_DIR/client/csi/plugins/ALLOC/csi.sock: no such file or directory; check its task events with `nomad alloc "
-    "status`, then `nomad alloc logs -stderr`"
+    "status ALLOC`, then `nomad alloc logs -stderr ALLOC`"
 )
 LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
 
@@ -248,10 +248,10 @@ LOG = re.compile(r"  (log|note) on one \(allocation ALLOC\): .*")
             {"controllers": 1, "jobs": {"plugin-nobody": "1"}},
             "0/1 nodes, 0/1 controllers",
             [
-                "  job-missing: plugin nobody: expected running job plugin-nobody in namespace default, found no such "
-                "job, or a stopped one; run `pulumi up`, or submit the rendered job file",
+                "  job-missing: job default/plugin-nobody: expected running, for plugin nobody, found no such "
+                "job, or a stopped one; run `pulumi up`, or `nomad-csi apply` with the spec",
                 "  plugin-missing: plugin nobody: expected a plugin known to Nomad, found none with this id; run "
-                "the plugin's jobs and check their tasks, or deregister its volumes; ids are case-sensitive",
+                "the plugin's jobs and check their tasks; ids are case-sensitive",
                 CONTROLLER.format("nobody"),
                 NODE.format("nobody"),
             ],

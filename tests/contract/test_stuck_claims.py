@@ -160,7 +160,7 @@ def test_report_tells_both_kinds(agent, client, stuck):
 
     after = reading.report(client, "*", aws_region=REGION)
 
-    assert [(item.code, item.severity) for item in before.findings] == [("claim-ended", "warning")]
+    assert [(item.code, item.severity) for item in before.findings] == [("claim-ending", "warning")]
     assert [(item.code, item.severity) for item in after.findings] == [("claim-vanished", "error")]
     assert (before.ok, after.ok) == (True, False)
 

@@ -81,7 +81,7 @@ def test_last_client_that_is_killed_leaves_no_zero_of_zero(cluster, plugin):
         for name in two_clients.ZONES:
             cluster.launch(name)
 
-    assert (seen.status.status, seen.status.ok, seen.status.counts) == ("no-eligible-node", False, "0/0 nodes")
+    assert (seen.status.status, seen.status.ok, seen.status.counts) == ("missing", False, "0/0 nodes")
     assert [str(item) for item in seen.status.findings] == [
         "no-eligible-node: plugin local: expected at least 1 client that may run the plugin, found none of 2 clients "
         "(status down: c1, c2); add or free such a client, or correct datacenters, node_pool or task_driver of the plugin",

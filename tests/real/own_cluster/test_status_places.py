@@ -64,7 +64,7 @@ def test_missing_where_the_scheduler_placed_none(cluster):
         (
             "error",
             "node-missing: node instance of plugin half on c2: expected a healthy instance, found none (no allocation "
-            "there); check the allocation on that client with `nomad alloc status`",
+            "there); find out why its job places no allocation there, with `nomad job status`",
         )
     ]
 
