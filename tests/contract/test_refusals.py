@@ -79,7 +79,7 @@ def verify(create, agent):
 def told(caught):
     """Return the lines of a refusal, without what is other in each run."""
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ALLOC", str(caught.value))
-    text = re.sub(r"\(allocation [0-9a-f]{8}\)", "(allocation ALLOC)", text)
+    text = re.sub(r"(allocation|alloc status|logs -stderr) [0-9a-f]{8}", r"\1 ALLOC", text)
     return re.sub(r"-[0-9a-f]{8}-\d+", "", re.sub(r"/\S+(?=/client/csi)", "DATA_DIR", text)).splitlines()
 
 
