@@ -19,9 +19,10 @@ from typing import Any
 
 from benchmarks import timing
 from nomad_csi import nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering, sending
+from nomad_csi.registration import sending
 from nomad_csi.render import documents
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.frame import resource as steps
@@ -141,7 +142,7 @@ def _batches(client: nomad.Nomad) -> Iterator[str]:
 
 def _registered(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> tuple[str, float]:
     began = time.perf_counter()
-    outcomes = registering.register(client, wanted)
+    outcomes = applied.apply(client, applied.of_files(wanted))
     seconds = time.perf_counter() - began
     counts = collections.Counter(item.status for item in outcomes)
     assert counts in ({"registered": len(wanted)}, {"unchanged": len(wanted)}), counts
@@ -221,7 +222,7 @@ def _asked(client: nomad.Nomad) -> Iterator[str]:
 
 def _compared(agent: Any, client: nomad.Nomad) -> Iterator[str]:
     wanted = documents_of("all", ALL)
-    registering.register(client, wanted)
+    applied.apply(client, applied.of_files(wanted))
     seconds = timing.median_s(lambda: _looked(client, wanted), 3)
     script = f"""\
 import resource, sys

@@ -17,6 +17,7 @@ TIERS = ("check", "test", "all")
 
 FIRST = {
     "tests": "check",
+    "tests/apply": "test",
     "tests/aws": "test",
     "tests/aws/test_throttled.py": "all",
     "tests/claims": "test",

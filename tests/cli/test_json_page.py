@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.resources.created import creation
+from nomad_csi.apply import volumes as applied
 
 ROWS = re.findall(
     r"^\| `([a-z]+(?: probe| --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",
@@ -77,5 +77,5 @@ def test_page_has_the_keys_of_what_is_printed(empty_agent, tmp_path, monkeypatch
             if isinstance(items, list) and items and isinstance(items[0], dict) and (name, part) in PAGE
         }
 
-    created = creation.CreationOutcome(namespace="default", volume_id="a", status="created")  # no plugin is there
-    assert seen | {("apply", "created"): created.as_json().keys()} == PAGE
+    created = applied.AppliedVolume(namespace="default", volume_id="a", status="created")  # no plugin is there
+    assert seen | {("apply", "volumes"): created.as_json().keys()} == PAGE

@@ -5,12 +5,13 @@ import typing
 
 import pytest
 
+from nomad_csi.apply import volumes as applied
 from nomad_csi.compare import outcome
 from nomad_csi.deletion import deletion
 from nomad_csi.registration import outcomes
 
 KINDS = {
-    outcomes.RegistrationOutcome: outcomes.RegistrationStatus,
+    applied.AppliedVolume: applied.Status,
     deletion.DeletionOutcome: deletion.Status,
     outcomes.DeregistrationOutcome: outcomes.DeregistrationStatus,
 }
@@ -43,26 +44,19 @@ def test_exit_code(statuses, code):
     assert outcome.exit_code(found) == code
 
 
-def test_ignored_changes_are_not_as_wanted():
-    """Nomad accepted the registration, and kept what it had."""
-    kept = outcomes.RegistrationOutcome(**PLACE, status="unchanged", ignored=("context: ...",))
-
-    assert (kept.is_done, outcome.exit_code([kept])) == (False, 1)
-
-
 def test_text():
     """A line for each volume that something is said of, what is left out, and the sum."""
     found = [
-        outcomes.RegistrationOutcome(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
-        outcomes.RegistrationOutcome(namespace="prod", volume_id="same", status="unchanged"),
+        applied.AppliedVolume(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
+        applied.AppliedVolume(namespace="prod", volume_id="same", status="unchanged"),
     ]
 
-    text = outcome.as_text(found, outcomes.RegistrationOutcome, rest=[("prod/made", "left out", "-")], note="!")
+    text = outcome.as_text(found, applied.AppliedVolume, rest=[("prod/made", "left out", "-", "-")], note="!")
 
     assert text == (
-        "volume      outcome   remarks\n"
-        "prod/mysql  updated   size; not comparable, sent: secrets\n"
-        "prod/made   left out  -\n"
+        "volume      outcome   storage  remarks\n"
+        "prod/mysql  updated   -        size; not comparable, sent: secrets\n"
+        "prod/made   left out  -        -\n"
         "2 volumes: 1 updated, 1 unchanged!"
     )
 

@@ -79,7 +79,7 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
     cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
     kind = created_volume.CreatedVolumeResource()
 
-    typed = volume_document.inputs_of_plan(planned, volumes.desired_document(planned, {}), "storage/prod")
+    typed = volume_document.inputs_of(planned, volumes.desired_document(planned, {}), "storage/prod")
     declared = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
 
     assert declared.pop("ownerId") == "9f86d081884c7d65"

@@ -8,9 +8,11 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import namespaces, volumes
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batching, concurrent_registrations, registering, sending
+from nomad_csi.registration import batching, concurrent_registrations, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 
@@ -61,11 +63,11 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
     wanted = documents(COUNT)
     before = index()
 
-    assert statuses(registering.register(client, wanted)) == ["registered"] * COUNT
+    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["registered"] * COUNT
     after = index()
-    assert statuses(registering.register(client, wanted)) == ["unchanged"] * COUNT
+    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["unchanged"] * COUNT
     monkeypatch.setattr(volumes, "FEW", 0)
-    assert statuses(registering.register(client, wanted)) == ["unchanged"] * COUNT
+    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["unchanged"] * COUNT
 
     assert after > before
     assert index() == after
@@ -74,12 +76,12 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
 def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
     """Its refusal names nobody; it is tracked down."""
     wanted = documents(COUNT)
-    wanted[17] = dataclasses.replace(wanted[17], capabilities=())
+    wanted[17] = dataclasses.replace(wanted[17], plugin_id="nobody")
 
-    outcomes = registering.register(client, wanted)
+    outcomes = applied.apply(client, applied.of_files(wanted))
 
     assert statuses(outcomes) == ["registered"] * 17 + ["refused"] + ["registered"] * 12
-    assert "must include at least one capability block" in outcomes[17].reason
+    assert "no CSI plugin named: nobody could be found" in outcomes[17].reason
 
 
 def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, documents):
@@ -90,7 +92,7 @@ def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, doc
     connection = nomad.Connection(address=agent.url)
     with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:
         with pytest.raises(errors.SpecError) as caught:
-            registering.register(client, [*here, *lost])
+            applied.apply(client, applied.of_files([*here, *lost]))
         there = [volumes.get(client, "default", item.volume_id) for item in here]
 
     [problem] = caught.value.problems
@@ -99,7 +101,7 @@ def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, doc
         path=f"volumes {first} and {COUNT - 3} more",
         got="'storag'",
         allowed="a namespace of the cluster (default, storage)",
-        fix="did you mean storage; or make it first with `nomad namespace apply storag`",
+        fix="did you mean storage; or create it first with `nomad namespace apply storag`",
     )
     assert calls[:2] == [("GET", "/v1/namespaces"), ("GET", "/v1/namespace/storag")]
     assert [method for method, _ in calls] == ["GET"] * 4
@@ -111,7 +113,7 @@ def test_namespace_that_is_there_costs_one_read(agent, documents):
     calls = []
     [document] = documents(1, namespace="storage")
     with nomad.Nomad(nomad.Connection(address=agent.url), observe=lambda *call: calls.append(call)) as client:
-        [outcome] = registering.register(client, [document])
+        [outcome] = applied.apply(client, applied.of_files([document]))
 
     assert outcome.status == "registered"
     assert [path for _, path in calls if "namespace" in path] == ["/v1/namespaces"]
@@ -151,7 +153,7 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
 
 def test_plugin_that_is_not_there_is_asked_once(client, documents):
     """The advice comes with it."""
-    outcomes = registering.register(client, documents(3, plugin_id="nobody"))
+    outcomes = applied.apply(client, applied.of_files(documents(3, plugin_id="nobody")))
 
     assert statuses(outcomes) == ["refused"] * 3
     assert "no CSI plugin named: nobody could be found; run the plugin's job first" in outcomes[0].reason
@@ -164,14 +166,15 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     disks[5] = "vol-0123456789abcdef0"
     wanted = [documents(1, external_id=disk, **fields)[0] for disk in disks]
 
-    outcomes = registering.register(client, wanted)
+    outcomes = applied.apply(client, applied.of_files(wanted))
 
     assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
     assert "InvalidVolume.NotFound" in outcomes[5].reason
 
 
 ALL = ["failed", "failed", "failed"]
-TRIES = registering.ATTEMPTS
+ADOPTS = registration_ownership.Requester(adopts=True)
+TRIES = applied.ATTEMPTS
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(
     sticky, fresh, ec2, monkeypatch, fault, told, expected, requests
 ):
     """In one request; where it says that it answers nothing now, nobody is asked for apart."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    monkeypatch.setattr(applied, "WAIT_S", 0.001)
     monkeypatch.setattr(batching, "PARALLEL_ASKED", 1)
     storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in expected]
     wanted = [_of_ebs(fresh("one"), external_id) for external_id in storage]
@@ -199,7 +202,7 @@ def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(
     connection = nomad.Connection(address=sticky.agent.url)
     try:
         with nomad.Nomad(connection, observe=lambda method, path: calls.append((method, path))) as client:
-            outcomes = registering.register(client, wanted)
+            outcomes = applied.apply(client, applied.of_files(wanted))
             for item in wanted:
                 volumes.deregister(client, item.namespace, item.volume_id)
     finally:
@@ -221,7 +224,11 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
     [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
     [taken] = documents(1, capabilities=(BOGUS,))
 
-    assert statuses(registering.register(client, [asked, taken])) == ["refused", "registered"]
+    volumes.register(client, [taken])
+    with pytest.raises(errors.NomadApiError):
+        volumes.register(client, [asked])
+    with pytest.raises(errors.SpecError, match="accessMode"):
+        applied.apply(client, applied.of_files([taken]))
 
 
 @pytest.mark.parametrize(
@@ -244,29 +251,29 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
 def test_status_is_what_nomad_does(client, documents, change, status):
     """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
     [document] = documents(1)
-    registering.register(client, [document])
+    applied.apply(client, applied.of_files([document]))
     changed = dataclasses.replace(document, **change)
 
-    [outcome] = registering.register(client, [changed])
+    [outcome] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
 
     assert outcome.status == status
     if status == "refused":
         with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
             volumes.register(client, [changed])
     else:
-        [again] = registering.register(client, [changed])
+        [again] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
         assert again.status == ("updated" if "secrets" in change else "unchanged")
 
 
-def test_place_that_comes_later_is_told_as_ignored(client, documents):
-    """Nomad answers 200, and the volume stays without."""
+def test_place_that_comes_later_is_refused(client, documents):
+    """Nomad would answer 200, and the volume would stay without."""
     [document] = documents(1, required_topologies=())
-    registering.register(client, [document])
+    applied.apply(client, applied.of_files([document]))
 
-    [outcome] = registering.register(client, [dataclasses.replace(document, required_topologies=(ZONE,))])
+    [outcome] = applied.apply(client, applied.of_files([dataclasses.replace(document, required_topologies=(ZONE,))]))
 
-    assert (outcome.status, outcome.is_done) == ("unchanged", False)
-    assert outcome.ignored[0].startswith("topology_request.required: Nomad has nothing, wanted ")
+    assert (outcome.status, outcome.is_done) == ("refused", False)
+    assert outcome.reason.startswith("topology_request.required: Nomad has nothing, wanted ")
 
 
 @pytest.mark.usefixtures("world")
@@ -282,7 +289,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
         context=found.context,
     )
 
-    [outcome] = registering.register(client, [document])
+    [outcome] = applied.apply(client, applied.of_files([document]))
 
     assert outcome.status == "refused"
     assert "mount_options.mount_flags: Nomad has" in outcome.reason
@@ -294,7 +301,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
 def test_many_are_read_as_one_by_one(client, documents):
     """Over one connection where the agent keeps it, and one by one where it does not."""
     wanted = documents(5)
-    registering.register(client, wanted)
+    applied.apply(client, applied.of_files(wanted))
     ids = [item.volume_id for item in wanted] + ["nobody"]
 
     found = list(volumes.get_many(client, [("default", volume_id) for volume_id in ids]))

@@ -113,16 +113,6 @@ def test_last_answer_of_nomad_refuses_what_is_registered(client, listed):
         deletion.refuse_registered_now(client, ID)
 
 
-def test_the_volume_itself_is_not_another(client, listed):
-    """What is about to be deregistered may be there, and nothing besides."""
-    listed(ID)
-
-    deletion.refuse_registered(client, ID, apart_from=("prod", "v0"))
-
-    with pytest.raises(errors.RefusedError, match="registered as prod/v0"):
-        deletion.refuse_registered(client, ID, apart_from=("default", "v0"))
-
-
 def test_rejects_what_is_attached(client, listed, attached):
     """With the instance."""
     listed()

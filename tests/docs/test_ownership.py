@@ -52,7 +52,7 @@ def test_commands_run_as_written(client, capsys):
     for refused in said[2:5]:
         assert "refused" in refused
         assert "belongs to owner shop/prod" in " ".join(refused.split())
-    assert "now of bank/prod (was shop/prod)" in said[5]
+    assert "taken over from owner shop/prod" in said[5]
     assert said[5].endswith("1 volume: 1 unchanged\n")
     assert "1 deregistered" in said[6]
     assert volumes.get(client, "default", "shared") is None

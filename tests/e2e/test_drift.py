@@ -71,7 +71,7 @@ def test_what_was_changed_by_hand_is_named_and_mended(untouched):
     up = untouched.up(check=True).stdout
 
     assert " ~  nomad-csi:index:PluginJob aws-efs0-node update [diff: ~stopped]" in preview
-    assert " +  nomad-csi:index:VolumeRegistration mysql create" in preview
+    assert " ~  nomad-csi:index:VolumeRegistration mysql update [diff: ~deregistered]" in preview
     assert " ~  nomad-csi:index:RenderedFile aws-ebs0-controller update [diff: ~content]" in preview
     assert "Nothing has changed" not in up
     assert differing(essence(untouched.resources()), before) == set()

@@ -17,8 +17,8 @@ import urllib3
 import yaml
 
 from nomad_csi import cli, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
-from nomad_csi.registration import registering
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -300,13 +300,13 @@ class Run:
 @pytest.fixture
 def register(capsys, monkeypatch):
     """Run ``nomad-csi apply --yes --json`` of volume files at an address: ``register(proxy.address, path)``."""
-    monkeypatch.setattr(registering, "WAIT_S", WAIT_S)
+    monkeypatch.setattr(applied, "WAIT_S", WAIT_S)
 
     def run(address, *words):
         code = cli.main(["apply", *words, "--yes", "--address", address, "--json"])
         out, err = capsys.readouterr()
         document = json.loads(out) if out else {}
-        shown = document.get("registered", [])
+        shown = document.get("volumes", [])
         planned = [item for item in document.get("items", []) if item["state"] == "refused"]
         outcomes = {f"{item['namespace']}/{item['volume_id']}": (item["status"], item["reason"]) for item in shown}
         outcomes |= {item["name"]: ("refused", "; ".join(item["remarks"])) for item in planned}

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import cli, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering
 
 CLAIM = {
     "Mode": "write",
@@ -89,7 +89,7 @@ def test_change_of_a_volume_in_use_is_refused_and_goes_in_when_it_is_free(
     assert agent.state.volumes["default", "v0"].spec["MountOptions"] == {"FSType": "", "MountFlags": None}
     with agent.state.lock:
         agent.state.volumes["default", "v0"].claims.clear()
-    assert register(agent.url, str(path)).statuses == {"updated"}
+    assert register(agent.url, "--adopt", str(path)).statuses == {"updated"}
     assert agent.state.volumes["default", "v0"].spec["MountOptions"] == stored
     assert held() == ids(1)
 
@@ -110,7 +110,7 @@ def at_once(proxy):
 
         def operator(number):
             with nomad.Nomad(nomad.Connection(address=proxy.address)) as client:
-                outcomes[number] = registering.register(client, wanted[number])
+                outcomes[number] = applied.apply(client, applied.of_files(wanted[number]))
 
         threads = [threading.Thread(target=operator, args=(number,)) for number in range(len(wanted))]
         for thread in threads:

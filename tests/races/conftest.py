@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.registration import concurrent_registrations, deregistration, registering
+from nomad_csi.registration import concurrent_registrations, deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -132,7 +133,7 @@ class Stack:
     def _create_batch(self):
         document = volume_document.parse_inputs(self._inputs)
         requester = registration_ownership.Requester(owner=self.owner)
-        [outcome] = registering.register(self.client, [document], requester=requester)
+        [outcome] = applied.apply(self.client, applied.of_files([document]), requester=requester)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 

@@ -5,10 +5,10 @@ import contextlib
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from tests.races.conftest import TOKEN, inputs
@@ -32,7 +32,7 @@ def bring(client, way, news):
         return ""
     document = volume_document.parse_inputs(news)
     requester = registration_ownership.Requester(owner=news["owner"])
-    [outcome] = registering.register(client, [document], requester=requester)
+    [outcome] = applied.apply(client, applied.of_files([document]), requester=requester)
     return "" if outcome.is_done else outcome.reason
 
 

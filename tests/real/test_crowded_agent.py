@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering
 
 MANY = 120
 """More connections than the 100 that an agent takes of one address."""
@@ -52,7 +52,7 @@ def crowd(agent):
 
 def test_connection_that_is_one_too_many_waits_for_the_others(agent, crowd, monkeypatch):
     """The agent answers 429, or closes; when the others are gone, the run goes on."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.2)
+    monkeypatch.setattr(applied, "WAIT_S", 0.2)
     told = []
 
     def tell(line):
@@ -60,7 +60,7 @@ def test_connection_that_is_one_too_many_waits_for_the_others(agent, crowd, monk
         crowd()
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        [outcome] = registering.register(client, [VOLUME], tell=tell)
+        [outcome] = applied.apply(client, applied.of_files([VOLUME]), tell=tell)
 
     assert outcome.status == "registered"
     assert told[0] == (
@@ -73,9 +73,9 @@ def test_connection_that_is_one_too_many_waits_for_the_others(agent, crowd, monk
 @pytest.mark.usefixtures("crowd")
 def test_agent_that_stays_crowded_is_told(agent, monkeypatch):
     """Nothing is sent."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.01)
+    monkeypatch.setattr(applied, "WAIT_S", 0.01)
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client, pytest.raises(errors.NomadApiError) as caught:
-        registering.register(client, [VOLUME])
+        applied.apply(client, applied.of_files([VOLUME]))
 
     assert (caught.value.status, caught.value.kind) == (429, "retry")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]
@@ -169,8 +169,10 @@ def test_lost_leader_is_waited_for(servers):
     told = []
 
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        outcomes = kill_while(other, leader, lambda: registering.register(client, wanted(), tell=told.append))
-        again = registering.register(client, wanted())
+        outcomes = kill_while(
+            other, leader, lambda: applied.apply(client, applied.of_files(wanted()), tell=told.append)
+        )
+        again = applied.apply(client, applied.of_files(wanted()))
 
     assert statuses(outcomes) == {"registered"}
     assert told
@@ -184,16 +186,16 @@ def test_lost_leader_is_waited_for(servers):
 
 def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatch):
     """What it was asked is told as not done or not known; the next run, at another server, finishes it."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.05)
+    monkeypatch.setattr(applied, "WAIT_S", 0.05)
     leader = next(server for server in servers if server.rpc == server.leader())
     other = next(server for server in servers if server is not leader)
 
     with nomad.Nomad(nomad.Connection(address=leader.address)) as client:
-        outcomes = kill_while(leader, leader, lambda: registering.register(client, wanted()))
-    monkeypatch.setattr(registering, "WAIT_S", 1.0)
+        outcomes = kill_while(leader, leader, lambda: applied.apply(client, applied.of_files(wanted())))
+    monkeypatch.setattr(applied, "WAIT_S", 1.0)
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        again = registering.register(client, wanted())
-        third = registering.register(client, wanted())
+        again = applied.apply(client, applied.of_files(wanted()))
+        third = applied.apply(client, applied.of_files(wanted()))
 
     assert statuses(outcomes) <= {"registered", "failed", "unknown"}
     assert statuses(outcomes) & {"failed", "unknown"}

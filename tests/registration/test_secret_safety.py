@@ -3,9 +3,10 @@
 import pytest
 
 from nomad_csi import cli, errors
+from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
 from nomad_csi.pulumi_state import stack_cli
-from nomad_csi.registration import registering, secret_safety
+from nomad_csi.registration import secret_safety
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.created import created_volume
 
@@ -127,19 +128,16 @@ def test_volume_without_secrets_is_compared_as_ever(context, old):
     assert [path for path, _ in old.sent("GET") if "members" in path] == []
 
 
-def test_register_refuses_until_it_is_told_otherwise(context, old):
-    """By name; nothing is read but a list."""
-    client = context.connect()
+def test_volume_with_secrets_is_refused_unread(context, old):
+    """Nothing is read but a list."""
+    [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]))
 
-    with pytest.raises(errors.RefusedError) as caught:
-        secret_safety.refuse_registered(client, [DOCUMENT], is_accepted=False)
-    secret_safety.refuse_registered(client, [DOCUMENT], is_accepted=True)
-
-    assert str(caught.value) == (
-        f"default/mysql has secrets, and {TOLD}; nothing was read or sent: --accept erased-secrets reads and sends all "
-        "the same"
+    assert (outcome.status, outcome.reason) == (
+        "refused",
+        f"volume default/mysql has secrets, and {TOLD}; nothing was read or changed: until then, `nomad volume register` "
+        "sends it unread",
     )
-    assert reads(old) == 0
+    assert [path for path, _ in old.sent("GET") if path.startswith(GET)] == []
 
 
 @pytest.mark.parametrize(
@@ -181,10 +179,10 @@ def reads_after_a_request(script):
 
 def test_register_reads_nothing_back_after_a_lost_answer(context, lossy, monkeypatch):
     """Whether it arrived is not known, and said so: a read could erase what has arrived."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    monkeypatch.setattr(applied, "WAIT_S", 0.001)
     told = []
 
-    [outcome] = registering.register(context.connect(), [DOCUMENT], tell=told.append)
+    [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]), tell=told.append)
 
     assert outcome.status == "unknown"
     assert f"what was sent is not read back: {TOLD}" in told
@@ -193,10 +191,10 @@ def test_register_reads_nothing_back_after_a_lost_answer(context, lossy, monkeyp
 
 def test_register_does_not_read_what_somebody_else_registered_meanwhile(context, lossy, monkeypatch):
     """Nomad's sentence is the answer."""
-    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    monkeypatch.setattr(applied, "WAIT_S", 0.001)
     lossy.replies[("PUT", GET)] = [(500, "mysql cannot be updated")]
 
-    [outcome] = registering.register(context.connect(), [DOCUMENT])
+    [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]))
 
     assert (outcome.status, "cannot be updated" in outcome.reason) == ("refused", True)
     assert reads_after_a_request(lossy) == 0

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.compare import difference
+from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering, storage_sharing
+from nomad_csi.registration import storage_sharing
 from nomad_csi.resources import sharing_refusal, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -97,7 +97,7 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
         VOLUME.create(context, inputs(*wanted, shared=shared))
     with pytest.raises(errors.RefusedError) as preview:
         VOLUME.preflight(context, {}, inputs(*wanted, shared=shared))
-    [outcome] = registering.register(context.connect(), [document(*wanted, shared=shared)])
+    [outcome] = applied.apply(context.connect(), applied.of_files([document(*wanted, shared=shared)]))
 
     assert refused in str(up.value)
     assert refused in str(preview.value)
@@ -136,7 +136,7 @@ def test_file_system_for_several_nodes_is_shared_where_the_spec_says_so(context,
     """Both may be claimed by several clients anyway."""
     scripted = cluster(SYSTEM, MULTI)
 
-    [outcome] = registering.register(context.connect(), [document(SYSTEM, MULTI, shared=True)])
+    [outcome] = applied.apply(context.connect(), applied.of_files([document(SYSTEM, MULTI, shared=True)]))
 
     assert outcome.status == "registered"
     assert len(sent(scripted)) == 1
@@ -148,7 +148,7 @@ def test_volume_that_is_gone_by_now_keeps_nothing(context, cluster):
     [listing] = scripted.replies[("GET", "/v1/volumes")]
     scripted.replies[("GET", "/v1/volumes")] = [listing, (200, [])]
 
-    [outcome] = registering.register(context.connect(), [document(DISK, SINGLE)])
+    [outcome] = applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]))
 
     assert outcome.status == "registered"
 
@@ -160,7 +160,7 @@ def test_same_text_of_another_driver_is_other_storage(context, cluster):
         found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
         scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
 
-    [outcome] = registering.register(context.connect(), [document("data", SINGLE)])
+    [outcome] = applied.apply(context.connect(), applied.of_files([document("data", SINGLE)]))
 
     assert outcome.status == "registered"
 
@@ -171,8 +171,9 @@ def test_two_volumes_of_one_run_see_each_other(context, cluster):
     scripted = cluster("other", SINGLE)
     scripted.reply("GET", "/v1/volume/csi/third", 404, "volume not found")
 
-    done = registering.register(
-        context.connect(), [document(DISK, SINGLE), dataclasses.replace(document(DISK, SINGLE, "third"))]
+    done = applied.apply(
+        context.connect(),
+        applied.of_files([document(DISK, SINGLE), dataclasses.replace(document(DISK, SINGLE, "third"))]),
     )
 
     assert [outcome.status for outcome in done] == ["registered", "refused"]
@@ -202,7 +203,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     scripted.replies[("GET", "/v1/volumes")] = [(403, "Permission denied")]
     told = []
 
-    registering.register(context.connect(), [document(DISK, SINGLE)], tell=told.append)
+    applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]), tell=told.append)
     VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
 
     line = (
@@ -271,34 +272,6 @@ def test_volume_without_guests_is_removed(context, scripted, recorded, declared)
         )
 
     VOLUME.delete(context, "prod/second", recorded)
-
-
-class Refusing:
-    """Users of storage of which another volume is one already."""
-
-    def refusal(self, _document):
-        return "taken"
-
-
-CAPABILITY = difference.Difference(field="capability", desired=["a"], actual=["b"])
-CONTEXT = difference.Difference(field="context", desired={}, actual={"a": "b"})
-NAME = difference.Difference(field="name", desired="a", actual="b", effect="refused", why="never")
-TAKEN = difference.Difference(field="external_id", desired=DISK, actual="", effect="refused", why="taken")
-NEW = difference.Comparison(is_new=True)
-
-
-@pytest.mark.parametrize(
-    ("external_id", "compared", "expected"),
-    [
-        (DISK, NEW, difference.Comparison(differences=(TAKEN,))),
-        ("", NEW, NEW),
-        (DISK, difference.Comparison(differences=(CONTEXT, NAME)), difference.Comparison(differences=(CONTEXT, NAME))),
-        (DISK, difference.Comparison(differences=(CAPABILITY, NAME)), difference.Comparison(differences=(TAKEN, NAME))),
-    ],
-)
-def test_sharing_refuses_a_new_use_of_storage(external_id, compared, expected):
-    """A new volume, or another access mode; the other refusals stay, and what would change in place goes."""
-    assert storage_sharing.refuse_sharing(Refusing(), document(external_id, SINGLE), compared) == expected
 
 
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):

@@ -7,10 +7,11 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import volumes as applied
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
-from nomad_csi.registration import concurrent_registrations, deregistration, registering, sending
+from nomad_csi.registration import concurrent_registrations, deregistration, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -388,7 +389,7 @@ def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
     """However many there are."""
     serving = clusters("a")
     every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
-    registering.register(side(serving).client, map(volume_document.parse_inputs, every), requester=CLAIMANT)
+    applied.apply(side(serving).client, applied.of_files(map(volume_document.parse_inputs, every)), requester=CLAIMANT)
     ours = side(serving)
 
     for news in every:
@@ -623,10 +624,10 @@ def document(name, **fields):
 @pytest.mark.usefixtures("held")
 def test_command_refuses_others_volumes_and_registers_the_rest(ours):
     """With the owner as data."""
-    outcomes = registering.register(ours.client, [document("mysql"), document("new")], requester=TO_OTHER)
+    outcomes = applied.apply(ours.client, applied.of_files([document("mysql"), document("new")]), requester=TO_OTHER)
 
     assert [(item.status, item.reason, item.owner) for item in outcomes] == [
-        ("refused", "belongs to owner shop/prod; nothing was sent", OWNED),
+        ("refused", "belongs to owner shop/prod; nothing was changed: --adopt takes it over", OWNED),
         ("registered", "", ""),
     ]
     assert (ours.owner(), ours.owner("new")) == (OWNED, OTHER)
@@ -635,20 +636,19 @@ def test_command_refuses_others_volumes_and_registers_the_rest(ours):
 @pytest.mark.usefixtures("held")
 def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
     """A plain run is nobody in particular."""
-    outcomes = registering.register(ours.client, [document("mysql", context={"a": "b"}), document("new")])
+    outcomes = applied.apply(ours.client, applied.of_files([document("mysql", context={"a": "b"}), document("new")]))
 
     assert [item.status for item in outcomes] == ["refused", "registered"]
     assert (ours.owner(), ours.owner("new")) == (OWNED, None)
 
 
 @pytest.mark.usefixtures("held")
-def test_command_without_an_owner_leaves_an_equal_volume_alone(ours):
-    """Nothing would be sent, so that nobody minds whose it is; one with a name would have it."""
-    documents = [document("mysql")]
+@pytest.mark.parametrize("who", [NOBODY, TO_OTHER], ids=["no owner", "another"])
+def test_command_refuses_another_owners_equal_volume(ours, who):
+    """With an owner record or without one."""
+    [outcome] = applied.apply(ours.client, applied.of_files([document("mysql")]), requester=who)
 
-    outcomes = [registering.register(ours.client, documents, requester=who)[0] for who in (NOBODY, TO_OTHER)]
-
-    assert [item.status for item in outcomes] == ["unchanged", "refused"]
+    assert (outcome.status, ours.owner()) == ("refused", OWNED)
 
 
 @pytest.mark.usefixtures("held")
@@ -656,7 +656,9 @@ def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
     """Nobody's from then on."""
     requester = registration_ownership.Requester(adopts=True)
 
-    [outcome] = registering.register(ours.client, [document("mysql", context={"a": "b"})], requester=requester)
+    [outcome] = applied.apply(
+        ours.client, applied.of_files([document("mysql", context={"a": "b"})]), requester=requester
+    )
 
     assert (outcome.status, ours.owner()) == ("updated", None)
 
@@ -665,7 +667,7 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
     """The others have theirs."""
     wanted = [document("good"), document("bad", pluginId="ghost")]
 
-    outcomes = registering.register(ours.client, wanted, requester=CLAIMANT)
+    outcomes = applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
@@ -674,10 +676,10 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
 def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
     """A hundred volumes, sixteen pages."""
     wanted = [document(f"v{number}") for number in range(100)]
-    registering.register(ours.client, wanted, requester=CLAIMANT)
+    applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
     ours.sent.clear()
 
-    outcomes = registering.register(ours.client, wanted, requester=CLAIMANT)
+    outcomes = applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
 
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
@@ -686,9 +688,9 @@ def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
 
 def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
     """Not with one for each volume."""
-    registering.register(ours.client, [document(f"v{number}") for number in range(100)], requester=CLAIMANT)
+    applied.apply(ours.client, applied.of_files([document(f"v{number}") for number in range(100)]), requester=CLAIMANT)
 
-    marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/")]
+    marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/nomad-csi/volumes/")]
     assert len(marked) == len(set(marked)) == 16
 
 
@@ -734,7 +736,9 @@ def half_blind(clusters, side):
     serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
     first = side(serving, token="right")
     first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
-    registering.register(first.client, [document("mine"), document("b", namespace="secret")], requester=CLAIMANT)
+    applied.apply(
+        first.client, applied.of_files([document("mine"), document("b", namespace="secret")]), requester=CLAIMANT
+    )
     return side(serving, token="half")
 
 
@@ -778,7 +782,7 @@ def test_registration_is_refused_by_the_marks_that_can_be_read(half_blind):
     told = []
     others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
 
-    outcomes = registering.register(half_blind.client, others, requester=TO_OTHER, tell=told.append)
+    outcomes = applied.apply(half_blind.client, applied.of_files(others), requester=TO_OTHER, tell=told.append)
 
     assert [(item.status, item.owner) for item in outcomes] == [("refused", OWNED), ("refused", "")]
     assert told == [UNREAD]
@@ -792,11 +796,13 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
 
     def send_second(client, *arguments, **options):
         if client is first.client:
-            outcomes.extend(registering.register(second.client, [document("v", externalId="fs-2")], requester=CLAIMANT))
+            outcomes.extend(
+                applied.apply(second.client, applied.of_files([document("v", externalId="fs-2")]), requester=CLAIMANT)
+            )
         return send(client, *arguments, **options)
 
     monkeypatch.setattr(sending, "send", send_second)
-    outcomes += registering.register(first.client, [document("v")], requester=CLAIMANT, tell=told.append)
+    outcomes += applied.apply(first.client, applied.of_files([document("v")]), requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner records stay"])
@@ -829,7 +835,7 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
 
     monkeypatch.setattr(sending, "send", remove_first)
 
-    [outcome] = registering.register(ours.client, [document("v")], requester=CLAIMANT)
+    [outcome] = applied.apply(ours.client, applied.of_files([document("v")]), requester=CLAIMANT)
 
     assert (outcome.status, ours.owner("v")) == ("registered", OWNED)
 
@@ -847,7 +853,9 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     monkeypatch.setattr(sending, "send", steal)
 
-    [outcome] = registering.register(ours.client, [document("v")], requester=dataclasses.replace(CLAIMANT, adopts=True))
+    [outcome] = applied.apply(
+        ours.client, applied.of_files([document("v")]), requester=dataclasses.replace(CLAIMANT, adopts=True)
+    )
 
     assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
 
@@ -868,7 +876,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
     reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
     if way == "batch":
-        [outcome] = registering.register(ours.client, [document("v")], requester=CLAIMANT)
+        [outcome] = applied.apply(ours.client, applied.of_files([document("v")]), requester=CLAIMANT)
         assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
     else:
         with pytest.raises(errors.RefusedError, match=reason):

@@ -35,6 +35,7 @@ from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registrat
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
+from nomad_csi.volume import decide
 
 SNAPSHOT_WAIT_S = 3600.0
 """Default timeout for a last snapshot."""
@@ -288,10 +289,7 @@ def _steps(deletion: _Deletion) -> str:
     with_snapshot = deletion.options.with_snapshot and aws_deletion.kind_of(storage.external_id) != "access-point"
     deleter.check(with_snapshot=with_snapshot)
     _stop_where_absent(deletion, deleter)
-    _refuse_unproven(deletion)
-    own = deletion.volume if storage.is_registered else None
-    refuse_registered(deletion.client, storage.external_id, apart_from=own)
-    if storage.is_registered:
+    if "deregister" in _permitted(deletion).steps:
         _deregister(deletion)
     deletion.is_forgotten = True
     _keep_owner_record(deletion)
@@ -409,16 +407,34 @@ def refuse_unconfirmed(subject: str, confirmation: str) -> None:
         )
 
 
-def _refuse_unproven(deletion: _Deletion) -> None:
-    """Raise `errors.RefusedError` unless the storage is verified as this volume's, in this cluster, for this stack."""
+def _permitted(deletion: _Deletion) -> decide.Decision:
+    """
+    Return the decision to delete. Raises `errors.RefusedError` with its refusal.
+
+    The storage must be verified as this volume's, in this cluster, for this stack, and registered as no other volume.
+    """
     client, volume = deletion.client, deletion.volume
     seen = dataclasses.replace(
         deletion.storage,
         cluster=cluster_identity.cluster_id(client),
         owner=registration_ownership.owner_records_of(client).labels([volume]).get(volume, ""),
     )
-    if why := objection(deletion.request, deletion.options, seen):
+    why = objection(deletion.request, deletion.options, seen)
+    others = () if why else _registered_apart_from(client, seen.external_id, volume if seen.is_registered else None)
+    decision = decide.decide_removal(
+        deregistration.NamedByUser(
+            ends="deleted here",
+            is_proven=not why,
+            record="own",
+            registration="same" if seen.is_registered else "absent",
+            dependents="some" if others else "none",
+        )
+    )
+    if decision.refusal == "unproven":
         raise errors.RefusedError(f"{why}; nothing was changed")
+    if decision.refusal is not None:
+        raise _of_others(seen.external_id, others)
+    return decision
 
 
 def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
@@ -503,14 +519,23 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
         )
 
 
-def refuse_registered(client: nomad.Nomad, external_id: str, *, apart_from: tuple[str, str] | None = None) -> None:
-    """Raise `errors.RefusedError` while *external_id* is registered as another volume than *apart_from*."""
-    held = [key for key in registered_as(client, external_id) if key != apart_from]
-    if held:
-        named = ", ".join("/".join(key) for key in held)
-        raise errors.RefusedError(
-            f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
-        )
+def refuse_registered(client: nomad.Nomad, external_id: str) -> None:
+    """Raise `errors.RefusedError` while *external_id* is registered as any volume."""
+    if held := registered_as(client, external_id):
+        raise _of_others(external_id, held)
+
+
+def _of_others(external_id: str, held: Iterable[tuple[str, str]]) -> errors.RefusedError:
+    named = ", ".join("/".join(key) for key in held)
+    return errors.RefusedError(
+        f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
+    )
+
+
+def _registered_apart_from(
+    client: nomad.Nomad, external_id: str, own: tuple[str, str] | None
+) -> tuple[tuple[str, str], ...]:
+    return tuple(key for key in registered_as(client, external_id) if key != own)
 
 
 def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:

@@ -8,16 +8,22 @@ Source: hashicorp/nomad, ``command/agent/namespace_endpoint.go``, ``nomad/namesp
 ``nomad/csi_endpoint.go`` (``Create``), 2026-08-21.
 """
 
+import difflib
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nomad_csi import errors
 from nomad_csi.nomad.http import replies, request
+from nomad_csi.text import listing
 
 DEFAULT = "default"
 """The namespace that always exists."""
 
 ABSENT = "Namespace not found"
+
+NAMED = 3
+"""Volumes that an error names for each namespace; the others are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +53,40 @@ def missing(nomad: request.Nomad, wanted: Iterable[str]) -> Missing:
         return Missing()
     absent = frozenset(name for name in sorted(named.difference(there)) if _is_absent(nomad, name))
     return Missing(names=absent, there=there) if absent else Missing()
+
+
+def check_all(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> None:
+    """
+    Raise `errors.SpecError` with all namespaces that do not exist, of volumes with these *keys*, and their volumes.
+
+    Nomad checks the namespace only when it stores a volume. By then the batches of other namespaces may be stored, and
+    an unknown namespace often means the wrong cluster. Raises `errors.NomadApiError` if Nomad does not respond.
+    """
+    wanted = sorted(keys)
+    absent = missing(nomad, (namespace for namespace, _ in wanted))
+    inside = (key for key in wanted if key[0] in absent.names)
+    problems = tuple(
+        errors.Problem(
+            path=_volumes(["/".join(key) for key in group]),
+            got=repr(namespace),
+            allowed=one_of(absent.there),
+            fix=fix(namespace, absent.there),
+        )
+        for namespace, group in itertools.groupby(inside, key=lambda key: key[0])
+    )
+    if problems:
+        raise errors.SpecError(problems, nomad.connection.address)
+
+
+def fix(namespace: str, there: Iterable[str]) -> str:
+    """Return the fix for a *namespace* that is not one of those *there*."""
+    close = difflib.get_close_matches(namespace, tuple(there), n=1)
+    other = f"did you mean {close[0]}" if close else "name another, or another cluster"
+    return f"{other}; or create it first with `nomad namespace apply {namespace}`"
+
+
+def _volumes(names: list[str]) -> str:
+    return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
 
 
 def check(nomad: request.Nomad, namespace: str) -> None:

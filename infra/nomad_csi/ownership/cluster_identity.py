@@ -59,6 +59,11 @@ def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
         return known.value
 
 
+def restore(client: nomad.Nomad, cluster: str) -> None:
+    """Give a cluster without an identity the one that it had. Raises `errors.NomadApiError`."""
+    variables.put(client, NAMESPACE, PATH, {ITEM: cluster}, index=variables.NEW)
+
+
 def is_another(recorded: str, found: str) -> bool:
     """Return whether the ids *recorded* and *found* are those of two clusters; an unknown id never differs."""
     return bool(recorded and found) and recorded != found

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import owner_record_upkeep, registration_ownership
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import owned, sending
 
@@ -36,9 +36,7 @@ _Place = tuple[str, str, registration_ownership.Requester]
 class _Waiting:
     """A registration, and the future of its result."""
 
-    document: registration.VolumeRegistration
-    hold: registration_ownership.Hold
-    is_new: bool
+    wanted: owned.Acquisition
     answer: futures.Future[owned.Answer] = field(default_factory=futures.Future)
 
 
@@ -69,7 +67,7 @@ class Coalescer:
         for this volume, `errors.RefusedError` where another stack owns it or its storage; errors of other volumes of
         the batch are not raised.
         """
-        mine = _Waiting(document=document, hold=hold, is_new=is_new)
+        mine = _Waiting(wanted=owned.Acquisition(document=document, hold=hold, is_new=is_new))
         place = (document.namespace, document.plugin_id, requester)
         with self._lock:
             group = self._gathering.setdefault(place, [])
@@ -115,17 +113,10 @@ class Coalescer:
         client = self._client()
         assert client is not None  # noqa: S101  # a caller holds it
         timeouts = sending.BatchTimeouts(deadline=time.monotonic() + DEADLINE_S, tell=tell, cancelled=cancelled)
-        answers = {id(item.document): item.answer for item in group}
+        answers = {id(item.wanted.document): item.answer for item in group}
         try:
-            holds = {volumes.key_of(item.document): item.hold for item in group}
-            taken = registration_ownership.owner_records_of(client).acquire(holds, requester, tell)
-            for item in group:
-                if (key := volumes.key_of(item.document)) in taken.refused:
-                    item.answer.set_result(owner_record_upkeep.refusal(key, taken.refused[key], requester))
-            ours = [item.document for item in group if not item.answer.done()]
-            new = frozenset(volumes.key_of(item.document) for item in group if item.is_new)
-            for document, error in owned.send(
-                client, ours, taken, holds=holds, requester=requester, timeouts=timeouts, new=new
+            for document, error in owned.register(
+                client, (item.wanted for item in group), requester=requester, timeouts=timeouts
             ):
                 answers[id(document)].set_result(error)
         except BaseException as problem:

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
@@ -11,6 +12,7 @@ from nomad_csi.nomad import changes, stuck_claims, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.registration import outcomes
+from nomad_csi.volume import decide, facts
 
 # Deregister one volume: wait until it is unclaimed, never by force.
 
@@ -139,6 +141,24 @@ def deregister(
     return run.all(wanted)
 
 
+@dataclass(frozen=True, kw_only=True)
+class NamedByUser:
+    """The facts about a volume that the user names, without a state; implements `facts.Removal`."""
+
+    record: facts.Record
+    registration: Literal["absent", "same", "other-storage"]
+    claims: facts.Claims = "none"
+    ends: facts.Ends = "kept"
+    is_proven: bool = False
+    dependents: Literal["none", "some", "not known"] = "none"
+    is_replaced: bool = False
+    is_held_elsewhere: bool = False
+    is_renamed: bool = False
+    protect: bool = False
+    cluster: facts.Cluster = "same"
+    fitness: facts.Fitness = "fit"
+
+
 class _Run:
     """A deregistration of many volumes."""
 
@@ -164,9 +184,7 @@ class _Run:
 
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
         """Observe, deregister unclaimed volumes, and repeat until the deadline; then return the outcomes."""
-        held = self._read_again(wanted)
-        self._read_owners(wanted)
-        held = self._ours(held)
+        held = self._observe(wanted)
         if self._options.is_dry_run:
             for volume in held:
                 if self._is_free(volume):
@@ -179,37 +197,51 @@ class _Run:
             held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
             if not held or not self._waited(held):
                 break
-            held = self._read_after(held)
+            held = self._observe_again(held)
         for volume in held:
             self._end(volume)
         if not self._options.keeps_owner_records:
             self._release_records()
         return tuple(self._outcomes[key] for key in wanted)
 
-    def _read_again(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
+    def _observe(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
         """
-        Return the volumes that are registered and unchanged; note the others, as gone or refused.
+        Return the volumes whose decision is to deregister them once they are free; note the outcome of the others.
 
-        EC2 is asked about all of them.
+        Their owners may be others after a wait. EC2 is asked about all that are returned.
         """
-        held = []
-        for key, volume in volumes.found(self._client, keys):
-            if volume is None:
-                self._note(key, "gone", f"not registered in namespace {key[0]}")
-            elif another := self._another(key, volume):
-                self._note(
-                    key,
-                    "refused",
-                    f"{another}; it was not deregistered: check it, and run again if it is to go",
-                    volume,
-                )
-            else:
-                held.append(volume)
+        asked = tuple(keys)
+        found = list(volumes.found(self._client, asked))
+        owners = registration_ownership.owner_records_of(self._client).read(asked, self._tell).owners
+        self._owners = {key: owner for key, owner in self._owners.items() if key not in asked} | dict(owners)
+        held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]
         if self._options.aws_region and held:
-            self._ebs |= ebs_volumes.read_attachments(
-                (item.external_id for item in held), self._options.aws_region
-            ).volumes
+            ids = (item.external_id for item in held)
+            self._ebs |= ebs_volumes.read_attachments(ids, self._options.aws_region).volumes
         return held
+
+    def _is_removed(self, key: volumes.Key, volume: volumes.Volume | None) -> bool:
+        """Return whether the decision about *volume* is to deregister it, also once it is free; else note why not."""
+        if volume is None:
+            self._note(key, "gone", f"not registered in namespace {key[0]}")
+            return False
+        another, owner = self._another(key, volume), self._owners.get(key)
+        decision = decide.decide_removal(
+            NamedByUser(
+                record="own" if self._options.requester.may_have(owner) else "foreign",
+                registration="other-storage" if another else "same",
+                claims="held" if volume.claims else "none",
+            )
+        )
+        if decision.refusal in {None, "claimed"}:
+            return True
+        if decision.refusal == "foreign":
+            reason = f"belongs to owner {owner}: remove it there, or act for that owner with --owner {owner}"
+            self._note(key, "refused", reason)
+        else:
+            reason = f"{another}; it was not deregistered: check it, and run again if it is to go"
+            self._note(key, "refused", reason, volume)
+        return False
 
     def _another(self, key: volumes.Key, volume: volumes.Volume) -> str:
         """Return how the volume registered under the id differs from the one that is meant; empty: it does not."""
@@ -218,24 +250,6 @@ class _Run:
         if volume.external_id != meant:
             return f"its external id is {volume.external_id} now, not {meant}"
         return "" if volume.create_index == first.create_index else f"it was registered again meanwhile, for {meant}"
-
-    def _read_owners(self, keys: Iterable[volumes.Key]) -> None:
-        """Read the owners of *keys*; they may be others after a wait."""
-        asked = tuple(keys)
-        read = registration_ownership.owner_records_of(self._client).read(asked, self._tell).owners
-        self._owners = {key: owner for key, owner in self._owners.items() if key not in asked} | dict(read)
-
-    def _ours(self, held: Iterable[volumes.Volume]) -> list[volumes.Volume]:
-        """Return those of *held* that the requester may deregister; note the others as refused, with their owners."""
-        ours = []
-        for volume in held:
-            owner = self._owners.get(volumes.key_of(volume))
-            if self._options.requester.may_have(owner):
-                ours.append(volume)
-            else:
-                reason = f"belongs to owner {owner}: remove it there, or act for that owner with --owner {owner}"
-                self._note(volumes.key_of(volume), "refused", reason)
-        return ours
 
     def _release_records(self) -> None:
         """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
@@ -246,12 +260,10 @@ class _Run:
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
-    def _read_after(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
-        """Return those of *held* that may be deregistered now. Something was sent: an error becomes an outcome."""
+    def _observe_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
+        """Do what `_observe` does. Something was sent: an error becomes an outcome."""
         try:
-            left = self._read_again(map(volumes.key_of, held))
-            self._read_owners(map(volumes.key_of, left))
-            return self._ours(left)
+            return self._observe(map(volumes.key_of, held))
         except (errors.NomadApiError, errors.AwsError) as error:
             for volume in held:
                 self._note(volumes.key_of(volume), "failed", str(error))

@@ -4,7 +4,8 @@ Registrations of acquired volumes: sent, taken back where another run came first
 The one path to a registration, for the command line and for Pulumi.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
@@ -16,26 +17,50 @@ Answer = errors.NomadApiError | errors.RefusedError | None
 """Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
 
 
-def send(
+@dataclass(frozen=True, kw_only=True)
+class Acquisition:
+    """A volume to own, and to register."""
+
+    document: registration.VolumeRegistration
+    hold: registration_ownership.Hold
+    is_new: bool
+    """Whether it is not registered, so that it may be taken back where another run registered its storage meanwhile."""
+
+    is_sent: bool = True
+    """Whether it is registered; else only its owner record is written."""
+
+    @property
+    def key(self) -> volumes.Key:
+        """Namespace and id."""
+        return volumes.key_of(self.document)
+
+
+def register(
     client: nomad.Nomad,
-    documents: Iterable[registration.VolumeRegistration],
-    taken: registration_ownership.AcquiredVolumes,
+    items: Iterable[Acquisition],
     *,
-    holds: registration_ownership.Holds,
     requester: registration_ownership.Requester,
     timeouts: sending.BatchTimeouts,
-    new: frozenset[volumes.Key],
-) -> list[tuple[registration.VolumeRegistration, Answer]]:
+) -> Iterator[tuple[registration.VolumeRegistration, Answer]]:
     """
-    Register *documents*, whose owner records are *taken* with *holds*; return the answer of each.
+    Record *requester* as the owner of *items*, register them, and yield the answer of each.
 
-    *new*: those that were not registered, so that they may be taken back where another run registered their storage at
-    the same moment (`storage_sharing.take_back_later`). A record that this run wrote for nothing is removed. Raises
-    `errors.NomadApiError` where Nomad does not answer afterwards.
+    A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment, the
+    later one takes its volumes back (`storage_sharing.take_back_later`). A record that this run wrote for nothing is
+    removed. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    sent: list[tuple[registration.VolumeRegistration, Answer]] = list(
-        sending.send(client, documents, timeouts, new=new)
-    )
+    all_of_them = tuple(items)
+    holds = {item.key: item.hold for item in all_of_them}
+    records = registration_ownership.owner_records_of(client)
+    taken = timeouts.retried(lambda: records.acquire(holds, requester, timeouts.tell))
+    for item in all_of_them:
+        if item.key in taken.refused:
+            yield item.document, owner_record_upkeep.refusal(item.key, taken.refused[item.key], requester)
+    ours = [item for item in all_of_them if item.key not in taken.refused]
+    yield from ((item.document, None) for item in ours if not item.is_sent)
+    to_send = [item.document for item in ours if item.is_sent]
+    new = frozenset(item.key for item in ours if item.is_new)
+    sent = list(sending.send(client, to_send, timeouts, new=new))
     arrived = [document for document, error in sent if error is None]
     late = storage_sharing.take_back_later(client, (item for item in arrived if volumes.key_of(item) in new))
     failed = {volumes.key_of(document): error for document, error in sent if error is not None}
@@ -43,4 +68,4 @@ def send(
     kept = {key: holds[key] for key in map(volumes.key_of, arrived) if key not in late}
     owners = owner_record_upkeep.confirm(client, kept, requester, timeouts.tell)
     lost = {key: owner_record_upkeep.LostError(key, owner) for key, owner in owners.items()}
-    return [(document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent]
+    yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)

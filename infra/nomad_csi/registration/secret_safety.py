@@ -7,14 +7,13 @@ Listing volumes shows no secrets and erases none, nor does the registration of a
 
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, version_gates, volumes
-from nomad_csi.plan import registration, versions
-from nomad_csi.text import listing
+from nomad_csi.plan import versions
 
 _LOCK = threading.Lock()
 _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[nodes.Server, ...]] = weakref.WeakKeyDictionary()
@@ -57,29 +56,6 @@ def _is_old(server: nodes.Server) -> bool:
         fault.code == version_gates.ERASES_SECRETS
         for fault in version_gates.met("servers", server.version, {"secrets"})
     )
-
-
-def refuse_registered(
-    client: nomad.Nomad, documents: Iterable[registration.VolumeRegistration], *, is_accepted: bool
-) -> None:
-    """
-    Raise `errors.RefusedError` where a volume of *documents* with secrets is registered, and a server can erase them.
-
-    Also where the connection exposes its secrets. Nothing was read then but a list. Where *is_accepted*
-    the risk is taken: the registration sends them again.
-    """
-    with_secrets = [(item.namespace, item.volume_id) for item in documents if item.secrets]
-    if with_secrets:
-        client.connection.refuse_secrets()
-    why = risk(client) if with_secrets and not is_accepted else ""
-    registered = volumes.listed(client, (key[0] for key in with_secrets)) if why else frozenset()
-    there = [key for key in with_secrets if key in registered]
-    if there:
-        named = listing.shortened(["/".join(key) for key in there])
-        raise errors.RefusedError(
-            f"{named} {'has' if len(there) == 1 else 'have'} secrets, and {why}; nothing was read or sent: "
-            "--accept erased-secrets reads and sends all the same"
-        )
 
 
 def refusal(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> errors.RefusedError | None:

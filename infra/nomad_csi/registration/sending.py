@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.compare import difference, volume
@@ -77,6 +78,8 @@ Sent = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
 """A document, and why Nomad does not have it; ``None``: it does."""
 
 
+_Answer = TypeVar("_Answer")
+
 _MAY_HANG = "where a controller hangs, Nomad waits two minutes for it"
 
 
@@ -111,6 +114,17 @@ class BatchTimeouts:
             return False
         self.tell(f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self.attempts})")
         return not self.cancelled.wait(delay_s)
+
+    def retried(self, ask: Callable[[], _Answer]) -> _Answer:
+        """Return the result of *ask*; again where the response was lost, or Nomad asks to retry later."""
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return ask()
+            except errors.NomadApiError as error:
+                if error.kind != "retry" or not error.is_connected or not self.wait(error, attempt):
+                    raise
 
 
 def send(

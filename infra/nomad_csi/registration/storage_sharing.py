@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
-from nomad_csi.compare import difference
 from nomad_csi.drivers import catalogue, model, storage_identity
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
@@ -219,20 +218,6 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
         access_modes=tuple(mode.access_mode for mode in document.capabilities),
         shares=document.shares_storage,
     )
-
-
-def refuse_sharing(
-    users: Users, document: registration.VolumeRegistration, compared: difference.Comparison
-) -> difference.Comparison:
-    """Return *compared* of *document*, or a refusal where it would newly share storage that it may not share."""
-    is_other_use = compared.is_new or any(item.field == "capability" for item in compared.differences)
-    why = users.refusal(document) if document.external_id and is_other_use else ""
-    if not why:
-        return compared
-    refused = difference.Difference(
-        field="external_id", desired=document.external_id, actual="", effect="refused", why=why
-    )
-    return difference.Comparison(differences=(refused, *compared.differences_of_kind("refused")))
 
 
 def take_back_later(

@@ -193,17 +193,21 @@ def inputs_of_created(volume: volumes.Volume) -> dict[str, Any]:
     return sort_places({name: value for name, value in whole.items() if name in created_properties.INPUTS})
 
 
-def inputs_of_plan(planned: model.VolumePlan, document: registration.VolumeRegistration, owner: str) -> dict[str, Any]:
+def inputs_of(
+    planned: model.VolumePlan | None, document: registration.VolumeRegistration, owner: str
+) -> dict[str, Any]:
     """
     Return the inputs that a program declares for the volume *planned* with its *document*, for *owner*.
 
-    Without the inputs of the deletion: they belong to the resource that deletes the volume.
+    ``None``: a volume file describes it. Without the inputs of the deletion: they belong to the resource that deletes
+    the volume.
     """
-    zone = planned.source.availability_zone if isinstance(planned.source, spec.CreateSpec) else None
+    zone = planned.source.availability_zone if planned and isinstance(planned.source, spec.CreateSpec) else None
     own = {
         "availabilityZone": zone,
         "owner": owner,
-        "adopt": planned.adopt,
+        "adopt": planned is not None and planned.adopt,
+        "storage": {"shared": True} if document.shares_storage else {},
     }
     return write_inputs(document) | {name: value for name, value in own.items() if value}
 

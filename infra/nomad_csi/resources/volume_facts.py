@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.compare import difference
+from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
 from nomad_csi.plan import dependents
@@ -27,6 +27,9 @@ from nomad_csi.resources import (
 from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import declaration, properties, resource
 from nomad_csi.volume import decide, facts
+
+_OF_USE = frozenset({"external_id", "capability"})
+"""Fields that say which storage a volume uses, and how."""
 
 _Refusals = Mapping[decide.Refusal, Callable[[], errors.RefusedError]]
 
@@ -60,10 +63,11 @@ class _Volume(abc.ABC):
 
     @side_by_side.read_once
     def _owner(self) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._context.client).read([self._key])
+        return registration_ownership.owner_records_of(self._context.client).read([self.key])
 
     @property
-    def _key(self) -> volumes.Key:
+    def key(self) -> volumes.Key:
+        """Namespace and id."""
         return self._inputs["namespace"], self._inputs["volumeId"]
 
     @property
@@ -72,18 +76,23 @@ class _Volume(abc.ABC):
         return volume_ownership.compare_record(self.owner, self._requester, self._recorded, self._owner.unread)
 
     @property
+    def has_owner(self) -> bool:
+        """Whether an owner record is written for it."""
+        return bool(self._requester.owner)
+
+    @property
     def _requester(self) -> registration_ownership.Requester:
         return volume_ownership.requester(self._inputs, self._recorded)
 
     @side_by_side.read_once
     def found(self) -> volumes.Volume | None:
         """Nomad's registration; ``None``: there is none."""
-        return volumes.get(self._context.client, *self._key)
+        return volumes.get(self._context.client, *self.key)
 
     @property
     def owner(self) -> registration_ownership.OwnerRecord | None:
         """The owner record, as read; ``None``: there is none, or it may not be read."""
-        return self._owner.owners.get(self._key)
+        return self._owner.owners.get(self.key)
 
     @property
     def claims(self) -> facts.Claims:
@@ -102,7 +111,7 @@ class _Volume(abc.ABC):
         return errors.RefusedError(f"{why}; nothing was changed: run `pulumi refresh` and check")
 
     def _of_owner(self) -> errors.RefusedError:
-        return owner_record_upkeep.refusal(self._key, self._owner.owners[self._key], self._requester)
+        return owner_record_upkeep.refusal(self.key, self._owner.owners[self.key], self._requester)
 
     def _of_fitness(self) -> errors.RefusedError:
         reasons = "; ".join(self._problems)
@@ -153,14 +162,16 @@ class WantedVolume(_Volume):
         in_preview: bool = False,
         is_label_enough: bool = False,
         replaced: volumes.Key | None = None,
+        known: Mapping[str, Any] | None = None,
     ) -> None:
         """
         Create it; *recorded* are the previous outputs, ``None`` where the volume is new to the state.
 
         *is_label_enough*: no state keeps a nonce, so that the owner's label identifies the requester. *replaced*: the
-        id that it replaces, which is deregistered before.
+        id that it replaces, which is deregistered before. *known*: ``found`` and ``_owner``, where many were read.
         """
         super().__init__(context, news, recorded)
+        vars(self).update(known or {})
         self._declared = declared
         self._in_preview = in_preview
         self._is_label_enough = is_label_enough
@@ -229,7 +240,8 @@ class WantedVolume(_Volume):
             for name, value in self._inputs.items()
             if name not in volume_document.COMPARED or not properties.has_unknown(value)
         }
-        return volume_changes.compare(self.found, self._inputs if known == self._inputs else known)
+        document = volume_document.parse_inputs(self._inputs if known == self._inputs else known)
+        return volume.compare_volume(document, self.found, made_by_plugin=self.source == "created")
 
     @side_by_side.read_once
     def registration(self) -> facts.Registration:
@@ -239,7 +251,8 @@ class WantedVolume(_Volume):
         if self.found is None:
             return "absent"
         if self._is_new_storage:
-            return "other-storage"
+            is_drifted = bool(self._recorded and stands_for_another(self.found, self._recorded))
+            return "drifted" if is_drifted else self._compared_storage
         if self.source == "created" and not self._is_new:
             return self._compared_creation(self.found)
         return self._compared_registration()
@@ -257,7 +270,7 @@ class WantedVolume(_Volume):
         if fixed and self._drift:
             return "drifted"
         if any(item.field == "external_id" for item in fixed):
-            return "other-storage"
+            return self._compared_storage
         if fixed:
             return "re-register"
         if self.compared.differences_of_kind("refused") and not self._is_only_owner:
@@ -265,6 +278,11 @@ class WantedVolume(_Volume):
         if self.compared.differences and not self._is_only_owner:
             return "in-place"
         return "unseen" if self._has_unseen_parts else "equal"
+
+    @property
+    def _compared_storage(self) -> Literal["re-register", "other-storage"]:
+        """Compare by the data: another access point of one folder has the same."""
+        return "re-register" if self.recorded == "same" else "other-storage"
 
     @side_by_side.read_once
     def _drift(self) -> tuple[difference.Difference, ...]:
@@ -315,12 +333,8 @@ class WantedVolume(_Volume):
     @property
     def sharing(self) -> facts.Sharing:
         """Other volumes of the desired storage; compared where the use of the storage changes."""
-        if self.source == "created":
-            return "none"
-        names = ("externalId", "capabilities")
-        if self.found is not None and all(self._recorded.get(name) == self._inputs.get(name) for name in names):
-            return "none"
-        return "refused" if self._sharing else "none"
+        is_other_use = self.found is None or any(item.field in _OF_USE for item in self.compared.differences)
+        return "refused" if self.source == "existing" and is_other_use and self._sharing else "none"
 
     @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
@@ -435,7 +449,7 @@ class RemovedVolume(_Volume):
         if any(operation.was_created(token, self.name) for token in _TOKENS):
             return True
         others = (item for token in _TOKENS for item in operation.declared_elsewhere(token, self._context.urn))
-        return any((item.get("namespace"), item.get("volumeId")) == self._key for item in others)
+        return any((item.get("namespace"), item.get("volumeId")) == self.key for item in others)
 
     @property
     def is_renamed(self) -> bool:
@@ -485,7 +499,7 @@ class RemovedVolume(_Volume):
         )
         if volume_properties.key_of(self._wanted) == self.name:
             return found
-        new = WantedVolume(self._context, self._declared, self._wanted, None, replaced=self._key)
+        new = WantedVolume(self._context, self._declared, self._wanted, None, replaced=self.key)
         refusal = new.decision().refusal
         return (*found, str(new.refused(refusal))) if refusal is not None else found
 

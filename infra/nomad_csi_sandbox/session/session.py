@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors, open_files
+from nomad_csi import errors, nomad, open_files
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
@@ -231,7 +232,10 @@ class Session:
         if not self._runs(record, "aws-provider"):
             self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
         if not self._runs(record, "nomad"):
+            has_ended = "nomad" in record.processes
             self._start_nomad(record)
+            if has_ended:
+                self._restore_identity(record)
 
     def _start_nomad(self, record: folder.Record) -> None:
         if record.processes.pop("nomad", None):
@@ -255,6 +259,13 @@ class Session:
         ]
         guarded = ["--guarded", "--token-file", str(self.place.token_file)]
         self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *guarded, *nodes])
+
+    def _restore_identity(self, record: folder.Record) -> None:
+        """Give a Nomad that was started empty the identity of the one that ended, as an operator would."""
+        recorded = (resource.get("outputs", {}).get("cluster") for resource in self._state(record))
+        if cluster := next(filter(None, recorded), ""):
+            with nomad.Nomad(nomad.Connection.from_environment(environment.of_nomad(self.place, record))) as client:
+                cluster_identity.restore(client, cluster)
 
     def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
         variables = environment.of_server(self.place, record)

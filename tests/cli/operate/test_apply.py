@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
+from nomad_csi.apply import plugins
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import job_ownership
-from nomad_csi.resources import gate, plugin_start
+from nomad_csi.resources import gate
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server
@@ -99,8 +100,7 @@ def test_empty_cluster_becomes_what_the_spec_says(apply, client, serving):
 
     assert code == 0, err
     shown = json.loads(out)
-    assert [(each["volume_id"], each["status"]) for each in shown["created"]] == [("a", "created")]
-    assert shown["registered"] == []
+    assert [(each["volume_id"], each["status"]) for each in shown["volumes"]] == [("a", "created")]
     sent = writes(serving, asked)
     job, volume = (next(at for at, line in enumerate(sent) if end in line) for end in ("/v1/jobs", "/v1/volume/csi/a"))
     assert job < volume
@@ -122,7 +122,7 @@ def test_plugin_that_does_not_become_healthy_gets_no_volumes(apply, monkeypatch,
     def unhealthy(*_):
         raise gate.errors.RefusedError("plugin hostpath0 is not healthy")
 
-    monkeypatch.setattr(plugin_start.plugin_health.gate, "wait", unhealthy)
+    monkeypatch.setattr(plugins.plugin_health.gate, "wait", unhealthy)
     before = len(serving.cluster.requests)
 
     code, _, err = apply("--yes")

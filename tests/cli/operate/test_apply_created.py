@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
+from nomad_csi.apply import planned_changes
 from nomad_csi.compare import difference
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
-from nomad_csi.verification import planned_changes
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -93,7 +93,7 @@ def create(run):
     def call(*words, owner=OWNER):
         code, out, err = run("apply", *words, *owner, "--yes", "--json")
         assert out, err
-        return code, {f"{item['namespace']}/{item['volume_id']}": item for item in json.loads(out)["created"]}
+        return code, {f"{item['namespace']}/{item['volume_id']}": item for item in json.loads(out)["volumes"]}
 
     return call
 
@@ -266,9 +266,10 @@ def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
     refused = plan(path, owner=other)
     adopted = create(path, "--adopt", owner=other)
 
-    assert refused == {"default/a": ("refused", "belongs to owner shop/prod")}
+    why = "belongs to owner shop/prod; nothing was changed: --adopt takes it over"
+    assert refused == {"default/a": ("refused", why)}
     assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
-    assert adopted[1]["default/a"]["reason"] == "was of owner shop/prod"
+    assert adopted[1]["default/a"]["reason"] == "taken over from owner shop/prod"
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
     create(path, "--adopt")
@@ -284,9 +285,7 @@ def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, pla
     equal = create(spec({"id": "a"}))
 
     assert state == "refused"
-    assert remarks.startswith(
-        "it is there, without an owner record, and differs; nothing was changed: --adopt takes it over"
-    )
+    assert remarks.endswith("; it has no owner record; nothing was changed: --adopt takes it over")
     assert (equal[0], equal[1]["default/a"]["status"]) == (0, "unchanged")
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
 

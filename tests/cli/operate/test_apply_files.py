@@ -104,7 +104,8 @@ def test_adopted_volume_that_is_unchanged_says_whose_it_is(apply, files):
 
     assert first[0] == 0
     assert first[1].endswith(
-        "volume     outcome    remarks\ndefault/a  unchanged  now of bank/prod (was shop/prod)\n1 volume: 1 unchanged\n"
+        "volume     outcome    storage  remarks\ndefault/a  unchanged  -        taken over from owner shop/prod\n"
+        "1 volume: 1 unchanged\n"
     )
     assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
 
@@ -116,7 +117,7 @@ def test_volume_without_an_owner_gets_one_and_that_is_said(apply, files):
 
     first, second = apply(path, "--owner", "shop/prod"), apply(path, "--owner", "shop/prod")
 
-    assert "default/a  unchanged  now of shop/prod (had no owner record)\n" in first[1]
+    assert "default/a  unchanged  -        taken over: it had no owner record\n" in first[1]
     assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
 
 
@@ -129,7 +130,8 @@ def test_files_are_registered_once(apply, files, held):
     assert first == (
         0,
         "+ volume default/a  new\n+ volume default/b  new\n2 of 2 would change\n"
-        "volume     outcome     remarks\ndefault/a  registered  -\ndefault/b  registered  -\n2 volumes: 2 registered\n",
+        "volume     outcome     storage  remarks\ndefault/a  registered  -        -\n"
+        "default/b  registered  -        -\n2 volumes: 2 registered\n",
         "this changes 2 items\n",
     )
     assert second == (0, "0 of 2 would change\n2 volumes: 2 unchanged\n", "")
@@ -153,7 +155,7 @@ def test_dry_run_sends_nothing_and_leaves_no_record(apply, files, held):
         2,
         True,
     )
-    assert (held("b"), json.loads(afterwards[1])["registered"][0]["status"]) == (before, "registered")
+    assert (held("b"), json.loads(afterwards[1])["volumes"][0]["status"]) == (before, "registered")
 
 
 def test_outcomes_are_data(apply, files):
@@ -163,18 +165,17 @@ def test_outcomes_are_data(apply, files):
     assert code == 0
     assert json.loads(out) == {
         "schema_version": 1,
-        "created": [],
-        "registered": [
+        "volumes": [
             {
                 "namespace": "default",
                 "volume_id": "a",
                 "status": "registered",
                 "reason": "",
+                "external_id": "",
+                "capacity_bytes": 0,
                 "changes": [],
-                "ignored": [],
                 "not_comparable": [],
                 "owner": "",
-                "adopted": "",
             }
         ],
     }
@@ -317,7 +318,7 @@ def test_secrets_come_from_a_file_or_the_environment(apply, files, tmp_path, mon
     code, out, err = apply(path, *words)
 
     assert (code, err) == (0, "")
-    assert "default/a  updated  not comparable, sent: secrets" in out
+    assert "default/a  updated  fs-0123456789abcdef0:/a  not comparable, sent: secrets" in out
     assert CANARY not in out
 
 
@@ -424,7 +425,7 @@ def test_killed_run_is_finished_by_the_next(address, apply, tmp_path):
 
         code, out, _ = apply(str(tmp_path / "volumes"), "--json")
 
-        found = [item["status"] for item in json.loads(out)["registered"]]
+        found = [item["status"] for item in json.loads(out)["volumes"]]
         assert code == 0
         assert found.count("unchanged") >= there >= count
         assert found.count("unchanged") + found.count("registered") == len(found) == count * len(namespaces)

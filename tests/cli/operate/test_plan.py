@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
+from nomad_csi.apply import planned_changes
 from nomad_csi.nomad import jobs
-from nomad_csi.verification import planned_changes
 
 SPEC = {
     "plugins": [

@@ -3,9 +3,9 @@
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import registering
 from nomad_csi.resources import gate
 from nomad_csi.resources.frame import resource
 from nomad_csi.verification import verification
@@ -103,7 +103,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
         capabilities=(MODE,),
         required_topologies=({"topology.hostpath.csi/node": "c2"},),
     )
-    [outcome] = registering.register(cluster.client, [wanted])
+    [outcome] = applied.apply(cluster.client, applied.of_files([wanted]))
 
     [status] = verification.Verifier(cluster.client, _plan(plugin, wanted)).verify().volumes
 

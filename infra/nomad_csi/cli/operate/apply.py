@@ -1,20 +1,16 @@
 """``nomad-csi apply``."""
 
-import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import planned_changes, plugins
+from nomad_csi.apply import volumes as applied
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
 from nomad_csi.cli.operate import plan as planning
 from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
-from nomad_csi.plan import model, registration
-from nomad_csi.registration import outcomes as registration_outcomes
-from nomad_csi.registration import registering, secret_safety
-from nomad_csi.resources import plugin_start
-from nomad_csi.resources.created import creation
+from nomad_csi.plan import model
 from nomad_csi.text import listing
-from nomad_csi.verification import planned_changes
 
 ABOUT = """\
 The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
@@ -35,12 +31,6 @@ registered. What is as wanted is left alone, so it is safe to re-run. Nothing is
 )
 @command.option("--dry-run", "show what would change, and end; exit code 1 for changes")
 @options.yes
-@command.option(
-    "--accept erased-secrets",
-    "read registered volumes with secrets also where an old Nomad can erase these by that; they are sent again",
-    type=command.OneOf(["erased-secrets"]),
-    multiple=True,
-)
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -62,43 +52,32 @@ def run(arguments: command.Arguments) -> int:
         wanted = documents.read(arguments, client.connection.namespace)
         pairs = tuple(zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True))
         with output.waiting("asking Nomad"):
-            drawn = registering.retried(lambda: _planned(client, arguments, wanted.plan, pairs, external_ids), tell)
+            drawn = applied.retried(lambda: _planned(client, arguments, wanted.plan, external_ids), tell)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
             return errors.EXIT_CHANGES if drawn.changes else 0
         (tell if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
-        plugin_start.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
-        settings = creation.CreationOptions(requester=requester, step_timeout_s=arguments.timeout_s or 0, tell=tell)
-        with output.waiting("creating") as advance:
-            settings = dataclasses.replace(settings, advance=advance)
-            created = creation.create(client, [pair for pair in pairs if pair[0].made_by_plugin], settings)
-        existing = [document for item, document in pairs if not item.made_by_plugin]
-        deadline_s = arguments.timeout_s or registering.DEADLINE_S
-        with output.waiting("registering") as advance:
-            registered = registering.register(
-                client, existing, requester=requester, deadline_s=deadline_s, tell=tell, advance=advance
+        plugins.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
+        with output.waiting("applying") as advance:
+            done = applied.apply(
+                client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, tell=tell, advance=advance
             )
-    shown = {"created": [item.as_json() for item in created], "registered": [item.as_json() for item in registered]}
-    texts = [outcome.as_text(created, creation.CreationOutcome)] if created else []
-    texts += [outcome.as_text(registered, registration_outcomes.RegistrationOutcome)] if registered else []
-    output.show(arguments, shown, "\n".join(texts) or "the plugins are healthy; the spec has no volumes")
-    return max(outcome.exit_code(created), outcome.exit_code(registered))
+    text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
+    output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
+    return outcome.exit_code(done)
 
 
 def _planned(
     client: nomad.Nomad,
     arguments: command.Arguments,
     plan: model.StoragePlan,
-    pairs: Iterable[tuple[model.VolumePlan, registration.VolumeRegistration]],
     external_ids: Mapping[str, str],
 ) -> planned_changes.PlannedChanges:
-    """Return the plan. Raises `errors.RefusedError` for servers that are too old, or erase secrets on a read."""
+    """Return the plan. Raises `errors.RefusedError` for servers that are too old."""
     for unseen in minimum_version.refuse_older(client, plan.plugins):
         output.print_progress(str(unseen))
     inputs.warn_of_erasing(client)
-    is_accepted = "erased-secrets" in arguments.accept
-    secret_safety.refuse_registered(client, [document for _, document in pairs], is_accepted=is_accepted)
     return planning.changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 
 

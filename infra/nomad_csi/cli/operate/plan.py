@@ -1,16 +1,13 @@
 """``nomad-csi plan``, and the plan that ``nomad-csi apply`` shows."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import planned_changes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs
-from nomad_csi.ownership import registration_ownership
-from nomad_csi.plan import model, registration
-from nomad_csi.resources import plugin_start
-from nomad_csi.resources.created import creation
-from nomad_csi.verification import planned_changes
+from nomad_csi.plan import model
 
 
 @command.command()
@@ -53,38 +50,15 @@ def changes(
     Jobs and volumes outside of the plan are named only where whole specs are applied.
     """
     drawn = planned_changes.plan_changes(
-        client, plan, external_ids, folder=folder, templates=arguments.templates, owner=arguments.owner
+        client,
+        plan,
+        external_ids,
+        folder=folder,
+        templates=arguments.templates,
+        owner=arguments.owner,
+        adopts=adopts,
     )
-    refused: dict[tuple[str, str], str] = {}
-    if arguments.owner:
-        who = registration_ownership.Requester(owner=arguments.owner, adopts=adopts)
-        open_ = {(item.kind, item.name) for item in drawn.changes if item.state != "refused"}
-        changed = [(item, job) for item in plan.plugins for job in item.jobs if ("job", _name(job)) in open_]
-        why = {_name(job): plugin_start.refusal(client, job, who, adopts=item.adopt) for item, job in changed}
-        refused |= {("job", name): reason for name, reason in why.items() if reason}
-        made = [item for item in plan.volumes if item.made_by_plugin and ("volume", item.key) in open_]
-        refused |= {("volume", key): why for key, why in _refused_volumes(client, made, who)}
-    items = tuple(
-        dataclasses.replace(item, state="refused", remarks=(refused[item.kind, item.name], *item.remarks))
-        if (item.kind, item.name) in refused
-        else item
-        for item in drawn.items
-    )
-    is_whole = documents.is_whole(arguments)
-    outside = planned_changes.jobs_outside(client, plan, arguments.owner) if is_whole and arguments.owner else ()
-    not_in_spec = drawn.not_in_spec if is_whole else ()
-    return dataclasses.replace(drawn, items=items, jobs_not_in_spec=outside, not_in_spec=not_in_spec)
-
-
-def _name(job: model.PluginJob) -> str:
-    return f"{job.namespace}/{job.job_id}"
-
-
-def _refused_volumes(
-    client: nomad.Nomad, made: Iterable[model.VolumePlan], who: registration_ownership.Requester
-) -> Iterable[tuple[str, str]]:
-    """Yield the volumes that `creation.create` would refuse, and why."""
-    pairs: list[tuple[model.VolumePlan, registration.VolumeRegistration]] = [(item, item.registration) for item in made]
-    for item in creation.create(client, pairs, creation.CreationOptions(requester=who, is_dry_run=True)):
-        if not item.is_done:
-            yield item.key, item.reason or "; ".join(item.changes)
+    if not documents.is_whole(arguments):
+        return dataclasses.replace(drawn, not_in_spec=())
+    outside = planned_changes.jobs_outside(client, plan, arguments.owner) if arguments.owner else ()
+    return dataclasses.replace(drawn, jobs_not_in_spec=outside)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import click
 
 from nomad_csi import errors, nomad
+from nomad_csi.apply import plugins
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
 from nomad_csi.cli.common import options as shared_options
@@ -19,7 +20,6 @@ from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.registration import deregistration
 from nomad_csi.registration import outcomes as registration_outcomes
-from nomad_csi.resources import plugin_start
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -120,7 +120,7 @@ def _deregister(arguments: command.Arguments) -> int:
         done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
         outcomes = [_explained(client, item) for item in done]
         for key in arguments.jobs:
-            plugin_start.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
+            plugins.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
             would = "would be " if arguments.dry_run else ""
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)

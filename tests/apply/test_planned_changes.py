@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
+from nomad_csi.apply import planned_changes
 from nomad_csi.compare import difference
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
-from nomad_csi.verification import planned_changes
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -92,11 +92,11 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
 
     of_job = (
         "there is no namespace storag (there are: default, storage); "
-        "did you mean storage; or make it first with `nomad namespace apply storag`"
+        "did you mean storage; or create it first with `nomad namespace apply storag`"
     )
     of_volume = (
         "there is no namespace prod (there are: default, storage); "
-        "name another, or another cluster; or make it first with `nomad namespace apply prod`"
+        "name another, or another cluster; or create it first with `nomad namespace apply prod`"
     )
     assert items == [
         *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
@@ -138,9 +138,9 @@ def test_volume_of_another_stack_is_refused_to_who_has_a_name(draw, scripted):
     ]
 
     assert seen == [
-        ("volume", "refused", ("belongs to owner shop/prod",)),
+        ("volume", "refused", ("belongs to owner shop/prod; nothing was changed: --adopt takes it over",)),
         ("volume", "equal", ()),
-        ("volume", "equal", ()),
+        ("volume", "equal", ("taken over from owner shop/prod",)),
     ]
 
 

@@ -53,16 +53,14 @@ def start(
 
 
 def refusal(
-    client: nomad.Nomad, job: model.PluginJob, requester: registration_ownership.Requester, *, adopts: bool
+    found: jobs.Job | None,
+    owner: owner_records.OwnerRecord | None,
+    requester: registration_ownership.Requester,
+    *,
+    adopts: bool,
 ) -> str:
-    """
-    Return why `start` would refuse to change *job*, which runs otherwise, for *requester*; empty if not.
-
-    *adopts*: its plugin is to be adopted, as the spec says.
-    """
-    found = jobs.get(client, job.namespace, job.job_id)
-    owner = job_ownership.owner_of(client, found)
-    is_ownerless = found is not None and not found.stopped and owner is None and not (requester.adopts or adopts)
+    """Return why `start` would refuse to change the job *found* of *owner* for *requester*; empty if not."""
+    is_ownerless = found is not None and not found.stopped and owner is None and not adopts
     return OWNERLESS if is_ownerless else _refusal(owner, requester)
 
 

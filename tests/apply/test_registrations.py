@@ -7,13 +7,17 @@ import time
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import registering, sending
+from nomad_csi.registration import sending
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
 CANARY = "canary-71d0"
+RECORDS = "/v1/var/nomad-csi/volumes/0"
+ADOPTS = registration_ownership.Requester(adopts=True)
 
 
 def volume(number, **fields):
@@ -31,7 +35,7 @@ def path(number):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(registering, "WAIT_S", 0.001)
+    monkeypatch.setattr(applied, "WAIT_S", 0.001)
 
 
 @pytest.fixture
@@ -60,7 +64,7 @@ def run(context):
 
     def register(*documents, **options):
         told = []
-        outcomes = registering.register(context.connect(), documents, tell=told.append, **options)
+        outcomes = applied.apply(context.connect(), applied.of_files(documents), tell=told.append, **options)
         return outcomes, told
 
     return register
@@ -102,12 +106,12 @@ def test_unchanged_volumes_are_not_sent(run, scripted, holds):
 
 @pytest.mark.usefixtures("absent")
 def test_few_volumes_need_no_list(run, scripted, holds):
-    """A list holds every volume of a namespace. Whose it is does not matter where nothing is sent."""
+    """A list holds every volume of a namespace."""
     holds(volume(0))
 
     run(volume(0))
 
-    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None)]
+    assert scripted.sent("GET") == [(f"{RECORDS}?namespace=default", None), (f"{path(0)}?namespace=default", None)]
 
 
 @pytest.mark.usefixtures("absent")
@@ -133,7 +137,7 @@ def test_changed_volume_says_what_changes(run, scripted, holds):
     holds(volume(0), Context={"tier": "slow"})
     scripted.reply("PUT", path(0), 200, {})
 
-    [outcome], _ = run(volume(0, context={"tier": "fast"}, secrets={"password": CANARY}))
+    [outcome], _ = run(volume(0, context={"tier": "fast"}, secrets={"password": CANARY}), requester=ADOPTS)
 
     assert outcome.status == "updated"
     assert outcome.changes == ('context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}',)
@@ -145,6 +149,20 @@ def test_changed_volume_says_what_changes(run, scripted, holds):
 
 
 @pytest.mark.usefixtures("absent")
+def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds):
+    """Who registered it is not known."""
+    holds(volume(0), Context={"tier": "slow"})
+
+    [outcome], _ = run(volume(0, context={"tier": "fast"}))
+
+    assert (outcome.status, sent(scripted)) == ("refused", [])
+    assert outcome.reason == (
+        'context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}; it has no owner record; nothing was changed: '
+        "--adopt takes it over"
+    )
+
+
+@pytest.mark.usefixtures("absent")
 def test_volume_that_nomad_would_refuse_is_not_sent(run, scripted, holds):
     """The others go in."""
     holds(volume(1), Name="other")
@@ -153,7 +171,7 @@ def test_volume_that_nomad_would_refuse_is_not_sent(run, scripted, holds):
     outcomes, _ = run(volume(0), volume(1), volume(2))
 
     assert [item.status for item in outcomes] == ["registered", "refused", "registered"]
-    assert outcomes[1].reason.startswith('name: Nomad has "other", wanted "v1"; Nomad never changes it; deregister it')
+    assert outcomes[1].changes[0] == 'name: Nomad has "other", wanted "v1"; Nomad never changes it'
     assert not outcomes[1].is_done
     assert sent(scripted) == [["v0", "v2"]]
 
@@ -165,8 +183,8 @@ def test_place_that_nomad_ignores_is_not_as_wanted(run, scripted, holds):
 
     [outcome], _ = run(volume(0, required_topologies=({"zone": "a"},)))
 
-    assert (outcome.status, outcome.is_done, outcome.is_broken) == ("unchanged", False, False)
-    assert "registered without" in outcome.ignored[0]
+    assert (outcome.status, outcome.is_done, outcome.is_broken) == ("refused", False, False)
+    assert "registered without" in outcome.changes[0]
     assert sent(scripted) == []
 
 
@@ -192,7 +210,7 @@ BUSY = f"{ASKED}rpc error: code = Aborted desc = An operation with the given Vol
 @pytest.mark.usefixtures("absent")
 def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, scripted):
     """It alone fails after the last attempt, with its own reason; nobody waits for it again."""
-    for _ in range(registering.ATTEMPTS):
+    for _ in range(applied.ATTEMPTS):
         scripted.reply("PUT", PLURAL, 500, BUSY)
     scripted.reply("PUT", PLURAL, 200, {})
     scripted.reply("PUT", path(3), 500, BUSY)
@@ -207,14 +225,14 @@ def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, s
         f"PUT /v1/volume/csi/v3: status 500: {BUSY}; the plugin is still busy with an earlier call for the same volume",
     )
     assert [len(ids) for ids in sent(scripted)] == [21] * 5 + [20, 1]
-    assert len(told) == registering.ATTEMPTS - 1
+    assert len(told) == applied.ATTEMPTS - 1
 
 
 @pytest.mark.usefixtures("absent")
 def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
     """Halves, each asked once."""
     nameless = f"{ASKED}rpc error: code = Aborted desc = operation in progress"
-    for _ in range(registering.ATTEMPTS + 1):
+    for _ in range(applied.ATTEMPTS + 1):
         scripted.reply("PUT", PLURAL, 500, nameless)
     scripted.reply("PUT", PLURAL, 200, {})
     scripted.reply("PUT", path(0), 500, nameless)
@@ -224,7 +242,7 @@ def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
 
     assert [item.status for item in outcomes] == ["failed", "registered", "registered", "registered"]
     assert sent(scripted)[5:] == [["v0", "v1"], ["v0"], ["v1"], ["v2", "v3"]]
-    assert len(told) == registering.ATTEMPTS - 1
+    assert len(told) == applied.ATTEMPTS - 1
 
 
 @pytest.mark.usefixtures("absent")
@@ -244,7 +262,7 @@ def test_controller_that_answers_nobody_is_not_asked_for_each(run, scripted, ans
     outcomes, _ = run(*(volume(number) for number in range(21)))
 
     assert {item.status for item in outcomes} == {"failed"}
-    assert len(sent(scripted)) == registering.ATTEMPTS
+    assert len(sent(scripted)) == applied.ATTEMPTS
 
 
 @pytest.mark.usefixtures("absent")
@@ -270,9 +288,9 @@ def test_each_namespace_that_is_not_there_is_a_problem(run, scripted):
 
     assert str(caught.value).splitlines()[1:] == [
         "  volumes bank/v2, bank/v3: expected a namespace of the cluster (default, shop), got 'bank'; "
-        "name another, or another cluster; or make it first with `nomad namespace apply bank`",
+        "name another, or another cluster; or create it first with `nomad namespace apply bank`",
         "  volume shpo/v1: expected a namespace of the cluster (default, shop), got 'shpo'; "
-        "did you mean shop; or make it first with `nomad namespace apply shpo`",
+        "did you mean shop; or create it first with `nomad namespace apply shpo`",
     ]
     assert sent(scripted) == []
 
@@ -325,16 +343,16 @@ def test_retries_end(run, scripted):
     [outcome], _ = run(volume(0))
 
     assert (outcome.status, outcome.is_broken) == ("failed", True)
-    assert len(sent(scripted)) == registering.ATTEMPTS
+    assert len(sent(scripted)) == applied.ATTEMPTS
 
 
 @pytest.mark.usefixtures("absent")
 def test_deadline_ends_retries(run, scripted, monkeypatch):
     """No wait goes beyond it."""
-    monkeypatch.setattr(registering, "WAIT_S", 60)
+    monkeypatch.setattr(applied, "WAIT_S", 60)
     scripted.reply("PUT", path(0), 500, "No cluster leader")
 
-    [outcome], told = run(volume(0), deadline_s=30)
+    [outcome], told = run(volume(0), timeout_s=30)
 
     assert outcome.status == "failed"
     assert (told, len(sent(scripted))) == ([], 1)
@@ -429,28 +447,6 @@ def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted
 
 
 @pytest.mark.usefixtures("absent")
-def test_part_that_nomad_ignores_does_not_hide_that_the_rest_arrived(run, scripted, holds):
-    """It never arrives, however often it is sent."""
-    document = volume(0, context={"tier": "fast"}, required_topologies=({"zone": "a"},))
-    ignored = {"RequestedTopologies": None}
-    holds(document, Context=None, **ignored)
-    original = scripted._take
-
-    def arrives(method, target):
-        if method == "PUT":
-            holds(document, **ignored)
-        return original(method, target)
-
-    scripted._take = arrives
-    scripted.reply("PUT", path(0), 0)
-
-    [outcome], told = run(document)
-
-    assert (outcome.status, len(outcome.ignored), told) == ("updated", 2, [])
-    assert len(sent(scripted)) == 1
-
-
-@pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})
@@ -460,7 +456,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     [outcome], _ = run(document)
 
     assert (outcome.status, outcome.is_broken) == ("unknown", True)
-    assert len(sent(scripted)) == registering.ATTEMPTS
+    assert len(sent(scripted)) == applied.ATTEMPTS
     assert CANARY not in outcome.reason
 
 
@@ -542,7 +538,7 @@ def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
 
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         run(volume(0))
-    assert len(scripted.sent("GET")) == registering.ATTEMPTS
+    assert [target.partition("?")[0] for target, _ in scripted.sent("GET")] == [RECORDS, path(0)] * applied.ATTEMPTS
 
 
 def test_plugin_that_could_not_be_looked_at_is_told(run, scripted):

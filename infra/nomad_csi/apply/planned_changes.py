@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors, findings, nomad
+from nomad_csi.apply import plugins as jobs_applied
+from nomad_csi.apply import volumes as applied
 from nomad_csi.compare import difference, job_type
 from nomad_csi.health import job_conflicts
 from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.ownership import job_ownership, registration_ownership
 from nomad_csi.plan import model, registration, volumes
-from nomad_csi.registration import registering, sending, storage_sharing
 from nomad_csi.render import documents, files
 from nomad_csi.text import listing, table
 
@@ -174,6 +175,7 @@ def plan_changes(
     folder: Path | None = None,
     templates: Path | None = None,
     owner: str = "",
+    adopts: bool = False,
 ) -> PlannedChanges:
     """
     Return what applying *plan* would change.
@@ -186,13 +188,14 @@ def plan_changes(
         templates: folder with templates that take precedence over the built-in ones.
         owner: the stack that would apply it (``project/stack``): jobs and volumes of others are ``refused`` to it.
             Empty: only the owners of changed items are reported.
+        adopts: whether it would take over jobs and volumes of others.
 
     Raises:
         errors.NomadApiError: Nomad did not respond, or the token lacks a capability.
         errors.SpecError: files are compared and an external id is not known.
 
     """
-    requester = registration_ownership.Requester(owner=owner)
+    requester = registration_ownership.Requester(owner=owner, adopts=adopts)
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
     listed = _listed(client, plan)
     wanted = {nomad_volumes.key_of(item.registration) for item in plan.volumes}
@@ -266,7 +269,7 @@ def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> Planne
     if namespace not in missing.names:
         return item
     seen = ", ".join(missing.there) or "none that the token sees"
-    fix = registering.namespace_fix(namespace, missing.there)
+    fix = namespaces.fix(namespace, missing.there)
     remark = f"there is no namespace {namespace} (there are: {seen}); {fix}"
     return dataclasses.replace(item, state="refused", remarks=(remark, *item.remarks))
 
@@ -284,7 +287,11 @@ def _jobs(
         for job in plugin.jobs:
             found = jobs.get(client, job.namespace, job.job_id)
             item = _beside_others(_job(client, job, found, templates), beside, tasks[job.job_id])
-            yield _check_owner(item, str(job_ownership.owner_of(client, found) or ""), requester, adopts=plugin.adopt)
+            owner, adopts = job_ownership.owner_of(client, found), plugin.adopt or requester.adopts
+            item = _check_owner(item, str(owner or ""), requester, adopts=adopts)
+            is_open = requester.owner and item.is_change and item.state != "refused"
+            why = jobs_applied.refusal(found, owner, requester, adopts=adopts) if is_open else ""
+            yield dataclasses.replace(item, state="refused", remarks=(why, *item.remarks)) if why else item
 
 
 def _beside_others(item: PlannedChange, beside: job_conflicts.Beside, task: plugin_jobs.PluginTask) -> PlannedChange:
@@ -336,27 +343,24 @@ def _volumes(
     requester: registration_ownership.Requester,
     records: registration_ownership.VolumeOwners,
 ) -> Iterator[PlannedChange]:
-    wanted = {
-        nomad_volumes.key_of(item.registration): volumes.desired_document(item, external_ids) for item in plan.volumes
-    }
-    made = frozenset(key for key, item in zip(wanted, plan.volumes, strict=True) if item.made_by_plugin)
-    users = storage_sharing.Users(client)
-    seen = {
-        key: compared if key in made else storage_sharing.refuse_sharing(users, document, compared)
-        for key, document, compared in sending.comparisons(client, wanted, made)
-    }
-    for key, planned in zip(wanted, plan.volumes, strict=True):
-        item = _volume(key, seen[key])
-        if key in made and seen[key].is_new:
+    pairs = [(item, volumes.desired_document(item, external_ids)) for item in plan.volumes]
+    # Without an owner nothing is refused for its owner.
+    who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
+    told: list[str] = []
+    drawn = applied.apply(client, pairs, requester=who, tell=told.append, is_dry_run=True)
+    for (planned, _), found in zip(pairs, drawn, strict=True):
+        key = nomad_volumes.key_of(planned.registration)
+        item = _volume(found)
+        if told and item.state != EQUAL:
+            item = dataclasses.replace(item, remarks=(*item.remarks, *told))
+        if planned.made_by_plugin and found.status == "new":
             record = records.owners.get(key)
             remark = ITS_STORAGE if record is not None and record.origin else NEW_STORAGE
             item = dataclasses.replace(item, remarks=(remark,))
         if key in records.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])
             item = dataclasses.replace(item, remarks=(remark, *item.remarks))
-        if users.unlisted and item.state not in {EQUAL, NOT_COMPARED}:
-            item = dataclasses.replace(item, remarks=(*item.remarks, users.unlisted))
-        yield _check_owner(item, str(records.owners.get(key, "")), requester, adopts=planned.adopt)
+        yield item if requester.owner else _check_owner(item, str(records.owners.get(key, "")), requester, adopts=False)
 
 
 def _check_owner(
@@ -372,14 +376,14 @@ def _check_owner(
     return dataclasses.replace(item, state=state, remarks=(f"belongs to owner {owner}", *item.remarks))
 
 
-def _volume(key: nomad_volumes.Key, compared: difference.Comparison) -> PlannedChange:
-    state = EQUAL if compared.kind == "hidden" else compared.kind
-    remarks = list(difference.sentences(compared.differences))
-    if "external_id" in compared.hidden:
+def _volume(found: applied.AppliedVolume) -> PlannedChange:
+    state = found.status if found.changes or found.status in {NEW, "refused"} else EQUAL
+    remarks = [item for item in (found.reason, *(() if state == "refused" else found.changes)) if item]
+    if "external_id" in found.not_comparable:
         remarks.append(difference.ID_NOT_COMPARED)
-    if redacted := [name for name in compared.hidden if name != "external_id"]:
+    if redacted := [name for name in found.not_comparable if name != "external_id"]:
         remarks.append(f"not comparable: {', '.join(redacted)}")
-    return PlannedChange(kind="volume", name="/".join(key), state=state, remarks=tuple(remarks))
+    return PlannedChange(kind="volume", name=found.key, state=state, remarks=tuple(remarks))
 
 
 def _files(folder: Path, rendered: files.RenderedPlan) -> Iterable[PlannedChange]:

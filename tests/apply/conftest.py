@@ -1,0 +1,3 @@
+"""Fixtures that several folders share."""
+
+from tests.scripted import context, heard, scripted  # noqa: F401
