@@ -11,10 +11,10 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.apply import volumes as applied
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import storage, volumes
 from nomad_csi.render import documents
-from nomad_csi.resources.created import creation
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 
@@ -95,8 +95,9 @@ def create(*, owner="shop/prod", size=5, adopts=False):
         ]
         document = dataclasses.replace(volumes.desired_document(item, {}), secrets={"key": "canary-91"})
         who = registration_ownership.Requester(owner=owner, adopts=adopts)
-        settings = creation.CreationOptions(requester=who, tell=lambda text: agent.messages.append(f"err: {text}"))
-        return [each.as_json() for each in creation.create(agent.client(), [(item, document)], settings)]
+        tell = lambda text: agent.messages.append(f"err: {text}")  # noqa: E731
+        done = applied.apply(agent.client(), [(item, document)], requester=who, tell=tell)
+        return [each.as_json() for each in done]
 
     return run
 

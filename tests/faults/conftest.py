@@ -291,7 +291,6 @@ class Run:
     """Status and reason by ``namespace/id``."""
 
     said: str
-
     @property
     def statuses(self):
         return {status for status, _ in self.outcomes.values()}

@@ -80,7 +80,7 @@ def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, p
     assert done.returncode == 0, done.stderr
     assert held() == ids(2)
     if ">&-" not in LIMITS[limit].replace("2>&-", ""):
-        assert [item["status"] for item in json.loads(done.stdout)["registered"]] == ["registered"] * 2
+        assert [item["status"] for item in json.loads(done.stdout)["volumes"]] == ["registered"] * 2
     told = "" if "error output" in limit or limit == "no streams" else "; trying again in 1 s (attempt 2 of 5)\n"
     assert done.stderr.endswith(told)
     assert done.stderr.count("attempt 2 of 5") == bool(told)

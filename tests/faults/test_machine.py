@@ -59,7 +59,7 @@ def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, 
         [sys.executable, "-c", JUMPING, str(jump_s), *words], capture_output=True, text=True, timeout=120, check=False
     )
 
-    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["registered"]]) == (
+    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["volumes"]]) == (
         0,
         ["registered"] * 2,
     )

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, outcome, volume
 from nomad_csi.nomad import namespaces, volumes
-from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes, owned, secret_safety, sending
 from nomad_csi.resources import volume_document, volume_facts, volume_registration
@@ -223,8 +223,6 @@ class _Run:
 
     def carry_out(self, advance: Callable[[int, int], None]) -> None:
         """Carry the decisions out; *advance* as in `apply`."""
-        if self._requester.owner and (self._to_register or self._to_create):
-            cluster_identity.cluster_id(self._client, make=True)
         total = len(self._to_register) + len(self._to_create)
         for done, _ in enumerate(itertools.chain(self._register(), self._create_all()), start=1):
             advance(done, total)
