@@ -291,6 +291,7 @@ class Run:
     """Status and reason by ``namespace/id``."""
 
     said: str
+
     @property
     def statuses(self):
         return {status for status, _ in self.outcomes.values()}
