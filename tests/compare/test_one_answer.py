@@ -340,7 +340,7 @@ def test_verify_and_report(case, client):
     differing = [item for item in status.findings if item.code.endswith("-differs")]
     assert sorted(item.code for item in differing) == expected
     assert {item.severity for item in differing} <= {"error"}
-    assert status.status == reported.status == ("differs" if expected else "ok")
+    assert status.status == reported.status == ("differs" if expected else "unschedulable")  # no client has its zone
     assert sorted(item.code for item in shown.findings if item.code.endswith("-differs")) == expected
 
 

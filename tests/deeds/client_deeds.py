@@ -410,8 +410,6 @@ CALLS = {
     "jobs.tail_log": lambda client: jobs.tail_log(
         client, "prod", "a", "plugin", stream="stdout", length=9, timeout_s=3
     ),
-    "plugin_jobs.tasks_of_job": lambda client: plugin_jobs.tasks_of_job(client, "prod", "web/nodes"),
-    "plugin_jobs.tasks_of_job, stopped": lambda client: plugin_jobs.tasks_of_job(client, "prod", "ebs-controller"),
     "plugin_jobs.jobs_of_plugin": lambda client: plugin_jobs.jobs_of_plugin(client, OF_JOBS),
     "plugins.get": lambda client: plugins.get(client, "ebs"),
     "plugins.list_ids": plugins.list_ids,

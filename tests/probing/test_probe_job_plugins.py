@@ -123,7 +123,7 @@ def test_a_client_that_runs_no_job_is_a_finding(cluster, plugin_cluster, look, c
     cluster.replies["GET", "/v1/nodes"] = []
     plugin_cluster.nodes(change)
 
-    [finding] = [item for item in look().findings if item.code == "socket-not-asked"]
+    [finding] = [item for item in look().findings if item.code == "socket-not-needed"]
 
     assert finding.found == f"none from 1 of 1, on a: {why}"
     assert finding.advice.startswith(advice)

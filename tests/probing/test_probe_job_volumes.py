@@ -146,6 +146,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
     script.reply("DELETE", f"/v1/job/{JOB}", 200, {})
     ended = {"ID": "probe-a", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "complete", "DesiredStatus": "run"}
     script.reply("GET", f"/v1/job/{JOB}/allocations", 200, [ended])
+    script.reply("GET", "/v1/allocations", 200, [])
     held = {"ID": "mysql", "Namespace": "default", "Name": "mysql", "ExternalID": "vol-1", "PluginID": "aws-ebs0"}
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
     script.reply("GET", "/v1/volume/csi/mysql", 200, held | {"RequestedCapabilities": uses, "Schedulable": True})

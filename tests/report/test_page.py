@@ -264,7 +264,7 @@ def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered,
 
     text = rendered(dataclasses.replace(hurt_report, title=title, cluster=cluster))
 
-    assert f"<title>{heading}: " in text
+    assert f": {heading}</title>" in text
     assert f"<h1>{heading} <span" in text
 
 

@@ -26,13 +26,13 @@ def run(capsys):
 
 
 def test_policy_has_the_least_for_one_command(run):
-    """One capability opens both calls of `claims`."""
+    """What `claims` reads: volumes, and the allocations of jobs."""
     assert run("claims") == (
         0,
         """\
 # for claims
 namespace "default" {
-  capabilities = ["csi-read-volume"]
+  capabilities = ["csi-list-volume", "read-job"]
 }
 
 node {
