@@ -14,7 +14,7 @@ from unittest import mock
 import pulumi
 import yaml
 from google.protobuf import json_format
-from pulumi.runtime import mocks
+from pulumi.runtime import mocks, settings
 
 from nomad_csi import testing
 from nomad_csi.components import stack
@@ -114,6 +114,7 @@ def of(spec):
         mock.patch.object(mocks.MockMonitor, "Invoke", record_question),
         mock.patch.object(stack, "_read_and_plan", return_value=None),  # it asks AWS and Nomad
     ):
+        settings.set_root_resource(None)  # that of another program in this process
         pulumi.runtime.set_mocks(Mocks(), project="storage", stack="prod", preview=False)
         pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec), "storage:renderTo": "out"}, [])
         try:

@@ -200,6 +200,8 @@ plugins:
 KEY_ARN = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
 CHANGES = {
+    "owner": (None, "the command line's: a stack has its own name"),
+    "out": (None, "the command line's: where it writes rendered files"),
     "protect": (EBS, False),
     "classes": (PRESET, {"fast": {"ebs": {"iops": 5000}}}),
     "snapshots{}.every_hours": (SNAPSHOTS, 12),

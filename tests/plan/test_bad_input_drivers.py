@@ -40,7 +40,7 @@ def test_rejects_a_driver_that_it_does_not_have(plugin, volumes, lines):
 @pytest.mark.parametrize(
     ("plugin", "volumes", "lines"),
     [
-        ({"id": "p", "driver": "aws-s3"}, [], ["plugins[0].driver: expected a driver that can run on Nomad; Mountpoint for Amazon S3 cannot: it asks the Kubernetes API when it starts, and mounts through Kubernetes pods of its own, got 'aws-s3'; use aws-efs with an external id such as s3files:fs-0123456789abcdef0 (Amazon S3 Files)"]),
+        ({"id": "p", "driver": "aws-s3"}, [], ["plugins[0].driver: expected a driver that can run on Nomad; Mountpoint for Amazon S3 cannot: it queries the Kubernetes API when it starts, and mounts through Kubernetes pods of its own, got 'aws-s3'; use aws-efs with an external id such as s3files:fs-0123456789abcdef0 (Amazon S3 Files)"]),
     ],
 )  # fmt: skip
 def test_rejects_a_driver_that_cannot_run_on_nomad(plugin, volumes, lines):
@@ -57,8 +57,8 @@ def test_rejects_a_driver_that_cannot_run_on_nomad(plugin, volumes, lines):
         (EBS | {"extra_arguments": {"node": ["--volume-attach-limit=9", "--reserved-volume-attachments=1"]}}, [], ["plugins[0].extra_arguments.node: expected one of --volume-attach-limit and --reserved-volume-attachments, got both"]),
         (DIGITALOCEAN | {"extra_arguments": {"node": ["--logtostderr"]}}, [], ["plugins[0].extra_arguments.node[0]: expected a flag of digitalocean v4.16.0: validate-attachment, volume-limit, got '--logtostderr'"]),
         (DIGITALOCEAN | {"extra_arguments": {"controller": ["--v=5"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected a flag of digitalocean v4.16.0: debug-addr, default-volumes-page-size, do-api-rate-limit, do-tag, got '--v=5'"]),
-        (DIGITALOCEAN | {"extra_arguments": {"controller": ["--region=nyc3"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected no --region: the driver asks the droplet for its region; with the flag it makes volumes in no region at all, got '--region=nyc3'"]),
-        (GCE | {"extra_arguments": {"node": ["--enable-data-cache=true"]}}, [], ["plugins[0].extra_arguments.node[0]: expected no --enable-data-cache: it asks the Kubernetes API, which nothing on Nomad has, got '--enable-data-cache=true'"]),
+        (DIGITALOCEAN | {"extra_arguments": {"controller": ["--region=nyc3"]}}, [], ["plugins[0].extra_arguments.controller[0]: expected no --region: the driver queries the droplet for its region; with the flag it creates volumes in no region at all, got '--region=nyc3'"]),
+        (GCE | {"extra_arguments": {"node": ["--enable-data-cache=true"]}}, [], ["plugins[0].extra_arguments.node[0]: expected no --enable-data-cache: it queries the Kubernetes API, which nothing on Nomad has, got '--enable-data-cache=true'"]),
     ],
 )  # fmt: skip
 def test_rejects_arguments_that_the_driver_would_end_on_or_misread(plugin, volumes, lines):

@@ -87,7 +87,7 @@ COUNT = "a whole number of 1 to 1000"
         (
             {"id": "data", "plugin_id": "p", "count": 2, "existing": {"external_id": "vol-1"}},
             {},
-            "volumes[0].count: expected each in place of count: it gives every volume an external_id of its own, got 2 with one external_id",
+            "volumes[0].count: expected each instead of count: it gives every volume an external_id of its own, got 2 with one external_id",
         ),
         (volume(), {"a": {"ebss": {}}}, "classes.a.ebss: unknown key; did you mean ebs?"),
         (volume(), {"a": {"id": "x"}}, f"classes.a.id: expected {CLASSES}, got an unknown key; remove it"),

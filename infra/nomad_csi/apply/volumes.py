@@ -28,6 +28,9 @@ from nomad_csi.volume import decide
 DEADLINE_S = 900.0
 """Default deadline for the registrations of one call."""
 
+AT_ONCE = 1000
+"""Registrations that are held in memory at once."""
+
 ATTEMPTS = 5
 WAIT_S = 1.0
 """Maximum number of attempts of a request, and the seconds before the second one; doubled before each further one."""
@@ -131,7 +134,7 @@ def apply(
         deadline=time.monotonic() + (timeout_s or DEADLINE_S), attempts=ATTEMPTS, wait_s=WAIT_S, tell=tell
     )
     context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
-    run = _Run(context, _by_key(wanted), requester, timeouts)
+    run = _Applying(context, _by_key(wanted), requester, timeouts)
     if not is_dry_run:
         run.check_namespaces()
     run.decide()
@@ -189,7 +192,7 @@ def _is_created(planned: model.VolumePlan | None) -> bool:
     return planned is not None and planned.made_by_plugin
 
 
-class _Run:
+class _Applying:
     """One call of `apply`."""
 
     def __init__(
@@ -229,12 +232,19 @@ class _Run:
 
     def _decide(self) -> None:
         self._to_register, self._to_create, self._seen = [], {}, {}
-        owners = registration_ownership.owner_records_of(self._client).read(self._wanted, self._timeouts.tell)
-        unread = {key for key in self._wanted if self._must_stay_unread(key)}
-        for key, found in volumes.found(self._client, self._wanted.keys() - unread):
-            self._decide_one(key, found=found, _owner=owners)
+        unread = [key for key in self._wanted if self._must_stay_unread(key)]
+        found = volumes.found(self._client, self._wanted.keys() - set(unread))
+        while several := list(itertools.islice(found, AT_ONCE)):
+            # A record is written before its volume is registered: read after the volume, it is there.
+            owners = self._owners(key for key, _ in several)
+            for key, volume_there in several:
+                self._decide_one(key, found=volume_there, _owner=owners)
+        owners = self._owners(unread)
         for key in unread:
             self._decide_one(key, _owner=owners)
+
+    def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
+        return registration_ownership.owner_records_of(self._client).read(keys, self._timeouts.tell)
 
     def _must_stay_unread(self, key: volumes.Key) -> bool:
         return secret_safety.is_at_risk(self._client, self._news[key])
