@@ -2,7 +2,7 @@
 
 from nomad_csi.resources.created import created_volume
 from tests.deeds.agent import GIB
-from tests.deeds.deeds import Case
+from tests.deeds.deeds import Case, checked_inputs
 
 VOLUME = created_volume.CreatedVolumeResource()
 ZONE_A = {"segments": {"topology.kubernetes.io/zone": "us-east-1a"}}
@@ -45,9 +45,7 @@ SHOWN = {"secrets": {}, "mountOptions": {"fsType": "ext4"}}
 
 def checked(**changes):
     """Return checked inputs."""
-    values, failures = VOLUME.check(GIVEN | changes)
-    assert not failures, failures
-    return values
+    return checked_inputs(VOLUME, GIVEN | changes)
 
 
 def create(_agent, context, _before=None, **changes):

@@ -36,6 +36,13 @@ ALIKE = 0.34
 """How much of a value may differ from one that was shown before, to be shown by what differs."""
 
 
+def checked_inputs(of, given):
+    """Return *given* as the resource checks them, all of which are right."""
+    values, failures = of.check(given)
+    assert not failures, failures
+    return values
+
+
 @dataclass(frozen=True)
 class Case:
     """An operation, and what came before it."""

@@ -1,7 +1,7 @@
 """The cases of `PluginJob`."""
 
 from nomad_csi.resources.plugin_jobs import plugin_job
-from tests.deeds.deeds import Case
+from tests.deeds.deeds import Case, checked_inputs
 
 JOB = plugin_job.PluginJobResource()
 HCL = """job "ebs-nodes" {{
@@ -36,9 +36,7 @@ OTHER_TYPE = {"hcl": HCL.format(kind="service", version="v1")}
 
 def checked(**changes):
     """Return checked inputs."""
-    values, failures = JOB.check(GIVEN | changes)
-    assert not failures, failures
-    return values
+    return checked_inputs(JOB, GIVEN | changes)
 
 
 def create(_agent, context, _before=None, **changes):

@@ -2,7 +2,7 @@
 
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.frame import properties
-from tests.deeds.deeds import Case
+from tests.deeds.deeds import Case, checked_inputs
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 ZONE = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
@@ -50,9 +50,7 @@ TO_BE_MADE = {"externalId": properties.UNKNOWN, "storage": {"owned": True}}
 
 def checked(**changes):
     """Return checked inputs."""
-    values, failures = VOLUME.check(GIVEN | changes)
-    assert not failures, failures
-    return values
+    return checked_inputs(VOLUME, GIVEN | changes)
 
 
 def create(_agent, context, _before=None, **changes):

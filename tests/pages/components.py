@@ -10,6 +10,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 INTRODUCTION = """# Components
 
 Each component with its arguments, its outputs and what it creates. Names are Python's; in TypeScript, YAML and Go they
-are in camelCase. In place of a value, every argument takes an output, but for those that are marked *plain*, with the
+are in camelCase. Instead of a value, every argument takes an output, but for those that are marked *plain*, with the
 reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`.
 
 **A change** says what `pulumi up` does to the resources when the argument changes. *In place*: the object stays.
@@ -234,11 +235,11 @@ def _plain(value):
 
 def _examples(name):
     label, args = EXAMPLES[name]
-    python = "".join(f"\n    {key}={_python(value)}," for key, value in args.items())
+    python = "".join(f"\n    {key}={_written(value, PYTHON)}," for key, value in args.items())
     yield f'```python\n{label} = {name}(\n    "{label}",{python}\n)\n```\n'
-    script = "".join(f"\n    {_camel(key)}: {_script(value)}," for key, value in args.items())
+    script = "".join(f"\n    {_camel(key)}: {_written(value, SCRIPT)}," for key, value in args.items())
     yield f'```typescript\nconst {label} = new {name}("{label}", {{{script}\n}});\n```\n'
-    yaml = "".join(f"\n    {_camel(key)}: {_yaml(value)}" for key, value in args.items())
+    yaml = "".join(f"\n    {_camel(key)}: {_written(value, YAML)}" for key, value in args.items())
     yield f"```yaml\n{label}:\n  type: nomad-csi:index:{name}\n  properties:{yaml}\n```\n"
 
 
@@ -247,34 +248,36 @@ def _camel(name):
     return head + "".join(part.title() for part in rest)
 
 
-def _python(value):
+class Language(NamedTuple):
+    """How a language writes values."""
+
+    scalar: Callable[[object], str]
+    key: Callable[[str], str]
+    output: Callable[[Output], str]
+    table: str
+    """A table, with ``{}`` for its entries."""
+
+
+PYTHON = Language(
+    scalar=lambda value: repr(value) if isinstance(value, bool) else json.dumps(value),
+    key=json.dumps,
+    output=lambda value: f"{value.of}.{value.name}",
+    table="{{{}}}",
+)
+SCRIPT = Language(json.dumps, _camel, lambda value: f"{value.of}.{_camel(value.name)}", "{{ {} }}")
+YAML = Language(json.dumps, _camel, lambda value: f"${{{value.of}.{_camel(value.name)}}}", "{{{}}}")
+
+
+def _written(value, language):
+    """Return *value* as *language* writes it."""
     if isinstance(value, Output):
-        return f"{value.of}.{value.name}"
+        return language.output(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_python, value))}]"
+        return f"[{', '.join(_written(item, language) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{json.dumps(key)}: {_python(item)}' for key, item in value.items())}}}"
-    return repr(value) if isinstance(value, bool) else json.dumps(value)
-
-
-def _script(value):
-    if isinstance(value, Output):
-        return f"{value.of}.{_camel(value.name)}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_script, value))}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_camel(key)}: {_script(item)}' for key, item in value.items())} }}"
-    return json.dumps(value)
-
-
-def _yaml(value):
-    if isinstance(value, Output):
-        return f"${{{value.of}.{_camel(value.name)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_yaml, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_camel(key)}: {_yaml(item)}' for key, item in value.items())}}}"
-    return json.dumps(value)
+        entries = (f"{language.key(key)}: {_written(item, language)}" for key, item in value.items())
+        return language.table.format(", ".join(entries))
+    return language.scalar(value)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from tests.pages import table
 
 HEAD = """# From csc to `nomad-csi csi call`
 
-Left: what `csc` of gocsi is told. Right: what follows `nomad-csi csi call ENDPOINT`."""
+Left: what follows `csc` of gocsi. Right: what follows `nomad-csi csi call ENDPOINT`."""
 
 FOOT = """`csc`'s `-e` is the argument ENDPOINT; `-t` is `--timeout`; `-i` is `--insecure-http`;
 `--with-request-logging` is `--show-request`; `--format` is `--json`; the credentials of `X_CSI_SECRETS`

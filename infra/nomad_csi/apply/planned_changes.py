@@ -346,13 +346,13 @@ def _volumes(
     pairs = [(item, volumes.desired_document(item, external_ids)) for item in plan.volumes]
     # Without an owner nothing is refused for its owner.
     who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
-    told: list[str] = []
-    drawn = applied.apply(client, pairs, requester=who, tell=told.append, is_dry_run=True)
+    warnings: list[str] = []
+    drawn = applied.apply(client, pairs, requester=who, tell=warnings.append, is_dry_run=True)
     for (planned, _), found in zip(pairs, drawn, strict=True):
         key = nomad_volumes.key_of(planned.registration)
         item = _volume(found)
-        if told and item.state != EQUAL:
-            item = dataclasses.replace(item, remarks=(*item.remarks, *told))
+        if warnings and item.state != EQUAL:
+            item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
         if planned.made_by_plugin and found.status == "new":
             record = records.owners.get(key)
             remark = ITS_STORAGE if record is not None and record.origin else NEW_STORAGE

@@ -238,10 +238,10 @@ class _Applying:
             # A record is written before its volume is registered: read after the volume, it is there.
             owners = self._owners(key for key, _ in several)
             for key, volume_there in several:
-                self._decide_one(key, found=volume_there, _owner=owners)
+                self._decide_one(key, found=volume_there, owners=owners)
         owners = self._owners(unread)
         for key in unread:
-            self._decide_one(key, _owner=owners)
+            self._decide_one(key, owners=owners)
 
     def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
         return registration_ownership.owner_records_of(self._client).read(keys, self._timeouts.tell)
@@ -263,21 +263,21 @@ class _Applying:
         if _is_created(planned):
             self._to_create[key] = wanted
             return
-        self._to_register.append(
-            owned.Acquisition(
-                document=volume.keep_actual_places(document, wanted.found),
-                hold=wanted.hold,
-                is_new=wanted.found is None,
-                is_sent="register" in decision.steps,
+        is_sent = "register" in decision.steps
+        if is_sent or self._requester.owner or self._requester.adopts:  # else there is no owner record to write
+            self._to_register.append(
+                owned.Acquisition(
+                    document=volume.keep_actual_places(document, wanted.found),
+                    hold=wanted.hold,
+                    is_new=wanted.found is None,
+                    is_sent=is_sent,
+                )
             )
-        )
 
     def _register(self) -> Iterator[volumes.Key]:
         """Register what exists, in batches; yield each."""
-        who = self._requester
-        leaves_records = bool(who.owner) or who.adopts
-        items = [item for item in self._to_register if item.is_sent or leaves_records]
-        for document, error in owned.register(self._client, items, requester=who, timeouts=self._timeouts):
+        items = tuple(self._to_register)  # a volume that is decided about again is not sent again
+        for document, error in owned.register(self._client, items, requester=self._requester, timeouts=self._timeouts):
             key = volumes.key_of(document)
             yield key
             if self._seen[key].status == "new" and _TAKEN in str(error) and not self._must_stay_unread(key):

@@ -103,14 +103,6 @@ def code_of_field() -> Mapping[str, str]:
     return {field: item.code for item in codes().values() for field in item.fields}
 
 
-def codes_of_command(command: str) -> Mapping[str, tuple[Condition, ...]]:
-    """Return the conditions that *command* reports, by chapter."""
-    found = {
-        title: tuple(item for item in rows.values() if command in item.commands) for title, rows in chapters().items()
-    }
-    return {title: items for title, items in found.items() if items}
-
-
 def _condition(code: str, row: Mapping[str, Any]) -> Condition:
     gate = _gate(**row["gate"]) if "gate" in row else None
     derived = {"fix": gate.fix, "source": gate.source} if gate else {}

@@ -74,12 +74,6 @@ def refusal(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> erro
     )
 
 
-def refuse(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> None:
-    """Raise the `refusal`, if there is one."""
-    if (error := refusal(client, identity, news)) is not None:
-        raise error
-
-
 def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:
     """Return whether reading the volume of *inputs* can erase its secrets."""
     return bool(inputs.get("secrets")) and bool(risk(client))

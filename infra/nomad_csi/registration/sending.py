@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
-from nomad_csi.compare import difference, volume
+from nomad_csi.compare import volume
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import batching, secret_safety
@@ -50,24 +50,6 @@ def reported_when_overdue(tell: Callable[[str], None], what: Callable[[], str]) 
     finally:
         is_over.set()
         thread.join()
-
-
-# Comparison of many volumes with their registrations.
-
-
-def comparisons(
-    client: nomad.Nomad,
-    documents: Mapping[volumes.Key, registration.VolumeRegistration],
-    made_by_plugin: frozenset[volumes.Key],
-) -> Iterator[tuple[volumes.Key, registration.VolumeRegistration, difference.Comparison]]:
-    """
-    Yield each of *documents* as it is to be sent, compared with Nomad's record.
-
-    Those of *made_by_plugin* were created through Nomad. Nomad's records are not kept: ten thousand take much memory.
-    """
-    for key, held in volumes.found(client, documents):
-        compared = volume.compare_volume(documents[key], held, made_by_plugin=key in made_by_plugin)
-        yield key, volume.keep_actual_places(documents[key], held), compared
 
 
 # Batches of registrations.
@@ -272,14 +254,17 @@ class _Sender:
             volumes.key_of(document): document for document in documents
         }
         try:
-            seen = [(key, compared) for key, _, compared in comparisons(self._client, wanted, frozenset())]
+            seen = [self._is_as(wanted[key], held) for key, held in volumes.found(self._client, wanted)]
         except errors.NomadApiError as error:
             self._timeouts.tell(f"{error}; what was sent could not be read back")
             return None
-        return all(
-            compared.kind in {"equal", "ignored", "hidden"} and (key in self._new or not compared.hidden)
-            for key, compared in seen
-        )
+        return all(seen)
+
+    def _is_as(self, document: registration.VolumeRegistration, held: volumes.Volume | None) -> bool:
+        """Return whether Nomad's record *held* is that of *document*, all of whose parts are known to have arrived."""
+        compared = volume.compare_volume(document, held)
+        is_whole = volumes.key_of(document) in self._new or not compared.hidden
+        return compared.kind in {"equal", "ignored", "hidden"} and is_whole
 
 
 def _unanswered(documents: Documents) -> str:

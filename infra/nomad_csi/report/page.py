@@ -151,7 +151,7 @@ class Page:
     """Each with its clients as marks, and the number of ready ones that have a problem."""
 
     checked: Mapping[str, Sequence[model.EvidenceCount]]
-    """By what was checked: how many by which means."""
+    """How many were checked by which means."""
 
     plugins: Sequence[tuple[model.ReportedPlugin, Split]]
     clients: Split

@@ -62,7 +62,7 @@ class _Volume(abc.ABC):
         return cluster_identity.refusal(self._context.client, f"volume {self.name}", self._recorded_cluster)
 
     @side_by_side.read_once
-    def _owner(self) -> registration_ownership.VolumeOwners:
+    def owners(self) -> registration_ownership.VolumeOwners:
         return registration_ownership.owner_records_of(self._context.client).read([self.key])
 
     @property
@@ -73,7 +73,7 @@ class _Volume(abc.ABC):
     @property
     def record(self) -> facts.Record:
         """The owner record of the id."""
-        return volume_ownership.compare_record(self.owner, self._requester, self._recorded, self._owner.unread)
+        return volume_ownership.compare_record(self.owner, self._requester, self._recorded, self.owners.unread)
 
     @property
     def has_owner(self) -> bool:
@@ -92,7 +92,7 @@ class _Volume(abc.ABC):
     @property
     def owner(self) -> registration_ownership.OwnerRecord | None:
         """The owner record, as read; ``None``: there is none, or it may not be read."""
-        return self._owner.owners.get(self.key)
+        return self.owners.owners.get(self.key)
 
     @property
     def claims(self) -> facts.Claims:
@@ -111,7 +111,7 @@ class _Volume(abc.ABC):
         return errors.RefusedError(f"{why}; nothing was changed: run `pulumi refresh` and check")
 
     def _of_owner(self) -> errors.RefusedError:
-        return owner_record_upkeep.refusal(self.key, self._owner.owners[self.key], self._requester)
+        return owner_record_upkeep.refusal(self.key, self.owners.owners[self.key], self._requester)
 
     def _of_fitness(self) -> errors.RefusedError:
         reasons = "; ".join(self._problems)
@@ -168,7 +168,8 @@ class WantedVolume(_Volume):
         Create it; *recorded* are the previous outputs, ``None`` where the volume is new to the state.
 
         *is_label_enough*: no state keeps a nonce, so that the owner's label identifies the requester. *replaced*: the
-        id that it replaces, which is deregistered before. *known*: ``found`` and ``_owner``, where many were read.
+        id that it replaces, which is deregistered before. *known*: ``found`` and ``owners``, where many were
+        read at once.
         """
         super().__init__(context, news, recorded)
         vars(self).update(known or {})

@@ -79,7 +79,7 @@ class Plugin:
     def __init__(self, port: int, process: launch.Process | None) -> None:
         self.process = process
         options = [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0)]
-        if process is None:  # one connection for each provider, as the real engine has: it tells them apart
+        if process is None:  # one connection for each provider, as the real engine has: it distinguishes them
             options.append(("grpc.use_local_subchannel_pool", 1))
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=options)
         self._stub = provider_pb2_grpc.ResourceProviderStub(self._channel)

@@ -224,13 +224,13 @@ def _configure(ctx: click.Context, parameter: click.Parameter, value: Any) -> No
 def shared() -> tuple[Option, ...]:
     """Return the options of the program and of every command: ``help options`` describes them, once."""
     own: dict[str, Any] = {"expose_value": False, "is_eager": True, "hidden": True}
-    told: dict[str, Any] = own | {"callback": _configure}
+    common: dict[str, Any] = own | {"callback": _configure}
     colors = OneOf(["auto", "always", "never"])
     return (
         Option(["-C"], metavar="DIR", type=PATH, help="run in this directory", callback=_change_directory, **own),
-        Option(["-q", "--quiet"], is_flag=True, help="print results, warnings and errors only", **told),
-        Option(["-v", "--verbose"], is_flag=True, help="print each request with its time, on standard error", **told),
-        Option(["--color"], metavar="WHEN", type=colors, help="auto, always or never (default: auto)", **told),
+        Option(["-q", "--quiet"], is_flag=True, help="print results, warnings and errors only", **common),
+        Option(["-v", "--verbose"], is_flag=True, help="print each request with its time, on standard error", **common),
+        Option(["--color"], metavar="WHEN", type=colors, help="auto, always or never (default: auto)", **common),
     )
 
 

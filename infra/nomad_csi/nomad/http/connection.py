@@ -131,7 +131,7 @@ class Connection:
     """``http://`` or ``https://``, host and port; or ``unix://`` and the absolute path of a task's ``api.sock``."""
 
     is_default: bool = field(default=False, repr=False, compare=False)
-    """Whether nobody named the address: an error says so."""
+    """Whether the address is the default, because none was given: an error says so."""
 
     proxy: str = field(default="", repr=False)
     """``http://`` or ``https://``, host and port of an HTTP proxy, with ``user:password@`` if it requires

@@ -40,7 +40,7 @@ def defaults(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> in
 
 
 CONNECTIONS_KEPT = 1000
-"""An engine makes one for each provider of each operation; nothing tells when one has ended."""
+"""An engine makes one for each provider of each operation; its end is not reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class ByConnection:
         """
         Return the configuration of the connection *peer*.
 
-        A connection that was opened anew after a pause has that of the others, if theirs are all the same. Raises
+        A connection that was opened again after a pause has that of the others, if theirs are all the same. Raises
         `errors.AwsError` otherwise.
         """
         if peer in self._by_peer:

@@ -32,6 +32,14 @@ def _specified(resource_type: str) -> Mapping[str, Any]:
     return {"TagSpecifications": [{"ResourceType": resource_type, "Tags": "$tags"}]}
 
 
+def _iam_tags(kind: str, identity: str) -> Tagging:
+    """Return the calls that tag an object of IAM, such as a ``role``, whose id is the argument *identity*."""
+    return Tagging(
+        tag=call(f"tag_{kind}", **{identity: "$id"}, Tags="$tags"),
+        untag=call(f"untag_{kind}", **{identity: "$id"}, TagKeys="$dropped"),
+    )
+
+
 VPC = Row(
     token="aws:ec2/vpc:Vpc",
     client="ec2",
@@ -319,10 +327,7 @@ ROWS = (
         defaults={"path": "/"},
         autonamed="name",
         delete=(steps.empty_profile, call("delete_instance_profile", InstanceProfileName="$id")),
-        tagging=Tagging(
-            tag=call("tag_instance_profile", InstanceProfileName="$id", Tags="$tags"),
-            untag=call("untag_instance_profile", InstanceProfileName="$id", TagKeys="$dropped"),
-        ),
+        tagging=_iam_tags("instance_profile", "InstanceProfileName"),
         tags_in_create={"Tags": "$tags"},
         has_region=False,
     ),
@@ -343,10 +348,7 @@ ROWS = (
         canonical={"policy": kinds.as_document},
         autonamed="name",
         delete=(steps.drop_policy_versions, call("delete_policy", PolicyArn="$id")),
-        tagging=Tagging(
-            tag=call("tag_policy", PolicyArn="$id", Tags="$tags"),
-            untag=call("untag_policy", PolicyArn="$id", TagKeys="$dropped"),
-        ),
+        tagging=_iam_tags("policy", "PolicyArn"),
         tags_in_create={"Tags": "$tags"},
         has_region=False,
     ),
@@ -375,10 +377,7 @@ ROWS = (
         canonical={"assumeRolePolicy": kinds.as_document},
         autonamed="name",
         delete=(steps.empty_role, call("delete_role", RoleName="$id")),
-        tagging=Tagging(
-            tag=call("tag_role", RoleName="$id", Tags="$tags"),
-            untag=call("untag_role", RoleName="$id", TagKeys="$dropped"),
-        ),
+        tagging=_iam_tags("role", "RoleName"),
         tags_in_create={"Tags": "$tags"},
         has_region=False,
     ),
