@@ -47,7 +47,7 @@ def register(
 
     A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment, the
     later one takes its volumes back (`storage_sharing.take_back_later`). A record that this run wrote for nothing is
-    removed. Raises `errors.NomadApiError` where Nomad does not answer.
+    removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
     """
     all_of_them = tuple(items)
     holds = {item.key: item.hold for item in all_of_them}
@@ -62,7 +62,7 @@ def register(
     new = frozenset(item.key for item in ours if item.is_new)
     sent = list(sending.send(client, to_send, timeouts, new=new))
     arrived = [document for document, error in sent if error is None]
-    late = storage_sharing.take_back_later(client, (item for item in arrived if volumes.key_of(item) in new))
+    late = storage_sharing.take_back_later(client, [item for item in arrived if volumes.key_of(item) in new])
     failed = {volumes.key_of(document): error for document, error in sent if error is not None}
     owner_record_upkeep.remove_unused(client, taken, {**failed, **late}, requester, timeouts.tell)
     kept = {key: holds[key] for key in map(volumes.key_of, arrived) if key not in late}

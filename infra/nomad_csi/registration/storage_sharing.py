@@ -6,7 +6,7 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
@@ -220,21 +220,40 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
     )
 
 
+class NotCheckedError(errors.NomadApiError):
+    """A volume is registered, and whether another one had its storage before is not known: Nomad did not answer."""
+
+    def __init__(self, problem: errors.NomadApiError) -> None:
+        super().__init__(
+            problem.method,
+            problem.path,
+            f"registered, and whether another volume has the same storage was not checked: {problem.message}",
+            status=problem.status,
+            kind="ambiguous",
+            advice=problem.advice,
+        )
+
+
 def take_back_later(
-    client: nomad.Nomad, documents: Iterable[registration.VolumeRegistration]
-) -> dict[_Key, errors.RefusedError]:
+    client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]
+) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
     """
     Deregister those of *documents*, registered a moment ago, whose storage another volume had before; return why.
 
     Two runs that compare before either has registered see none. Nomad has no constraint on storage, and its Raft index
-    gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Raises
-    `errors.NomadApiError` where Nomad does not answer, or does not deregister one of them.
+    gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Where Nomad does
+    not answer, that one and those after it have a `NotCheckedError`.
     """
-    users, taken = Users(client), {}
-    for document in documents:
-        if why := users.older_refusal(document):
-            key = volumes.key_of(document)
-            volumes.deregister(client, *key)
+    users = Users(client)
+    taken: dict[_Key, NotCheckedError | errors.RefusedError] = {}
+    for number, document in enumerate(documents):
+        key = volumes.key_of(document)
+        try:
+            if why := users.older_refusal(document):
+                volumes.deregister(client, *key)
+        except errors.NomadApiError as problem:
+            return taken | dict.fromkeys(map(volumes.key_of, documents[number:]), NotCheckedError(problem))
+        if why:
             taken[key] = errors.RefusedError(
                 f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
             )

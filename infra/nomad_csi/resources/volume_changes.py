@@ -7,7 +7,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.registration import concurrent_registrations, secret_safety
+from nomad_csi.registration import concurrent_registrations, secret_safety, storage_sharing
 from nomad_csi.resources import volume_document, volume_ownership, volume_properties
 from nomad_csi.resources.frame import resource
 
@@ -53,6 +53,8 @@ def register(
             hold=held,
             is_new=found is None,
         )
+    except storage_sharing.NotCheckedError:
+        raise
     except errors.NomadApiError as error:
         if error.kind != "ambiguous" or not _has_arrived(context.client, news, is_new=found is None):
             raise

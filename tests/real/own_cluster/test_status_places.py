@@ -36,6 +36,15 @@ def cluster():
         yield made
 
 
+def exceeds(plugin_id):
+    """Return the warning of a driver with local storage that is expected on both clients."""
+    return (
+        "warning",
+        f"clients-exceed-driver: plugin {plugin_id}: expected at most 1 client, found 2; bind the plugin to one client, "
+        "with a constraint on ${node.unique.name}",
+    )
+
+
 def told(seen):
     """Return severity and text of each finding."""
     return [(item.severity, str(item)) for item in seen.status.findings]
@@ -61,11 +70,12 @@ def test_missing_where_the_scheduler_placed_none(cluster):
     seen = cluster.plugins["half"].until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
 
     assert told(seen) == [
+        exceeds("half"),
         (
             "error",
             "node-missing: node instance of plugin half on c2: expected a healthy instance, found none (no allocation "
             "there); find out why its job places no allocation there, with `nomad job status`",
-        )
+        ),
     ]
 
 
@@ -82,7 +92,8 @@ def test_what_another_job_runs_is_none_of_the_plans(cluster, evidence):
 
     assert (seen.status.status, seen.status.counts) == ("missing", "0/2 nodes, 0/2 controllers")
     assert [(item.severity, item.code, item.found) for item in seen.status.findings] == [
-        ("error", "job-foreign", "served by job someone-elses-job on c1, c2")
+        ("warning", "clients-exceed-driver", "2"),
+        ("error", "job-foreign", "served by job someone-elses-job on c1, c2"),
     ]
 
 
@@ -107,10 +118,10 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
 
     [status] = verification.Verifier(cluster.client, _plan(plugin, wanted)).verify().volumes
 
-    assert (outcome.status, status.status) == ("registered", "ok")
+    assert (outcome.status, status.status) == ("registered", "unschedulable")
     assert [(item.severity, str(item)) for item in status.findings] == [
         (
-            "warning",
+            "error",
             "volume-out-of-reach: volume default/afar: expected a healthy node instance in "
             "topology.hostpath.csi/node=c2, found c1; add a client there, or move the data with a snapshot "
             "to a zone that has one",
@@ -147,24 +158,28 @@ def test_duplicate_on_each_client_until_one_job_is_stopped(cluster):
     jobs.stop(cluster.client, "default", "plugin-again", purge=True)
 
     assert told(seen) == [
-        (
-            "error",
-            f"instance-duplicate: node instance of plugin twice on {name}: expected one instance on each client, found job plugin-twice "
-            f"runs another instance there (allocation {own[name]}); Nomad lists only one; stop one of "
-            "the two jobs: a plugin id can run only once on a client",
-        )
-        for name in two_clients.ZONES
+        exceeds("twice"),
+        *(
+            (
+                "error",
+                f"instance-duplicate: node instance of plugin twice on {name}: expected one instance on each client, "
+                f"found job plugin-twice runs another instance there (allocation {own[name]}); Nomad lists only one; "
+                "stop one of the two jobs: a plugin id can run only once on a client",
+            )
+            for name in two_clients.ZONES
+        ),
     ]
     assert explained == [
         "job (job plugin-again, plugin-twice): job plugin-again beside job plugin-twice of job plugin-twice"
     ]
     assert by_the_other.status.status == "healthy"
     assert told(by_the_other) == [
+        exceeds("twice"),
         (
             "warning",
             "job-duplicate: plugin twice: expected no instances of job plugin-twice on the clients of the plan's jobs, "
             "found instances on c1, c2; stop one of the two jobs: a plugin id can run only once on a client, and "
             "Nomad calls the instance that started last",
-        )
+        ),
     ]
     plugin.until("healthy", *["healthy"] * 4, **two_clients.HOSTPATH)
