@@ -21,7 +21,7 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify", "file", "csi")
+SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify", "file", "csi", "health")
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
@@ -31,6 +31,9 @@ FEW = 3
 
 LINE = 170
 """What differs stands in one line where it has at most so many characters."""
+
+REPEATED = 4
+"""At least so many requests in a row that were sent before, in the same order, are shown by their numbers."""
 
 ALIKE = 0.34
 """How much of a value may differ from one that was shown before, to be shown by what differs."""
@@ -55,6 +58,9 @@ class Case:
     fails: bool = False
     """Whether it is run again with each of its requests failing."""
 
+    repeats: bool = False
+    """Whether it sends the same requests again and again: then each row of them is shown once."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -76,13 +82,12 @@ def context_of(agent, **changes):
     def say(kind):
         return lambda text: agent.messages.append(f"{kind}: {text}")
 
-    known = {"stack": "shop/prod", "urn": "urn:x", "root": agent.folder} | changes
+    known = {"stack": "shop/prod", "urn": "urn:x", "root": agent.folder, "cancelled": agents.Cancelled()} | changes
     return resource.Context(
         connect=lambda: client,
         status=say("status"),
         warn=say("warning"),
         note=say("note"),
-        cancelled=agents.Cancelled(),
         **known,
     )
 
@@ -91,7 +96,7 @@ class Page:
     """The text of a file; a long value that was shown before is shown by its number and by what differs."""
 
     def __init__(self):
-        self.lines, self._shown, self._known = [], [], {}
+        self.lines, self._shown, self._known, self.repeats = [], [], {}, False
 
     def add(self, text):
         self.lines.append(text)
@@ -147,6 +152,7 @@ def write(cases, agent):
         before = agent.left()
         whole = _run(case, agent, given, {})
         page.add(f"# {case.name}")
+        page.repeats = case.repeats
         page.requests(case.name, whole.requests)
         _end(page, whole, _left(page, whole.left, before))
         if case.fails:
@@ -194,9 +200,16 @@ def _differing(page, number, run, whole, before):
 
 def _joined(page, requests, first=None):
     """Return the lines of *requests*, reads of a row in one; numbered from *first* on."""
-    lines, is_open = [], False
-    for at, (sent, became) in enumerate(requests):
+    lines, is_open, at = [], False, 0
+    while at < len(requests):
+        start, length = _repeated(requests, at) if page.repeats else (0, 0)
+        if length >= REPEATED:
+            lines.append(f"{at + 1} to {at + length} as from {start + 1} on")
+            is_open, at = False, at + length
+            continue
+        sent, became = requests[at]
         number = "" if first is None else f"{first + at} "
+        at += 1
         text = f"{number}{_request(page, sent)} -> {became}"
         is_read = sent[2] is None and sent[0] == "GET"
         if is_read and is_open and len(lines[-1]) + len(text) < LINE:
@@ -205,6 +218,17 @@ def _joined(page, requests, first=None):
             lines.append(text)
         is_open = is_read
     return lines
+
+
+def _repeated(requests, at):
+    """Return where the longest row of *requests* that begins *at* was before, and its length."""
+    best = (0, 0)
+    for start in range(at):
+        length = 0
+        while at + length < len(requests) and requests[start + length] == requests[at + length]:
+            length += 1
+        best = max(best, (start, length), key=lambda found: found[1])
+    return best
 
 
 def _end(page, run, left):
