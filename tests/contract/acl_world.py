@@ -40,7 +40,7 @@ plugins:
     driver: csi-hostpath
     config: {{state_dir: {folder}/hp}}
     task_driver: {{name: raw_exec, command: {program}-sandbox-csi-plugin, arguments: [--driver, csi-hostpath], client_data_dir: {folder}}}
-    verify: {{stable_s: 0.1, timeout_s: 5}}
+    verify: {{stable_s: 0.1, timeout_s: 30}}
 volumes:
   - id: {volume_id}
     plugin_id: hp

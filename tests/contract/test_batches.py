@@ -34,7 +34,7 @@ def documents(fresh, client):
             document = registration.VolumeRegistration(
                 volume_id=volume_id,
                 name=volume_id,
-                external_id=f"fs-0123456789abcdef0:/{volume_id}",
+                external_id=f"fs-0123456789abcdef1:/{volume_id}",
                 plugin_id="efs",
                 capabilities=(SHARED,),
                 required_topologies=(ZONE,),

@@ -10,7 +10,7 @@ from nomad_csi.resources import gate, plugin_health, volume_document, volume_reg
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
-FILE_SYSTEM = "fs-0123456789abcdef0"
+FILE_SYSTEM = "fs-0123456789abcdef1"
 TIMEOUT_S = 2
 TO_DO = "; stop the jobs that use them and run again"
 EFFECT = re.compile(
@@ -112,11 +112,11 @@ def test_registration_of_somebody_elses_is_not_taken_over(register, kept, volume
     kept(volume(volume_id, ExternalID="fs-0fedcba9876543210"))
 
     with pytest.raises(errors.RefusedError) as caught:
-        register(volume_id, external_id="fs-0123456789abcdef0")
+        register(volume_id, external_id="fs-0123456789abcdef1")
 
     assert told(caught) == [
         "volume default/theirs is registered already, and not by this stack as it is now: externalId: Nomad has "
-        '"fs-0fedcba9876543210", wanted "fs-0123456789abcdef0"; Nomad never changes it; set adopt: true to take it '
+        '"fs-0fedcba9876543210", wanted "fs-0123456789abcdef1"; Nomad never changes it; set adopt: true to take it '
         "over, import it, or choose another id"
     ]
     assert agent.get(f"/v1/volume/csi/{volume_id}")["ExternalID"] == "fs-0fedcba9876543210"
