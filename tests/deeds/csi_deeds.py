@@ -232,13 +232,13 @@ def _can(*numbers):
     )
 
 
-def _last_of_each():
+def last_of_each():
     """Have a character be replaced by the last one of its kind."""
     return mock.patch.object(presence.random, "SystemRandom", return_value=mock.Mock(choice=lambda kind: kind[-1]))
 
 
 def _unknown(text):
-    with _last_of_each():
+    with last_of_each():
         return presence.unknown_id(text)
 
 
@@ -248,7 +248,7 @@ def _observe(absence):
     )
 
     def observe(connection):
-        with _last_of_each():
+        with last_of_each():
             return presence.observe(connection, question)
 
     return _connected(observe)

@@ -21,7 +21,7 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify", "file", "csi", "health")
+SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify", "file", "csi", "health", "deletion")
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
