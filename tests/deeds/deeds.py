@@ -21,7 +21,20 @@ from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent
 
-SUBJECTS = ("registration", "created", "job", "command", "client", "aws", "verify", "file", "csi", "health", "deletion")
+SUBJECTS = (
+    "registration",
+    "created",
+    "job",
+    "command",
+    "client",
+    "aws",
+    "verify",
+    "file",
+    "csi",
+    "health",
+    "deletion",
+    "spec",
+)
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
