@@ -60,8 +60,8 @@ def _without_form(text: str, form: secrets.Form) -> str:
 
 _KEY_LINE = re.compile(r"[\w+/=]{16,}")
 _LAST_KEY_LINE = re.compile(r"[\w+/=]+")
-_WORD = re.compile(r"[^\s\\]+")
-"""What stands between line ends, which may be written as escapes."""
+_WORD = re.compile(r"\\+[nrt]|[^\s\\]+")
+"""What stands between line ends; or a line end that is written as an escape."""
 
 _KEY_LENGTH = 16_384
 """Characters before the last line of a key in which its lines are searched: RSA with 16,384 bits has 12,600."""
@@ -91,7 +91,8 @@ def _keys(text: str) -> Iterator[tuple[int, int]]:
 
 def _key_start(text: str, position: int, end: int) -> int:
     """Return where the lines of a key begin that ends at *end* and lost its first line; *end* if there are none."""
-    words = list(_WORD.finditer(text, max(position, end - _KEY_LENGTH), end))
+    found = _WORD.finditer(text, max(position, end - _KEY_LENGTH), end)
+    words = [word for word in found if not word[0].startswith("\\")]
     start = end
     for index, word in enumerate(reversed(words)):
         if _KEY_LINE.fullmatch(word[0]):
