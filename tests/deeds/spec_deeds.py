@@ -237,28 +237,30 @@ def _planned(document):
     except errors.SpecError as error:
         return str(error), {}
     ids = {item.key: f"id-of-{item.key}" for item in plan.volumes}
-    return dict(_flat(_plain(plan))), dict(files.render_plan(plan, ids))
+    return dict(flat(plain(plan))), dict(files.render_plan(plan, ids))
 
 
-def _plain(value):
+def plain(value):
+    """Return *value* as plain data."""
     if dataclasses.is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_defaults=True)
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _flat(value, path=""):
+def flat(value, path=""):
+    """Yield the values in *value* by their paths."""
     if isinstance(value, dict) and value:
         for key, each in value.items():
-            yield from _flat(each, f"{path}.{key}" if path else key)
+            yield from flat(each, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value:
         for position, each in enumerate(value):
-            yield from _flat(each, f"{path}.{position}")
+            yield from flat(each, f"{path}.{position}")
     else:
         yield path, value
 
@@ -291,11 +293,11 @@ def _spec(agent, _context):
     assert base[1], base[0]
     for path, text in _lines():
         found = _differences(base, _planned(_changed(path, yaml.safe_load(text))))
-        agent.messages.append(f"{path}: {text} -> {_short(found)}")
+        agent.messages.append(f"{path}: {text} -> {short(found)}")
     return base
 
 
-def _short(text):
+def short(text):
     """Return *text*, or of a long one its end and how it begins: all of it counts."""
     digest = _digest(text)
     return text if len(text) <= MOST else f"{text[:MOST]}... {digest}"
@@ -353,14 +355,14 @@ def _read_back(agent, _context):
         for number, what, edited in _edits(text):
             lint, made = _judged(alone | {name: edited})
             new, gone = sorted(set(lint) - set(before[0])), sorted(set(before[0]) - set(lint))
-            old = dict(_flat(_plain(before[1])))
-            now = dict(_flat(_plain(made))) if not isinstance(made, str) else {"": made}
+            old = dict(flat(plain(before[1])))
+            now = dict(flat(plain(made))) if not isinstance(made, str) else {"": made}
             changes = {
                 path: now.get(path, "gone")
                 for path in sorted(old.keys() | now.keys())
                 if old.get(path, ...) != now.get(path, ...)
             }
-            agent.messages.append(f"{name}:{number} {what} -> {_short(json.dumps([new, gone, changes], default=str))}")
+            agent.messages.append(f"{name}:{number} {what} -> {short(json.dumps([new, gone, changes], default=str))}")
     return whole
 
 
