@@ -1,6 +1,7 @@
 """The questions to AWS, and what changes it: each call with its region and parameters, every page, and the whole answer."""
 
 import datetime as dt
+import functools
 import types
 from unittest import mock
 
@@ -166,42 +167,52 @@ QUESTION = policies.PolicySimulation(
 PROFILE = "arn:aws:iam::123456789012:instance-profile/p"
 
 
-def _asked(agent, call, refused):
+_CLIENTS = {}
+"""Clients by service and region, each with its current answerer: to create one takes longer than a case."""
+
+
+def asked(agent, call, refused):
     """Return what *call* returns, with each call of AWS written down; *refused* is the error of all of them."""
     made = asking.client
 
     def client(service, aws_region, *, profile=None):
-        found = made(service, aws_region)  # a profile would be looked for in the files of the user
-
-        def answer(model, params, **_):
-            is_form = isinstance(params["body"], dict)
-            sent = dict(params["body"]) if is_form else {"path": params["url_path"], **(params["query_string"] or {})}
-            known = {name: value for name, value in sent.items() if name not in {"Action", "Version"}}
-            if not is_form and params["body"]:
-                known |= {"body": str(params["body"])}
-            words = f"{aws_region}{f' as {profile}' if profile else ''} {service} {model.name} {agents.as_text(known)}"
-            agent.messages += [] if refused else [words]
-            if refused:
-                error = {"Error": {"Code": refused, "Message": "no: password=canary-7"}}
-                return types.SimpleNamespace(status_code=400), error
-            pages = PAGES[model.name]
-            is_next = any(name in known for name in ("NextToken", "Marker"))
-            return types.SimpleNamespace(status_code=200), dict(pages[1 if is_next else 0])
-
-        found.meta.events.register("before-call", answer)
+        key = service, aws_region
+        if key not in _CLIENTS:
+            found = made(*key)  # a profile would be looked for in the files of the user
+            current = types.SimpleNamespace(answer=None)
+            found.meta.events.register("before-call", lambda model, params, **_: current.answer(model, params))
+            _CLIENTS[key] = found, current
+        found, current = _CLIENTS[key]
+        current.answer = functools.partial(
+            _answer, agent, refused, f"{aws_region}{f' as {profile}' if profile else ''} {service}"
+        )
         return found
 
     with mock.patch.object(asking, "client", client):
         return call(agent)
 
 
+def _answer(agent, refused, where, model, params):
+    is_form = isinstance(params["body"], dict)
+    sent = dict(params["body"]) if is_form else {"path": params["url_path"], **(params["query_string"] or {})}
+    known = {name: value for name, value in sent.items() if name not in {"Action", "Version"}}
+    if not is_form and params["body"]:
+        known |= {"body": str(params["body"])}
+    agent.messages += [] if refused else [f"{where} {model.name} {agents.as_text(known)}"]
+    if refused:
+        return types.SimpleNamespace(status_code=400), {"Error": {"Code": refused, "Message": "no: password=canary-7"}}
+    pages = PAGES[model.name]
+    is_next = any(name in known for name in ("NextToken", "Marker"))
+    return types.SimpleNamespace(status_code=200), dict(pages[1 if is_next else 0])
+
+
 def _calls(call):
     def run(agent, _context):
-        found = _asked(agent, call, "")
+        found = asked(agent, call, "")
         said = list(agent.messages)
         for code in REFUSALS:
             try:
-                said.append(f"{code}: = {agents.as_text(_asked(agent, call, code))}")
+                said.append(f"{code}: = {agents.as_text(asked(agent, call, code))}")
             except errors.NomadCsiError as error:
                 usual = f" in {REGION}: {code}: no: password=[secret]"
                 said += [] if str(error).endswith(usual) else [f"{code}: {type(error).__name__}: {error}"]

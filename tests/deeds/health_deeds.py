@@ -198,11 +198,11 @@ def _with_raw_exec(known, _node):
         node["Drivers"]["raw_exec"] = {"Detected": True, "Healthy": True}
 
 
-THERE = verify_deeds._run_jobs
-SICK = verify_deeds._then(_sick)
-TWO = verify_deeds._then(_second_client())
-ASKED = verify_deeds._then(_with_raw_exec)
-GONE = verify_deeds._then(lambda known, _: known.plugins.pop("ebs"))
+THERE = verify_deeds.run_jobs
+SICK = verify_deeds.then(_sick)
+TWO = verify_deeds.then(_second_client())
+ASKED = verify_deeds.then(_with_raw_exec)
+GONE = verify_deeds.then(lambda known, _: known.plugins.pop("ebs"))
 
 
 def _said(**changes):
@@ -311,12 +311,12 @@ _CASES = (
     Case("unreachable for too long", _run(_create(timeoutS=100), broken=range(9, 999)), before=THERE),
     Case("unreachable to the end", _run(_create(timeoutS=3), broken=range(999)), before=THERE),
     *(
-        Case(f"{change.__name__[1:].replace('_', ' ')}", _run(_create(timeoutS=1)), before=verify_deeds._then(change))
+        Case(f"{change.__name__[1:].replace('_', ' ')}", _run(_create(timeoutS=1)), before=verify_deeds.then(change))
         for change in verify_deeds.CHANGES[1:15]
     ),
     Case("two clients", _run(_create()), before=TWO),
     *(
-        Case(f"two clients, one sick: {name}", _run(_create(timeoutS=3, **policy)), before=verify_deeds._then(change))
+        Case(f"two clients, one sick: {name}", _run(_create(timeoutS=3, **policy)), before=verify_deeds.then(change))
         for change in (_both(_second_client(), _second_sick), _both(_second_client("us-east-1a"), _second_sick))
         for name, policy in {
             "all": {},

@@ -73,18 +73,19 @@ def _read(agent, reader, values):
     return dict(spec_deeds.flat(spec_deeds.plain(found)))
 
 
-def _places(value, path=()):
+def places(value, path=()):
     """Yield the paths of all values, of a list those of its first item."""
     if path:
         yield path
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from _places(each, (*path, key))
+            yield from places(each, (*path, key))
     elif isinstance(value, list) and value:
-        yield from _places(value[0], (*path, 0))
+        yield from places(value[0], (*path, 0))
 
 
-def _with(values, path, new):
+def with_value(values, path, new):
+    """Return *values* with another at *path*; ``...``: without one."""
     found = copy.deepcopy(values)
     place = found
     for part in path[:-1]:
@@ -96,7 +97,8 @@ def _with(values, path, new):
     return found
 
 
-def _another(value):
+def another(value):
+    """Return another value of the kind of *value*."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -109,11 +111,11 @@ def _changed(agent, _context):
         values = json.loads((RECORDINGS / f"{name}.json").read_text(encoding="utf-8"))
         before = _read(agent, reader, values)
         agent.messages.append(f"# {name} {spec_deeds.short(json.dumps(before, default=str))}")
-        for path in _places(values):
+        for path in places(values):
             *_, last = [values, *itertools.accumulate(path, lambda place, part: place[part], initial=values)]
             alike = {}
-            for what, new in {"missing": ..., "null": None, "5": 5, "other": _another(last)}.items():
-                now = _read(agent, reader, _with(values, path, new))
+            for what, new in {"missing": ..., "null": None, "5": 5, "other": another(last)}.items():
+                now = _read(agent, reader, with_value(values, path, new))
                 changes = {
                     key: now.get(key, "gone")
                     for key in before.keys() | now.keys()

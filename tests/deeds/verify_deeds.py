@@ -18,7 +18,7 @@ INFO = {"Healthy": True, "HealthDescription": "healthy", "Provider": "ebs.csi.aw
 _KEPT = weakref.WeakKeyDictionary()
 
 
-def _run_jobs(agent, _context):
+def run_jobs(agent, _context):
     """Have what `_run_all` leaves, which runs once."""
     if agent.cluster not in _KEPT:
         _run_all(agent)
@@ -77,11 +77,11 @@ def _run_all(agent):
             )
 
 
-def _then(change):
+def then(change):
     """Return what brings the cluster to where all is well but for *change*, given the state and the client's node."""
 
     def before(agent, context):
-        _run_jobs(agent, context)
+        run_jobs(agent, context)
         known = agent.cluster.state
         change(known, next(iter(known.nodes.values())))
 
@@ -195,12 +195,12 @@ CHANGES = (
 VERIFY = command_deeds.command("verify", "SPEC", "--json")
 
 CASES = (
-    Case("verify", command_deeds.command("verify", "SPEC"), before=_run_jobs),
-    Case("verify --json", VERIFY, before=_run_jobs, fails=True),
-    *(Case(f"verify: {change.__name__[1:].replace('_', ' ')}", VERIFY, before=_then(change)) for change in CHANGES),
-    Case("verify, as text: unhealthy", command_deeds.command("verify", "SPEC", "--strict"), before=_then(_unhealthy)),
-    Case("verify --prometheus", command_deeds.command("verify", "SPEC", "--prometheus"), before=_then(_unhealthy)),
-    Case("plan: all runs", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=_run_jobs),
-    Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=_then(_edited)),
-    Case("import --cluster", command_deeds.command("import", "--cluster", "--json"), before=_run_jobs),
+    Case("verify", command_deeds.command("verify", "SPEC"), before=run_jobs),
+    Case("verify --json", VERIFY, before=run_jobs, fails=True),
+    *(Case(f"verify: {change.__name__[1:].replace('_', ' ')}", VERIFY, before=then(change)) for change in CHANGES),
+    Case("verify, as text: unhealthy", command_deeds.command("verify", "SPEC", "--strict"), before=then(_unhealthy)),
+    Case("verify --prometheus", command_deeds.command("verify", "SPEC", "--prometheus"), before=then(_unhealthy)),
+    Case("plan: all runs", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=run_jobs),
+    Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=then(_edited)),
+    Case("import --cluster", command_deeds.command("import", "--cluster", "--json"), before=run_jobs),
 )
