@@ -113,7 +113,7 @@ soak: install-dev                    ## hours: kills, interleavings, throttled E
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deletion/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py
-	WALK_SEED=$${WALK_SEED:-$$(date +%s)} SOAK_WALKS=2000 SOAK_REAL_WALKS=100 $(BIN)/python -m pytest -s tests/walk tests/real/walk
+	WALK_SEED=$${WALK_SEED:-$$(date +%s)} SOAK_WALKS=2000 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s tests/walk tests/real/walk
 	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 $(BIN)/python -m pytest -s --timeout=14400 tests/volume
 	$(BIN)/python -m pytest tests/real/engines/test_failed_replacements.py
 	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=20 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak

@@ -19,6 +19,9 @@ from tests.walk import clusters, engines
 
 LABELS = (("shop", "prod"), ("shop", "second"))
 NAMES = ("east", "west")
+LENGTH = 5
+"""Operations of a sequence."""
+
 OWNER_RECORDS = "nomad-csi/volumes/"
 
 LEFT_OUT = re.compile(
@@ -45,13 +48,16 @@ def _can_be_replayed(name, world, _function, arguments):
     """
     Return whether parts can do it.
 
-    Storage that is deleted by hand is found by its registration. One id is of one type of resource: another type is
+    Storage that is deleted by hand is found by its registration, and EC2 refuses it of an attached volume. A snapshot
+    has the claims of its time, and the jobs. One id is of one type of resource: another type is
     another resource, which the engine creates before it removes the first. A new volume in a cluster that is not the
     one of the others is refused only where the engine compared one of those before.
     """
     storage, is_deleted, _ = name.partition(" is deleted")
-    registered = {item for cluster in world.clusters for _, item in cluster.volumes}
+    registered = {item for cluster in world.clusters for key, item in cluster.volumes if key not in cluster.claimed}
     if LEFT_OUT.search(name) or (is_deleted and storage not in registered):
+        return False
+    if "snapshot" in name and world.clusters[0].claimed:
         return False
     for stack in arguments[0].stacks:
         here = arguments[0].clusters[stack.address].identity

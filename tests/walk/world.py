@@ -15,12 +15,12 @@ CLUSTERS = ("east", "west")
 class World:
     """Everything that is not a state."""
 
-    def __init__(self):
+    def __init__(self, cluster=clusters.Cluster):
         with contextlib.ExitStack() as made:
             self.cloud = Cloud()
             made.callback(self.cloud.close)
             self.environment = self.cloud.environment
-            self.clusters = {name: clusters.Cluster(self.environment) for name in CLUSTERS}
+            self.clusters = {name: cluster(self.environment) for name in CLUSTERS}
             for each in self.clusters.values():
                 made.callback(each.close)
             self.providers = made.enter_context(providers.served(self.environment))

@@ -1,0 +1,41 @@
+"""Sequences that are drawn from the abstract world of volumes, on the real engine and two real agents."""
+
+import os
+
+import pytest
+
+from tests.contract import agents
+from tests.volume import parts, real_clusters
+from tests.walk import engines, world
+
+SEQUENCES = int(os.environ.get("SOAK_REAL_SEQUENCES", "4"))
+"""How many; ``make soak`` plays 40."""
+
+pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(bool(agents.obstacle()), reason=agents.obstacle())]
+
+
+@pytest.fixture
+def agents_world():
+    """Two real agents, AWS and the providers."""
+    made = world.World(real_clusters.RealCluster)
+    try:
+        made.cloud.warm()
+        with made.quick():
+            yield made
+        made.empty()
+    finally:
+        made.close()
+
+
+@pytest.mark.timeout(600 + 120 * SEQUENCES)
+def test_sequences_end_as_in_the_abstract_world(agents_world, tmp_path):
+    """What is registered for which storage, what there is, and what is refused, operation by operation."""
+    wrong, count = [], 0
+    for seed in range(SEQUENCES):
+        engine = engines.Real(tmp_path / str(seed), agents_world.environment, agents_world.providers)
+        played = parts.Parts(agents_world, engine, tmp_path / str(seed)).play(parts.drawn(seed, parts.LENGTH))
+        count += len(played.log)
+        wrong += [f"sequence {seed}:", *played.log, *played.wrong] if played.wrong else []
+
+    assert wrong == [], "\n".join(wrong)
+    print(f"{SEQUENCES} sequences, {count} operations")  # noqa: T201
