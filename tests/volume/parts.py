@@ -31,13 +31,19 @@ LEFT_OUT = re.compile(
 """What is not replayed. Stack 0 declares what its plugin creates: the file system is there before."""
 
 
+PROGRAM = re.compile(r"stack \d: [vw] (=|taken out)")
+"""What changes a program."""
+
+
 def drawn(seed: int, length: int) -> list[str]:
     """Return the sequence of *length* operations of a *seed*; every second one is an `up` where there can be one."""
     draw, world, names = random.Random(seed), World(), []  # noqa: S311  # no secret
     while len(names) < length:
         found = {name: item for name, *item in operations.operations(world) if _can_be_replayed(name, world, *item)}
         ups = [name for name in found if name.endswith(", up")]
-        name = draw.choice(ups if ups and draw.random() < 0.6 else sorted(found))
+        others = sorted(name for name in found if not PROGRAM.match(name))
+        is_empty = not any(cluster.volumes for cluster in world.clusters)
+        name = draw.choice(ups if ups and (is_empty or draw.random() < 0.5) else others)
         function, arguments = found[name]
         world = canonical(function(*arguments))
         names.append(name)
