@@ -7,7 +7,6 @@ not of whole runs: kills and interleavings, which `tests/races` and the walks ha
 """
 
 import copy
-import json
 import random
 import re
 
@@ -55,15 +54,19 @@ def _can_be_replayed(name, world, _function, arguments):
     Return whether parts can do it.
 
     Storage that is deleted by hand is found by its registration, and EC2 refuses it of an attached volume. A snapshot
-    has the claims of its time, and the jobs. One id is of one type of resource: another type is
-    another resource, which the engine creates before it removes the first. A new volume in a cluster that is not the
-    one of the others is refused only where the engine compared one of those before.
+    has the claims of its time, and the jobs. A state has the id of its stack: with another one's state a stack has
+    another id, and what it owned is another stack's. One id is of one type of resource: another type is another
+    resource, which the engine creates before it removes the first. A new volume in a cluster that is not the one of the
+    others is refused only where the engine compared one of those before.
     """
     storage, is_deleted, _ = name.partition(" is deleted")
     registered = {item for cluster in world.clusters for key, item in cluster.volumes if key not in cluster.claimed}
     if LEFT_OUT.search(name) or (is_deleted and storage not in registered):
         return False
     if "snapshot" in name and world.clusters[0].claimed:
+        return False
+    owners = {record.stack for cluster in world.clusters for _, record in cluster.records}
+    if any(name == f"stack {number}: state copied to the other" for number in {1 - owner for owner in owners}):
         return False
     for stack in arguments[0].stacks:
         here = arguments[0].clusters[stack.address].identity
@@ -81,7 +84,7 @@ class Parts:
 
     def __init__(self, world, engine, folder) -> None:
         self._parts, self._engine = world, engine
-        self.model = World()
+        self.model = self._before = World()
         self.log: list[str] = []
         self.wrong: list[str] = []
         world.empty()
@@ -107,7 +110,8 @@ class Parts:
     def _operate(self, name):
         found = {each: item for each, *item in operations.operations(self.model)}
         function, arguments = found[name]
-        before, self.model = self.model, canonical(function(*arguments))
+        before = self._before = self.model
+        self.model = canonical(function(*arguments))
         exports = [self._engine.export(place) for place in self._places]
         said = self._carry_out(name, arguments)
         for number, stack in enumerate(self.model.stacks):
@@ -198,7 +202,7 @@ class Parts:
         elif what == "its variables are purged":
             cluster.purge("")
         elif word == "identity":
-            cluster.write(cluster_identity.PATH, {cluster_identity.ITEM: self._identity_of(number)})
+            cluster.write(cluster_identity.PATH, {cluster_identity.ITEM: self._identity_of(int(rest.split()[0]))})
         elif word == "snapshot":
             self._saved = cluster.snapshot() if rest == "saved" else cluster.restore(copy.deepcopy(self._saved))
         elif what.startswith("nomad volume deregister"):
@@ -210,11 +214,17 @@ class Parts:
         return "done"
 
     def _identity_of(self, number):
-        """Return the recorded identity of a cluster, from the states of the stacks at it."""
-        other = self._parts.clusters[NAMES[1 - number]].identity()
-        texts = [json.dumps(self._engine.export(place)) for place in self._places]
-        [found] = {each for text in texts for each in re.findall(r'"cluster": "([^"]+)"', text)} - {other}
-        return found
+        """Return the real identity of the one with *number* in the abstract world, from a state that records it."""
+        for place, stack in zip(self._places, self._before.stacks, strict=True):
+            for volume_id, item in stack.state:
+                if item.cluster == number:
+                    [found] = [
+                        each["outputs"]["cluster"]
+                        for each in self._engine.export(place)["deployment"]["resources"]
+                        if each["urn"].endswith(f"::{volume_id}") and "cluster" in each.get("outputs", {})
+                    ]
+                    return found
+        raise KeyError(number)
 
     # Comparison.
 

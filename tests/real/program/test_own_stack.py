@@ -23,8 +23,7 @@ def own(stack, world, tmp_path):
 
 def test_nothing_but_the_command_is_needed(own):
     """Preview, up, up, preview and destroy of the example, and no warning in what they say."""
-    own.command("plugin", "install")
-    said = own.command("plugin", "status")
+    said = own.command("plugin", "install")
 
     told = [
         own.run("preview"),
@@ -35,7 +34,7 @@ def test_nothing_but_the_command_is_needed(own):
     outputs = json.loads(own.run("stack", "output", "--json"))
     told.append(own.run("destroy", "--yes", "--skip-preview"))
 
-    assert said == "./.pulumi-plugins/nomad-csi, named in plugins.providers of Pulumi.yaml\nit starts\n"
+    assert said.endswith("it starts\n")
     assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
     assert outputs["registrationId"] == "default/mysql"
     assert outputs["externalId"].startswith("vol-")
@@ -45,8 +44,6 @@ def test_nothing_but_the_command_is_needed(own):
 
 def test_without_the_command_pulumi_warns_of_the_plugin_on_path(own):
     """Why there is the command: the plugin of the active environment works, with a warning in every operation."""
-    assert "from PATH" in own.command("plugin", "status")
-
     text = own.run("preview")
 
     assert "warning: using pulumi-resource-nomad-csi from $PATH at" in text
@@ -55,7 +52,7 @@ def test_without_the_command_pulumi_warns_of_the_plugin_on_path(own):
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('"size_gib": 40', '"size_gib": 0', "error: EbsVolume mysql: 1 problem\n      size_gib: expected 1 to 65536"),
+        ("size_gib=40", "size_gib=0", "error: EbsVolume mysql: 1 problem\n      size_gib: expected 1 to 65536"),
         ('"us-east-1a"', '"us-east-1z"', "us-east-1z"),
     ],
     ids=["argument", "resource"],
@@ -65,6 +62,7 @@ def test_what_is_wrong_is_told_without_a_traceback(own, right, wrong, said):
     own.command("plugin", "install")
     program = own.folder / "__main__.py"
     text = program.read_text()
+    assert text.count(right) == 1
     program.write_text(text.replace(right, wrong))
 
     printed = own.run("up", "--yes", "--skip-preview", code=1)
