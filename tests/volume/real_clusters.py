@@ -6,11 +6,13 @@ The drivers are emulated; AWS is the one of the walks.
 
 import contextlib
 
+import boto3
+
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.ownership import cluster_identity
 from tests.contract import agents, conftest
-from tests.walk import clusters
+from tests.walk import cloud, clusters
 
 SOCKET = "--endpoint=${CSI_ENDPOINT}"
 PLUGINS = (
@@ -21,12 +23,19 @@ PLUGINS = (
 USER = "user-of-{}"
 
 
+def _instance(environment):
+    """Return the id of an instance that the client stands for: EBS volumes are attached to it."""
+    ec2 = boto3.client("ec2", agents.REGION, endpoint_url=environment["AWS_ENDPOINT_URL"], **cloud.CREDENTIALS)
+    place = {"AvailabilityZone": agents.ZONE}
+    return ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, Placement=place)["Instances"][0]["InstanceId"]
+
+
 class RealCluster:
     """One real agent with one client, on which the plugins of both drivers run; as `clusters.Cluster`."""
 
     def __init__(self, environment) -> None:
         with contextlib.ExitStack() as made:
-            tasks = agents.task_environment(environment["AWS_ENDPOINT_URL"], "i-0123456789abcdef0")
+            tasks = agents.task_environment(environment["AWS_ENDPOINT_URL"], _instance(environment))
             self._agent = made.enter_context(agents.started(agents.Real, environment | tasks))
             self.url = self._agent.url
             self._client = made.enter_context(nomad.Nomad(nomad.Connection(address=self.url)))

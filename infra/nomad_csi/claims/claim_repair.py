@@ -21,6 +21,7 @@ from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, Repa
 from nomad_csi.nomad import stuck_claims, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.registration import deregistration
+from nomad_csi.volume import decide
 
 
 def repair(
@@ -70,13 +71,11 @@ class _Ladder:
     def climb(self) -> NoReturn:
         """Take the steps in order."""
         try:
-            judged = self._judged()
+            self._judged()
         except MissingError:
             self._resume()
         if self._order.document is None:
             self._tell(repair_steps.WITHOUT_DOCUMENT)
-        else:
-            self._replacement.refuse_another(judged.volume)
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
         self._detach()
@@ -87,26 +86,42 @@ class _Ladder:
         volume = volumes.get(self._client, self._order.namespace, self._order.volume_id)
         if volume is None:
             raise MissingError
-        self._refuse_another(volume)
         judged = reading.read_volume_claims(self._client, volume, aws_region=self._order.aws_region)
+        self._decide(judged)
         if not volume.claims:
             raise self._freed(judged)
-        if judged.is_held:
-            raise EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
         for finding in judged.findings:
             if finding.code == "claim-without-controller":
                 raise EndError("refused", f"{finding.found}; {finding.advice}")
         return judged
 
-    def _refuse_another(self, volume: volumes.Volume) -> None:
-        """End the repair if the volume is no longer the one that it began with."""
+    def _decide(self, judged: claim_status.VolumeClaims) -> None:
+        """End the repair where the volume may not be deregistered to be registered again."""
+        another = self._another(judged.volume)
+        if not another and judged.volume.claims:  # one that is free stays as it is
+            another = self._replacement.another(judged.volume)
+        decision = decide.decide_removal(
+            deregistration.NamedByUser(
+                record="not known",  # the owner stays, whoever it is
+                registration="other-storage" if another else "same",
+                claims="held" if judged.is_held else "ending",
+                is_replaced=True,
+            )
+        )
+        if decision.refusal == "claimed":
+            raise EndError("held", f"it is in use: {_running(judged)}; stop these jobs first")
+        if decision.refusal is not None:
+            raise EndError("refused", another)
+
+    def _another(self, volume: volumes.Volume) -> str:
+        """Return how *volume* differs from the one that the repair began with; empty: it does not."""
         now = volume.external_id, volume.plugin_id, volume.create_index
         if self._registered is None:
             self._registered = now
-        if now != self._registered:
-            held = f"{volume.external_id} of plugin {volume.plugin_id}"
-            reason = f"it was registered again meanwhile, as {held}; check it, and run this again if it is needed"
-            raise EndError("refused", reason)
+        if now == self._registered:
+            return ""
+        held = f"{volume.external_id} of plugin {volume.plugin_id}"
+        return f"it was registered again meanwhile, as {held}; check it, and run this again if it is needed"
 
     def _freed(self, judged: claim_status.VolumeClaims) -> EndError:
         """Return the successful end, or ``attached`` if EC2 still has the volume on an instance."""

@@ -72,6 +72,11 @@ def _where_permitted() -> Iterator[None]:
 # The step itself.
 
 
+def _unclaimed(found: volumes.Volume) -> volumes.Volume:
+    """Return *found* as it is without claims."""
+    return dataclasses.replace(found, claims=(), access_mode="", attachment_mode="")
+
+
 def _registration_of_created(
     wanted: registration.VolumeRegistration, found: volumes.Volume
 ) -> registration.VolumeRegistration:
@@ -124,7 +129,7 @@ class Replacement:
                 "what is left is to deregister the volume and register it again, and Nomad shows neither its secrets "
                 "nor its mount flags: name a spec or volume file of it with --from",
             )
-        unclaimed = self.refuse_another(judged.volume)
+        unclaimed = _unclaimed(judged.volume)
         if not document.external_id:
             document = _registration_of_created(document, unclaimed)
         self._refuse_unasked(document)
@@ -133,16 +138,14 @@ class Replacement:
         places = unclaimed.topologies or document.required_topologies
         return dataclasses.replace(volume.keep_actual_places(document, unclaimed), required_topologies=places)
 
-    def refuse_another(self, found: volumes.Volume) -> volumes.Volume:
-        """Return *found* as it is without claims. Ends the repair if its registration is not the one to register."""
+    def another(self, found: volumes.Volume) -> str:
+        """Return how *found* differs from the registration that is to replace it; empty: it does not."""
         document = self._order.document
-        unclaimed = dataclasses.replace(found, claims=(), access_mode="", attachment_mode="")
-        if document is not None:
-            compared = volume.compare_volume(document, unclaimed, made_by_plugin=not document.external_id)
-            if compared.differences:
-                reason = "; ".join(map(str, compared.differences))
-                raise EndError("refused", f"{self._order.source} is not what Nomad holds: {reason}")
-        return unclaimed
+        if document is None:
+            return ""
+        compared = volume.compare_volume(document, _unclaimed(found), made_by_plugin=not document.external_id)
+        reasons = "; ".join(map(str, compared.differences))
+        return f"{self._order.source} is not what Nomad holds: {reasons}" if reasons else ""
 
     def noted(self, note: RepairNote) -> registration.VolumeRegistration:
         """Return the registration of a volume that an interrupted repair deregistered, as *note* records it."""

@@ -127,7 +127,9 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     drop(sandbox)
     preview = sandbox.run("preview", check=True).stdout
     assert "    ~ 1 to update\n    26 unchanged\n" in preview
-    assert "volume default/mysql is not registered in Nomad any more: `up` registers it again, with its storage" in preview
+    assert (
+        "volume default/mysql is not registered in Nomad any more: `up` registers it again, with its storage" in preview
+    )
     assert "    ~ 1 updated\n    26 unchanged\n" in sandbox.run("up", check=True).stdout
 
     assert "Resources:\n    27 unchanged\n" in sandbox.run("up", "--refresh", check=True).stdout
