@@ -120,3 +120,24 @@ def test_call_that_hangs_does_not_hold_up_the_end():
 
     assert first == "quick"
     hanging.set()
+
+
+def test_calls_that_were_not_begun_are_left_out_when_nobody_listens_any_more():
+    """The one that runs ends; those behind it are not sent."""
+    begun, is_running, goes_on = [], threading.Event(), threading.Event()
+
+    def call(number):
+        begun.append(number)
+        if number:
+            is_running.set()
+            goes_on.wait(10)
+
+    results = side_by_side.run_in_order((functools.partial(call, number) for number in range(100)), workers=1)
+    next(results)
+    assert is_running.wait(10)
+
+    results.close()
+    goes_on.set()
+
+    time.sleep(0.05)
+    assert begun == [0, 1]
