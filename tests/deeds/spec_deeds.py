@@ -311,6 +311,53 @@ MOST = 420
 VALUES = re.compile(r'(?<== )(".*"|\d+|true|false)')
 
 
+APP = "jobs/app.nomad.hcl"
+OTHERS = {"file-system": "block-device", "single-node-writer": "multi-node-multi-writer", "system": "service"}
+OTHERS |= {
+    "service": "system",
+    "node": "controller",
+    "controller": "node",
+    "multi-node-multi-writer": "single-node-reader-only",
+}
+CONSUMER = """job "app" {
+  datacenters = ["dc1"]
+  namespace   = "prod"
+  group "app" {
+    count = 1
+    volume "data" {
+      type            = "csi"
+      source          = "mysql"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+      read_only       = false
+      per_alloc       = false
+      mount_options {
+        fs_type     = "ext4"
+        mount_flags = ["noatime"]
+      }
+    }
+    volume "pages" {
+      type            = "csi"
+      source          = "web"
+      access_mode     = "multi-node-multi-writer"
+      attachment_mode = "file-system"
+    }
+    task "app" {
+      driver = "docker"
+      volume_mount {
+        volume      = "data"
+        destination = "/data"
+        read_only   = false
+      }
+      config {
+        image = "x/y:1"
+      }
+    }
+  }
+}
+"""
+
+
 def _edits(text):
     """Yield *text* with each of its settings missing, and with each changed: the number of the line, what, the text."""
     lines = text.splitlines()
@@ -318,8 +365,10 @@ def _edits(text):
         if "=" in line and not line.lstrip().startswith(("#", "//")):
             yield at + 1, "missing", "\n".join([*lines[:at], *lines[at + 1 :]])
         if found := VALUES.search(line):
-            other = {"true": "false", "false": "true"}.get(found[0], '"x"' if found[0][0] == '"' else "7")
-            yield at + 1, other, "\n".join([*lines[:at], VALUES.sub(lambda _: other, line, count=1), *lines[at + 1 :]])  # noqa: B023
+            others = {"true": ["false"], "false": ["true"]}.get(found[0], ['"x"'] if found[0][0] == '"' else ["7"])
+            known = OTHERS.get(found[0].strip('"'))
+            for other in others + ([f'"{known}"'] if known else []):
+                yield at + 1, other, "\n".join([*lines[:at], line.replace(found[0], other, 1), *lines[at + 1 :]])
 
 
 def _judged(texts):
@@ -337,20 +386,22 @@ def _judged(texts):
     return said, [found.document, remarks]
 
 
+def _beside(name, texts, text):
+    """Return the files that are read with the file *name*: for a plugin's its other jobs, for an app's all volumes."""
+    if name == APP:
+        return {each: texts[each] for each in texts if each.endswith(".volume.hcl")} | {name: text}
+    if name.endswith(".volume.hcl"):
+        return {name: text}
+    plugin = name.split(".")[0].rpartition("-")[0]
+    return {each: texts[each] for each in texts if plugin in each and each.endswith(".nomad.hcl")}
+
+
 def _read_back(agent, _context):
     """Read each file with each of its lines missing or changed."""
     _, texts = _planned(SPEC)
     whole = _judged(texts)
-    for name, text in texts.items():
-        alone = (
-            {name: text}
-            if name.endswith(".volume.hcl")
-            else {
-                each: texts[each]
-                for each in texts
-                if name.split(".")[0].rpartition("-")[0] in each and each.endswith(".nomad.hcl")
-            }
-        )
+    for name, text in (texts | {APP: CONSUMER}).items():
+        alone = _beside(name, texts, text)
         before = _judged(alone)
         for number, what, edited in _edits(text):
             lint, made = _judged(alone | {name: edited})
