@@ -9,7 +9,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.plan import model
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
 from tests import live
 
@@ -220,7 +220,7 @@ def expectation():
 @pytest.fixture
 def quick(monkeypatch):
     """Let the gate look as often as it can."""
-    monkeypatch.setattr(gate, "INTERVAL_S", 0.0)
+    monkeypatch.setattr(plugin_health_wait, "INTERVAL_S", 0.0)
 
 
 @pytest.fixture(scope="module")

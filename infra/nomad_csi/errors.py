@@ -12,13 +12,6 @@ from typing import Literal
 
 from nomad_csi.text import foreign, redaction
 
-EXIT_CHANGES = 1
-"""Exit code for a negative result: findings with severity error, drift, stale files, a refused change."""
-EXIT_ERROR = 2
-"""Exit code when the result could not be determined: a failed request, a missing file."""
-EXIT_USAGE = 64
-"""Exit code for a usage error (``EX_USAGE`` of ``sysexits.h``)."""
-
 MESSAGE_LIMIT = 512
 """Characters kept of a foreign message: enough for an error of Nomad, too few for a log that may hold secrets."""
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import reading
 from nomad_csi.nomad import volumes
@@ -133,7 +133,7 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     found = report()
 
     assert [item.key for item in found.volumes] == ["prod/mysql"]
-    assert (found.ok, found.exit_code) == (False, errors.EXIT_ERROR)
+    assert (found.ok, found.exit_code) == (False, exit_codes.ERROR)
     [unread] = found.as_json()["not_read"]
     assert (unread["namespace"], unread["volume_ids"]) == ("secret", ["hidden", "too"])
     assert unread["reason"].endswith("csi-read-volume in namespace secret (or csi-mount-volume, read-job)")

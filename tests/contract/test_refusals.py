@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
-from nomad_csi.resources import gate, plugin_health, volume_document, volume_registration
+from nomad_csi.resources import plugin_health, plugin_health_wait, volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
@@ -266,4 +266,4 @@ def test_plugin_that_is_not_as_expected_is_not_verified(verify, plugin_id, field
     head, *rest = told(caught)
     assert head == f"plugin {plugin_id} is not verified healthy after {TIMEOUT_S} s: {counts}; nothing was registered"
     shown = [line for line in rest if not (EFFECT.fullmatch(line) or LOG.fullmatch(line))]
-    assert shown == [*lines, f"  {gate.NEXT}"]
+    assert shown == [*lines, f"  {plugin_health_wait.NEXT}"]

@@ -9,13 +9,13 @@ import json
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import (
     changes,
+    claim_requests,
     jobs,
     namespaces,
     nodes,
     plugin_jobs,
     plugins,
     snapshots,
-    stuck_claims,
     tokens,
     variables,
     volume_creation,
@@ -385,9 +385,9 @@ CALLS = {
     "volumes.read_each": lambda client: volumes.read_each(client, [("prod", "mysql"), ("prod", "none")]),
     "volume_creation.create": lambda client: volume_creation.create(client, DOCUMENT),
     "volume_creation.change": lambda client: volume_creation.change(client, DOCUMENT),
-    "stuck_claims.detach": lambda client: stuck_claims.detach(client, "prod", "mysql", "n"),
-    "stuck_claims.collect_garbage": stuck_claims.collect_garbage,
-    "stuck_claims.deregister_by_force": lambda client: stuck_claims.deregister_by_force(client, "prod", "mysql"),
+    "claim_requests.detach": lambda client: claim_requests.detach(client, "prod", "mysql", "n"),
+    "claim_requests.collect_garbage": claim_requests.collect_garbage,
+    "claim_requests.deregister_by_force": lambda client: claim_requests.deregister_by_force(client, "prod", "mysql"),
     "snapshots.create": lambda client: snapshots.create(
         client,
         snapshots.NewSnapshot(namespace="prod", volume_id="mysql", name="s", parameters={"p": "1"}, secrets={"k": "2"}),

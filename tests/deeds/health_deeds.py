@@ -13,7 +13,7 @@ from nomad_csi import errors
 from nomad_csi.csi import report
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import storage
-from nomad_csi.resources import asked_together, gate, plugin_health
+from nomad_csi.resources import asked_together, plugin_health, plugin_health_wait
 from nomad_csi.resources import plugin_health_properties as of_health
 from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents
@@ -134,7 +134,7 @@ def _run(call, *changes, **more):
         with (
             mock.patch("time.monotonic", world.clock.monotonic),
             mock.patch("time.sleep", world.clock.sleep),
-            mock.patch.object(gate, "CANCEL_POLL_S", 60.0),  # seconds of the wall: a look is waited for
+            mock.patch.object(plugin_health_wait, "CANCEL_POLL_S", 60.0),  # seconds of the wall: a look is waited for
             mock.patch.object(asked_together, "_BATCHES", {}),
             mock.patch.object(asked_together, "_Batch", lambda kind: made(kind=kind, stop=Stop(world.clock))),
         ):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli, errors
+from nomad_csi import cli, exit_codes
 from nomad_csi.cli.common import inputs, output
 from nomad_csi.csi import explain
 from nomad_csi_sandbox.session import report
@@ -115,9 +115,9 @@ def test_exit_codes_are_those_of_the_commands():
 
     own = (
         0,
-        errors.EXIT_CHANGES,
-        errors.EXIT_ERROR,
-        errors.EXIT_USAGE,
+        exit_codes.CHANGES,
+        exit_codes.ERROR,
+        exit_codes.USAGE,
         cli.EXIT_INTERRUPTED,
         cli.EXIT_TERMINATED,
         output.EXIT_CLOSED,

@@ -21,7 +21,7 @@ from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import sending
-from nomad_csi.resources import gate, plugin_health
+from nomad_csi.resources import plugin_health, plugin_health_wait
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad.storage import csi_client
@@ -141,11 +141,11 @@ def flapping(hostpath, context, monkeypatch):
 
     When it has been lost twice, the gate's time is over.
     """
-    monkeypatch.setattr(gate, "INTERVAL_S", 0.02)
+    monkeypatch.setattr(plugin_health_wait, "INTERVAL_S", 0.02)
     _, said = context
     enough = threading.Event()
     clock = types.SimpleNamespace(monotonic=lambda: time.monotonic() + (10_000 if enough.is_set() else 0))
-    monkeypatch.setattr(gate, "time", clock)
+    monkeypatch.setattr(plugin_health_wait, "time", clock)
 
     @contextlib.contextmanager
     def flap():

@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi.health import events, explaining
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
 from tests import live
 
@@ -280,7 +280,9 @@ def test_what_another_job_runs_is_none_of_the_plans(shared, evidence):
 
     seen = plugin.until("missing", "missing", "missing", **wanted)
     with pytest.raises(errors.NomadCsiError) as raised:
-        gate.wait(resource.Context(connect=lambda: shared.client), plugin.expectation(**wanted), (plugin.job_id,))
+        plugin_health_wait.wait(
+            resource.Context(connect=lambda: shared.client), plugin.expectation(**wanted), (plugin.job_id,)
+        )
 
     assert (seen.status.ok, seen.status.counts) == (False, "0/2 nodes")
     assert [row.detail for row in seen.status.instances] == ["served by job someone-elses-job"] * 2

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from tests import live
 
 SECRET = "hunter2-and-more"
@@ -52,7 +52,9 @@ def test_error_of_the_gate_shows_the_log_without_it(context, plugin):
     wanted = dataclasses.replace(plugin.expectation(), timeout_s=0.1)
 
     with pytest.raises(errors.NomadCsiError) as caught:
-        gate.wait(dataclasses.replace(context, connect=lambda: plugin.live.client), wanted, (plugin.job_id,))
+        plugin_health_wait.wait(
+            dataclasses.replace(context, connect=lambda: plugin.live.client), wanted, (plugin.job_id,)
+        )
 
     assert CLEAN in str(caught.value)
     assert SECRET not in str(caught.value)

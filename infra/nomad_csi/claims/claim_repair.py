@@ -18,7 +18,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_replacement, claim_status, reading, repair_steps
 from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, RepairRequest
-from nomad_csi.nomad import stuck_claims, volumes
+from nomad_csi.nomad import claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.registration import deregistration
 from nomad_csi.volume import decide
@@ -143,7 +143,7 @@ class _Ladder:
     def _collect(self) -> None:
         self._agree(repair_steps.COLLECT)
         try:
-            stuck_claims.collect_garbage(self._client)
+            claim_requests.collect_garbage(self._client)
         except errors.NomadApiError as error:
             if error.kind == "retry":
                 raise
@@ -156,7 +156,7 @@ class _Ladder:
         for node_id, name in _nodes(self._judged()):
             self._agree(repair_steps.DETACH.format(volume=self._order.key, node=name))
             try:
-                is_able = stuck_claims.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
+                is_able = claim_requests.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
             except errors.NomadApiError as error:
                 self._tell(f"not detached from {name}: {error}")
                 continue

@@ -14,7 +14,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_status, repair_steps
 from nomad_csi.claims.repair_steps import EndError
 from nomad_csi.compare import volume
-from nomad_csi.nomad import stuck_claims, variables, volumes
+from nomad_csi.nomad import claim_requests, variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
 
@@ -223,7 +223,7 @@ class Replacement:
         """Deregister the volume together with its claims. Ends the repair if Nomad refuses."""
         namespace, volume_id = self._order.namespace, self._order.volume_id
         try:
-            stuck_claims.deregister_by_force(self._client, namespace, volume_id)
+            claim_requests.deregister_by_force(self._client, namespace, volume_id)
         except errors.NomadApiError as error:
             if error.kind == "ambiguous" and self._is_forgotten(error):
                 return

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors, findings
+from nomad_csi import exit_codes, findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_status
 from nomad_csi.findings import causes, printing
@@ -43,8 +43,8 @@ class ClaimsReport:
     def exit_code(self) -> int:
         """0: no claim is stuck. 1: at least one is. 2: none of those read is stuck, but not all could be read."""
         if findings.errors_of(self.findings):
-            return errors.EXIT_CHANGES
-        return errors.EXIT_ERROR if self.unread else 0
+            return exit_codes.CHANGES
+        return exit_codes.ERROR if self.unread else 0
 
     def as_json(self) -> dict[str, Any]:
         """

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import argument_secrets, command, output, signals, usage
 
 NAME = "nomad-csi"
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk that receives the output
         output.print_error(f"error: {usage.describe_file_error(error, {})}")
-        return errors.EXIT_ERROR
+        return exit_codes.ERROR
 
 
 @contextlib.contextmanager
@@ -193,17 +193,17 @@ def _run(words: list[str]) -> int:
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.message, file=sys.stderr)
-        return errors.EXIT_USAGE
+        return exit_codes.USAGE
     except click.UsageError as error:
         context = error.ctx or click.Context(PROGRAM, info_name=NAME)
         print(context.get_usage(), file=sys.stderr)
-        return _failed(words, "error", "usage", f"{context.command_path}: {usage.sentence(error)}", errors.EXIT_USAGE)
+        return _failed(words, "error", "usage", f"{context.command_path}: {usage.sentence(error)}", exit_codes.USAGE)
     except usage.UsageError as error:
-        return _failed(words, "error", "usage", error, errors.EXIT_USAGE)
+        return _failed(words, "error", "usage", error, exit_codes.USAGE)
     except errors.RefusedError as error:
-        return _failed(words, "refused", "refused", error, errors.EXIT_CHANGES)
+        return _failed(words, "refused", "refused", error, exit_codes.CHANGES)
     except errors.NomadCsiError as error:
-        return _failed(words, "error", "error", error, errors.EXIT_ERROR)
+        return _failed(words, "error", "error", error, exit_codes.ERROR)
     except signals.Terminated:
         return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", EXIT_TERMINATED)
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing, table
 
@@ -53,8 +53,8 @@ def exit_code(outcomes: Iterable[VolumeOutcome]) -> int:
     """Return 0: all succeeded; 1: some refused or held; 2: some failed or could not be determined."""
     found = tuple(outcomes)
     if any(outcome.is_broken for outcome in found):
-        return errors.EXIT_ERROR
-    return 0 if all(outcome.is_done for outcome in found) else errors.EXIT_CHANGES
+        return exit_codes.ERROR
+    return 0 if all(outcome.is_done for outcome in found) else exit_codes.CHANGES
 
 
 def as_text(

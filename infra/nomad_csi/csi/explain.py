@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import grpc
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 
 EXIT_BASE = 100
 """A command that a plugin refused exits with this plus the number of the gRPC code: 105 for ``NOT_FOUND``."""
@@ -77,7 +77,7 @@ def explained(error: errors.CsiError, rpc: str) -> errors.CsiError:
 
 
 def exit_code(error: errors.CsiError) -> int:
-    """Return the exit code of a command that ends with *error*: `errors.EXIT_ERROR` if no plugin was called."""
+    """Return the exit code of a command that ends with *error*: `exit_codes.ERROR` if no plugin was called."""
     if not error.code or not error.is_answer:
-        return errors.EXIT_ERROR
+        return exit_codes.ERROR
     return EXIT_BASE + int(grpc.StatusCode[error.code].value[0])

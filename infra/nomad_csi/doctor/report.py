@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.doctor.model import Unchecked
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.text import table
@@ -31,8 +31,8 @@ class DoctorReport:
     def exit_code(self) -> int:
         """0: no errors. 1: findings with severity error. 2: no such finding, but a check could not be made."""
         if errors_of(self.findings):
-            return errors.EXIT_CHANGES
-        return errors.EXIT_ERROR if any(not item.is_expected for item in self.unchecked) else 0
+            return exit_codes.CHANGES
+        return exit_codes.ERROR if any(not item.is_expected for item in self.unchecked) else 0
 
     @property
     def untagged(self) -> tuple[str, ...]:

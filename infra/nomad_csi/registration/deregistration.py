@@ -8,7 +8,7 @@ from typing import Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.nomad import changes, stuck_claims, volumes
+from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.registration import outcomes
@@ -332,7 +332,7 @@ class _Run:
             self._note(volumes.key_of(volume), "failed", "cancelled before it was deregistered")
             return
         if self._options.is_forced:
-            self._send(volume, stuck_claims.deregister_by_force)
+            self._send(volume, claim_requests.deregister_by_force)
         if volumes.key_of(volume) in self._outcomes:
             return
         if volume.claims:

@@ -6,8 +6,8 @@ from typing import Any
 
 from nomad_csi import errors, findings
 from nomad_csi.health import plugins
-from nomad_csi.resources import gate
 from nomad_csi.resources import plugin_health_properties as of_health
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.text import listing
 from nomad_csi.verification import observation
@@ -53,7 +53,7 @@ class PluginHealthResource(resource.Resource):
         """
         Wait until the plugin is verified healthy.
 
-        Raises what `gate.wait` raises. Nothing is recorded then, and the next run waits again.
+        Raises what `plugin_health_wait.wait` raises. Nothing is recorded then, and the next run waits again.
         """
         return news["pluginId"], _verified(context, news)
 
@@ -113,7 +113,7 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
 
 def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the observed status; runs no job."""
-    expectation = gate.drop_job(of_health.expectation(inputs))
+    expectation = plugin_health_wait.drop_job(of_health.expectation(inputs))
     wanted = observation.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
     [seen] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
     return seen.status
@@ -124,7 +124,7 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    status = gate.wait(context, of_health.expectation(news), _job_ids(news))
+    status = plugin_health_wait.wait(context, of_health.expectation(news), _job_ids(news))
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import errors, findings
+from nomad_csi import errors, exit_codes, findings
 from nomad_csi.findings import printing
 from nomad_csi.health import instances, states
 from nomad_csi.verification import prometheus, report, verification, volumes
@@ -145,8 +145,8 @@ class VerificationRound:
     def exit_code(self) -> int:
         """0: as specified; 1: not as specified; 2: unknown."""
         if self.found is None:
-            return errors.EXIT_ERROR
-        return 0 if self.found.ok else errors.EXIT_CHANGES
+            return exit_codes.ERROR
+        return 0 if self.found.ok else exit_codes.CHANGES
 
     @property
     def summary(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi_sandbox.engine import deployment, phase, preview, project, report, state
 
 EXIT_CODES = {"succeeded": 0, "failed": 1, "changed": 7, "cancelled": 1}
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "sandbox only; use the pulumi CLI, or `nomad-csi sandbox`",
             file=sys.stderr,
         )
-        return errors.EXIT_ERROR
+        return exit_codes.ERROR
     asked = _parser().parse_args(arguments)
     if not asked.no_banner:
         print(f"emulator of the Pulumi engine: a test double in the sandbox ({mark}), not the pulumi CLI\n", flush=True)
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result = _run(asked, _options(asked))
     except errors.NomadCsiError as error:
         print(f"error: {error}", file=sys.stderr)
-        return errors.EXIT_ERROR
+        return exit_codes.ERROR
     if asked.json:
         state.write(asked.json.resolve(), json.dumps(result, indent=2) + "\n")
     return EXIT_CODES[result["result"]]
@@ -111,7 +111,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print *message* and the usage, and end the process."""
         self.print_usage(sys.stderr)
-        self.exit(errors.EXIT_USAGE, f"{self.prog}: error: {message}\n")
+        self.exit(exit_codes.USAGE, f"{self.prog}: error: {message}\n")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import exit_codes, nomad
 from nomad_csi.findings import printing
 from nomad_csi.verification import verification
 from nomad_csi_sandbox.session import folder, parts
@@ -56,7 +56,7 @@ def show(session: Session, *, whole: bool = True) -> int:
         table = report.as_table()
     sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))
     session.say("\n\n".join(section.rstrip("\n") for section in sections))
-    return 0 if report.ok else errors.EXIT_CHANGES
+    return 0 if report.ok else exit_codes.CHANGES
 
 
 def _whole(session: Session, record: folder.Record) -> Iterator[str]:

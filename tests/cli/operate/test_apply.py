@@ -14,7 +14,7 @@ from nomad_csi import cli, nomad
 from nomad_csi.apply import plugins
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import job_ownership
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server
@@ -120,9 +120,9 @@ def test_plugin_that_does_not_become_healthy_gets_no_volumes(apply, monkeypatch,
     """The error of the health check is told, and no volume is sent."""
 
     def unhealthy(*_):
-        raise gate.errors.RefusedError("plugin hostpath0 is not healthy")
+        raise plugin_health_wait.errors.RefusedError("plugin hostpath0 is not healthy")
 
-    monkeypatch.setattr(plugins.plugin_health.gate, "wait", unhealthy)
+    monkeypatch.setattr(plugins.plugin_health.plugin_health_wait, "wait", unhealthy)
     before = len(serving.cluster.requests)
 
     code, _, err = apply("--yes")

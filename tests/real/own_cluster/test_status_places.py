@@ -6,7 +6,7 @@ from nomad_csi import errors
 from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
 from nomad_csi.verification import verification
 from nomad_csi_sandbox.imds import documents
@@ -88,7 +88,9 @@ def test_what_another_job_runs_is_none_of_the_plans(cluster, evidence):
 
     seen = plugin.look(**wanted)
     with pytest.raises(errors.NomadCsiError, match="0/2 nodes, 0/2 controllers; nothing was registered\n  job-foreign"):
-        gate.wait(resource.Context(connect=lambda: cluster.client), plugin.expectation(**wanted), ("plugin-lent",))
+        plugin_health_wait.wait(
+            resource.Context(connect=lambda: cluster.client), plugin.expectation(**wanted), ("plugin-lent",)
+        )
 
     assert (seen.status.status, seen.status.counts) == ("missing", "0/2 nodes, 0/2 controllers")
     assert [(item.severity, item.code, item.found) for item in seen.status.findings] == [

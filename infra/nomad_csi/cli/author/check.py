@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs, usage
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.lint import judge, spec_secrets
@@ -55,8 +55,8 @@ def run(arguments: command.Arguments) -> int:
     else:
         _print(checked, found, len(read), is_all=not broken)
     if broken:
-        return errors.EXIT_ERROR
-    return options.exit_code(arguments, 0 if is_ok else errors.EXIT_CHANGES, found)
+        return exit_codes.ERROR
+    return options.exit_code(arguments, 0 if is_ok else exit_codes.CHANGES, found)
 
 
 def _print(specs: Sequence[dict[str, Any]], found: Sequence[Finding], read: int, *, is_all: bool) -> None:

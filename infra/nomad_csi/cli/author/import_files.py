@@ -10,7 +10,7 @@ from typing import Any
 import click
 import yaml
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.author import import_stack
 from nomad_csi.cli.common import command, hcl_files, inputs, output
 from nomad_csi.findings import Finding, printing
@@ -62,7 +62,7 @@ def run(arguments: command.Arguments) -> int:
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     if broken:
-        return errors.EXIT_ERROR
+        return exit_codes.ERROR
     providers: Mapping[str, str] = {}
     if arguments.cluster:
         live = _live(arguments, remarks, read)
@@ -94,10 +94,10 @@ def run(arguments: command.Arguments) -> int:
 def _exit_code(adoption: model.Adoption) -> int:
     """Return 1 if something is missing in the spec, else 2 if not everything was read."""
     if adoption.document and not adoption.is_complete:
-        return errors.EXIT_CHANGES
+        return exit_codes.CHANGES
     if not adoption.is_all:
-        return errors.EXIT_ERROR
-    return 0 if adoption.is_complete else errors.EXIT_CHANGES
+        return exit_codes.ERROR
+    return 0 if adoption.is_complete else exit_codes.CHANGES
 
 
 def _nothing(arguments: command.Arguments) -> str:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.migration import aws_storage
 from nomad_csi.text import table
@@ -52,6 +52,6 @@ def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
             print(table.columns([("type", "name", "id", "remarks"), *rows]))
         print(f"{len(found.imported)} of {len(found.lines)} can be imported")
     if not found.imported:
-        return errors.EXIT_CHANGES
+        return exit_codes.CHANGES
     print(f"go on: pulumi import --file {arguments.for_pulumi} --generate-code=false", file=sys.stderr)
     return 0

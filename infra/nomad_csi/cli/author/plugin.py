@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.author import project_file
 from nomad_csi.cli.common import command
 
@@ -112,4 +112,4 @@ def _started(program: Path) -> int:
         print("it starts")
         return 0
     print(f"it does not start: {stderr.strip().splitlines()[-1] if stderr.strip() else 'it ended without output'}")
-    return errors.EXIT_CHANGES
+    return exit_codes.CHANGES

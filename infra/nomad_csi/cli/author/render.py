@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs, usage
 from nomad_csi.render import files
 from nomad_csi.text import listing
@@ -50,7 +50,7 @@ def run(arguments: command.Arguments) -> int:
 def _check_as_json(folder: Path, rendered: Mapping[str, str]) -> int:
     found = {item.path: (str(item.reason), item.diff) for item in files.stale(folder, rendered)}
     _print_json(folder, rendered, found, is_ok=not found)
-    return errors.EXIT_CHANGES if found else 0
+    return exit_codes.CHANGES if found else 0
 
 
 def _print_json(folder: Path, rendered: Iterable[str], found: dict[str, tuple[str, str]], *, is_ok: bool) -> None:
@@ -79,4 +79,4 @@ def _check(folder: Path, rendered: Mapping[str, str]) -> int:
         print(
             f"{listing.counted(extra, 'file')} left over, named above: {GONE}; delete {'it' if extra == 1 else 'them'}"
         )
-    return errors.EXIT_CHANGES
+    return exit_codes.CHANGES

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, usage
 
 
@@ -29,7 +29,7 @@ strict = command.option("--strict", "exit 1 for warnings, too", job="passed")
 
 def exit_code(arguments: command.Arguments, code: int, findings: Collection[object]) -> int:
     """Return *code*, which ignores warnings; with ``--strict`` 1 if there are *findings* of any severity."""
-    return errors.EXIT_CHANGES if arguments.strict and findings else code
+    return exit_codes.CHANGES if arguments.strict and findings else code
 
 
 # Options for timeouts and intervals: durations, and one name for each meaning in all commands.

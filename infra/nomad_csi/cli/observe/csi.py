@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import yaml
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import argument_secrets, command, inputs, options, output, usage
 from nomad_csi.cli.observe import csi_fields, probe
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
@@ -235,7 +235,7 @@ def _call(arguments: command.Arguments) -> int:
         shown.fail(explain.explained(error, called.name) if error.code else error)
         return explain.exit_code(error)
     shown.show(reply, sys.stdout)
-    return 0 if is_good else errors.EXIT_CHANGES
+    return 0 if is_good else exit_codes.CHANGES
 
 
 def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:

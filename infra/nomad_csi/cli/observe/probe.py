@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import argument_secrets, command, inputs, options, output
 from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
@@ -62,7 +62,7 @@ def _one(arguments: command.Arguments) -> int:
     output.show(arguments, document, f"{found.as_line()}{findings_text}")
     findings = compared.findings if compared else ()
     is_good = found.ready and not errors_of(findings)
-    return options.exit_code(arguments, 0 if is_good else errors.EXIT_CHANGES, findings)
+    return options.exit_code(arguments, 0 if is_good else exit_codes.CHANGES, findings)
 
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
@@ -89,5 +89,5 @@ def _all_here(arguments: command.Arguments) -> int:
     found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
     output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
     if found.problem:
-        return errors.EXIT_ERROR
-    return 0 if found.all_ready else errors.EXIT_CHANGES
+        return exit_codes.ERROR
+    return 0 if found.all_ready else exit_codes.CHANGES

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, inputs, output, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.plan import probe_job
@@ -58,7 +58,7 @@ def run(arguments: command.Arguments) -> int:
         )
         found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
     output.show(arguments, found.as_json(), found.as_table())
-    return shared_options.exit_code(arguments, 0 if found.ok else errors.EXIT_CHANGES, found.findings)
+    return shared_options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)
 
 
 def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:

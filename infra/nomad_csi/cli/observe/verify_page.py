@@ -3,7 +3,7 @@
 import os
 from importlib import metadata
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.ownership import sandbox_mark
@@ -51,5 +51,5 @@ def run(arguments: command.Arguments) -> int:
     disk.write(arguments.html, shown)
     wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {found.status[0]}"
     output.show(arguments, found.as_json(), wrote)
-    code = errors.EXIT_CHANGES if found.errors else errors.EXIT_ERROR if found.unexpected else 0
+    code = exit_codes.CHANGES if found.errors else exit_codes.ERROR if found.unexpected else 0
     return shared_options.exit_code(arguments, code, found.findings)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, output
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.nomad import changes
@@ -141,7 +141,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
     going = rounds.Rounds(verifier, last_answer_s=last_answer_s(file) if file else 0.0)
     shown = _shown(arguments)
-    code = errors.EXIT_ERROR
+    code = exit_codes.ERROR
     try:
         with verifier.events(output.print_progress) as events:
             while True:

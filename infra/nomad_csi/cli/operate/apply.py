@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.apply import planned_changes, plugins
 from nomad_csi.apply import volumes as applied
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
@@ -55,7 +55,7 @@ def run(arguments: command.Arguments) -> int:
             drawn = applied.retried(lambda: _planned(client, arguments, wanted.plan, external_ids), tell)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
-            return errors.EXIT_CHANGES if drawn.changes else 0
+            return exit_codes.CHANGES if drawn.changes else 0
         (tell if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
         plugins.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)

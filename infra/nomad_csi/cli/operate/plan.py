@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from nomad_csi import errors, nomad
+from nomad_csi import exit_codes, nomad
 from nomad_csi.apply import planned_changes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs
 from nomad_csi.plan import model
@@ -31,8 +31,8 @@ def run(arguments: command.Arguments) -> int:
         drawn = changes(client, arguments, plan, external_ids, folder=out)
     output.show(arguments, drawn.as_json(), drawn.as_table())
     if drawn.changes:
-        return errors.EXIT_CHANGES
-    return errors.EXIT_ERROR if drawn.not_compared else 0
+        return exit_codes.CHANGES
+    return exit_codes.ERROR if drawn.not_compared else 0
 
 
 def changes(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import click
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.apply import plugins
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
@@ -134,7 +134,7 @@ def _deregister(arguments: command.Arguments) -> int:
     shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
     output.show(arguments, shown, "\n".join(lines))
     is_unknown = any(item.status == "gone" for item in outcomes)
-    return outcome.exit_code(outcomes) or (errors.EXIT_CHANGES if is_unknown else 0)
+    return outcome.exit_code(outcomes) or (exit_codes.CHANGES if is_unknown else 0)
 
 
 def _explained(

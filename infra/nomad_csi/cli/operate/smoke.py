@@ -2,7 +2,7 @@
 
 import os
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, options, output
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
@@ -38,8 +38,8 @@ def run(arguments: command.Arguments) -> int:
         )
     output.show(arguments, outcome.as_json(), _print_outcome(outcome))
     if outcome.status == "failed" or outcome.left_behind:
-        return errors.EXIT_CHANGES
-    return 0 if outcome.status == "verified" else errors.EXIT_ERROR
+        return exit_codes.CHANGES
+    return 0 if outcome.status == "verified" else exit_codes.ERROR
 
 
 def _print_outcome(outcome: smoke_round.SmokeOutcome) -> str:

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.deletion import deletion, volume_snapshots
 from nomad_csi.nomad import snapshots
@@ -38,7 +38,7 @@ def create(arguments: command.Arguments) -> int:
     with inputs.connect(arguments) as nomad:
         made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.print_progress)
     _print([made], as_json=arguments.json)
-    return 0 if made.is_ready else errors.EXIT_CHANGES
+    return 0 if made.is_ready else exit_codes.CHANGES
 
 
 @run.command("list", help="Show the snapshots of a volume, or all that a plugin knows.", either=("volume", "plugin"))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from nomad_csi import errors
+from nomad_csi import errors, exit_codes
 from nomad_csi.provider import own_user
 from nomad_csi_sandbox.aws import process
 from nomad_csi_sandbox.aws.provider import clients, servicer
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ended.wait()
     except errors.RefusedError as error:
         print(f"error: {error}", file=sys.stderr)
-        return errors.EXIT_USAGE
+        return exit_codes.USAGE
     return 0
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from nomad_csi import errors
+from nomad_csi import exit_codes
 from nomad_csi_sandbox.aws.provider import __main__ as provider_main
 
 MODULE = "nomad_csi_sandbox.aws.provider"
@@ -34,7 +34,7 @@ def test_rejects_anything_but_loopback(environment, tmp_path):
         check=False,
     )
 
-    assert (ended.returncode, list(tmp_path.iterdir())) == (errors.EXIT_USAGE, [])
+    assert (ended.returncode, list(tmp_path.iterdir())) == (exit_codes.USAGE, [])
     assert ended.stderr.startswith("error: AWS_ENDPOINT_URL: expected the URL of a moto server on this machine")
 
 

@@ -10,7 +10,7 @@ import types
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -19,7 +19,7 @@ DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized
 
 def wait(context, expectation, cluster):
     """Wait at the gate."""
-    return gate.wait(context, expectation, cluster.job_ids)
+    return plugin_health_wait.wait(context, expectation, cluster.job_ids)
 
 
 def test_opens_at_once_for_a_healthy_plugin(context, heard, plugin_cluster, expectation):
@@ -66,7 +66,7 @@ def test_says_that_it_watches_a_healthy_plugin(context, heard, plugin_cluster, e
 def clock(monkeypatch):
     """Let the gate's clock go on by a hundredth of a second whenever it is read, however slow the machine."""
     ticks = itertools.count(0, 0.01)
-    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(plugin_health_wait, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
 
 
 @pytest.mark.usefixtures("clock")
@@ -110,7 +110,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
         "  on a (allocation alloc-a): Restarting: in 15s",
         "  log on a (allocation alloc-a): I1 starting",
         "  log on a (allocation alloc-a): E1 cannot start token=[secret]",
-        f"  {gate.NEXT}",
+        f"  {plugin_health_wait.NEXT}",
     ]
 
 
@@ -182,7 +182,7 @@ def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster,
     def looks():
         return sum(asked.startswith(path) for asked, _ in scripted.sent("GET"))
 
-    monkeypatch.setattr(gate, "time", types.SimpleNamespace(monotonic=lambda: looks() / 1024))
+    monkeypatch.setattr(plugin_health_wait, "time", types.SimpleNamespace(monotonic=lambda: looks() / 1024))
     plugin_cluster.plugin()
     scripted.reply("GET", path, 500, "No cluster leader")
     plugin_cluster.plugin()
@@ -195,7 +195,7 @@ def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster,
 
 def test_long_outage_is_an_error(context, monkeypatch, plugin_cluster, expectation):
     """A cluster that stays away is not waited for until the plugin's own timeout."""
-    monkeypatch.setattr(gate, "OUTAGE_S", -1.0)
+    monkeypatch.setattr(plugin_health_wait, "OUTAGE_S", -1.0)
     plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
     plugin_cluster.allocation()
 
@@ -233,21 +233,21 @@ def test_cancelled_while_nomad_is_silent(context, expectation):
             began = time.monotonic()
 
             with pytest.raises(errors.CancelledError):
-                gate.wait(dataclasses.replace(context, connect=lambda: client), expectation, ())
+                plugin_health_wait.wait(dataclasses.replace(context, connect=lambda: client), expectation, ())
 
             assert time.monotonic() - began < 30  # far below Nomad's deadline, on however slow a machine
 
 
 def test_silent_nomad_is_left_at_the_timeout(context, monkeypatch, expectation):
     """The gate keeps its own deadline, whatever a call's is."""
-    monkeypatch.setattr(gate, "LOOK_MIN_S", 0.0)
+    monkeypatch.setattr(plugin_health_wait, "LOOK_MIN_S", 0.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with nomad.Nomad(nomad.Connection(address=address), timeout_s=60.0) as client:
             wanted = dataclasses.replace(expectation, timeout_s=0.05)
 
             with pytest.raises(errors.NomadCsiError, match="did not answer; nothing was registered"):
-                gate.wait(dataclasses.replace(context, connect=lambda: client), wanted, ())
+                plugin_health_wait.wait(dataclasses.replace(context, connect=lambda: client), wanted, ())
 
 
 def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, expectation, monkeypatch):
@@ -255,8 +255,8 @@ def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, ex
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation()
     release = threading.Event()
-    monkeypatch.setattr(gate, "EXPLAIN_S", 0.05)
-    monkeypatch.setattr(gate.explaining, "explain", lambda *_: release.wait(120) and ())
+    monkeypatch.setattr(plugin_health_wait, "EXPLAIN_S", 0.05)
+    monkeypatch.setattr(plugin_health_wait.explaining, "explain", lambda *_: release.wait(120) and ())
 
     with pytest.raises(errors.NomadCsiError) as caught:
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
@@ -278,7 +278,7 @@ def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, mo
         release.wait(120)
         return ()
 
-    monkeypatch.setattr(gate.explaining, "explain", explain)
+    monkeypatch.setattr(plugin_health_wait.explaining, "explain", explain)
 
     with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)

@@ -10,7 +10,7 @@ from nomad_csi import errors
 from nomad_csi.csi import report
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_run
-from nomad_csi.resources import asked_together, gate, plugin_health, plugin_health_properties
+from nomad_csi.resources import asked_together, plugin_health, plugin_health_properties, plugin_health_wait
 from nomad_csi.resources.frame import properties
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -47,7 +47,7 @@ def asked(plugin_cluster, monkeypatch):
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
     monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     monkeypatch.setattr(asked_together, "GATHER_S", 0.0)
-    monkeypatch.setattr(gate, "INTERVAL_MAX_S", 0.01)
+    monkeypatch.setattr(plugin_health_wait, "INTERVAL_MAX_S", 0.01)
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     script = plugin_cluster.scripted
@@ -69,7 +69,7 @@ def jobs_of(script):
 
 
 def wait(context, expectation, cluster):
-    return gate.wait(context, expectation, cluster.job_ids)
+    return plugin_health_wait.wait(context, expectation, cluster.job_ids)
 
 
 def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster, asked, wanted):
@@ -208,12 +208,12 @@ def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatc
 
     def slow(ticket):
         if not late[0]:
-            late[0] = gate.OUTAGE_S + 1
+            late[0] = plugin_health_wait.OUTAGE_S + 1
             asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
         return answer_of(ticket)
 
     monkeypatch.setattr(asked_together.Ticket, "answer", slow)
-    monkeypatch.setattr(gate.time, "monotonic", lambda: now() + late[0])
+    monkeypatch.setattr(plugin_health_wait.time, "monotonic", lambda: now() + late[0])
 
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import probe_job
-from nomad_csi.resources import gate
+from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
 from tests import live
 
@@ -50,7 +50,7 @@ def test_two_plugins_are_asked_by_one_job(plugins):
     def wait(plugin, said):
         context = resource.Context(connect=lambda: client, status=said.append)
         wanted = plugin.expectation(evidence="csi", on_nodes=RUN, timeout_s=live.WAIT_S)
-        return gate.wait(context, wanted, (plugin.job_id,))
+        return plugin_health_wait.wait(context, wanted, (plugin.job_id,))
 
     with futures.ThreadPoolExecutor(2) as pool:
         statuses = list(pool.map(wait, plugins, lines))
