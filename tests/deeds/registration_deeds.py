@@ -144,8 +144,9 @@ def _unowned(agent, context):
     return _without_owner(agent, context)[1]
 
 
-def _diff(change):
-    return lambda _agent, _context: VOLUME.diff("prod/mysql", checked(), checked() | {"nonce": "1"}, checked(**change))
+def _diff(change, **recorded):
+    old = {"nonce": "1"} | recorded
+    return lambda _agent, _context: VOLUME.diff("prod/mysql", checked(), checked() | old, checked(**change))
 
 
 CASES = (
@@ -165,6 +166,10 @@ CASES = (
     Case("create: part of another volume", _create_beside(externalId=f"{SYSTEM}:/a"), before=_other_volume(SYSTEM)),
     Case("update: unchanged", _update({}), before=created),
     *(Case(f"diff: {name}", _diff(change)) for name, change in CHANGES.items()),
+    Case("diff: deregistered by hand", _diff({}, deregistered=True)),
+    Case("diff: mount flags by hand", _diff({}, foreignMountFlags=True)),
+    Case("diff: no nonce", _diff({}, nonce="")),
+    Case("diff: storage of one's own", _diff({"externalId": properties.UNKNOWN}, storage={"owned": True})),
     *(
         Case(
             f"update: {name}",

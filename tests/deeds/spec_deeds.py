@@ -124,6 +124,16 @@ plugins.0.verify: {evidence: csi} | {evidence: csi, on_nodes: {}} | {on_nodes: {
 plugins.0.verify.min_healthy_percent: 50 | 0
 plugins.0.verify.min_healthy_per_zone: 1
 plugins.0.adopt: true
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, arguments_checked: false, extra_arguments: {controller: ["--kubeconfig=x", "--nosuch=1", "-x", "bare"]}}
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, extra_arguments: {controller: ["--kubeconfig=x", "--nosuch=1", "-v=3", "bare", "--endpoint=x"]}}
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: r}, credentials: {nomad_variable: nomad/jobs/x}}
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, credentials: {nomad_variable: nomad/jobs/x}}
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, credentials: {workload_identity: {role_arn: "arn:aws:iam::123456789012:role/r"}}}
+plugins.0: {id: ebs, driver: gce-pd}
+plugins.0: {id: ebs, driver: digitalocean, credentials: {vault: {path: kv/do}}}
+plugins.0: {id: ebs, driver: digitalocean, credentials: {workload_identity: {role_arn: "arn:aws:iam::123456789012:role/r"}}}
+plugins.1: {id: ebs, driver: aws-efs, aws_region: us-east-1}
+plugins.1: {id: efs, driver: aws-efs, aws_region: us-east-1, credentials: {nomad_variable: nomad/jobs/x}}
 plugins.1.controller: {count: 1}
 plugins.1.host_network: false
 plugins.1.namespace: storage

@@ -10,7 +10,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.nomad.http import limits, transport
+from nomad_csi.nomad.http import deadline, limits, pools, transport
 
 DEADLINE_S = 0.5
 DRIP_S = 0.1
@@ -136,6 +136,15 @@ def test_dripped_tls_handshake_ends_at_the_deadline(dripping):
     address = f"https://{dripping(bytes.fromhex('16030340000200fffc'), bytes(DRIPS))}"
     with nomad.Nomad(nomad.Connection(address=address), timeout_s=DEADLINE_S) as client:
         ended(lambda: client.request("GET", "/v1/nodes"))
+
+
+def test_connection_to_a_proxy_over_tls_has_a_deadline():
+    """Its replies are read by the socket that looks at the deadline of the call, as those of Nomad are."""
+    settings = nomad.Connection(address="https://nomad.example.net:4646", proxy="https://proxy.example.net:3128")
+
+    pool = pools.opener(settings, None, 1)()
+
+    assert pool.proxy_config.ssl_context.sslsocket_class is deadline.TlsSocket
 
 
 def test_proxy_that_drips_ends_at_the_deadline(dripping):
