@@ -107,11 +107,6 @@ class Comparison:
         found = next((kind for kind in _KINDS.values() if self.differences_of_kind(kind)), None)
         return found or ("hidden" if self.hidden else "equal")
 
-    @property
-    def must_be_sent(self) -> bool:
-        """Whether a registration would change something and Nomad would accept it."""
-        return self.is_new or (self.kind != "refused" and bool(self.differences_of_kind("changes") or self.hidden))
-
 
 def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
     """Return *differences* as text, followed by their fixes, each once."""
