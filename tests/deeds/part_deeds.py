@@ -3,11 +3,14 @@
 import dataclasses
 import itertools
 import json
+import types
 
 import yaml
 from google.protobuf import json_format
 
 from nomad_csi import errors
+from nomad_csi.aws import records as aws_records
+from nomad_csi.claims import claim_replacement, claim_status, repair_steps
 from nomad_csi.csi import records as csi_records
 from nomad_csi.csi import report
 from nomad_csi.deletion import volume_snapshots
@@ -464,6 +467,34 @@ def _validated(_agent, _context):
     return shown | {"question": vars(question)}
 
 
+PLACES = {"none": (), "there": ("attached",), "leaves": ("detaching",)}
+
+
+def _attached(agent, _context):
+    """End a repair of claims, or not, by what EC2 says of the volume."""
+    order = types.SimpleNamespace(namespace="prod", volume_id="mysql", again="again", aws_region="eu-west-1")
+    repair = claim_replacement.Replacement(agent.client(), order)
+    shown = {}
+    for state, (name, how) in itertools.product(
+        ("available", "in-use", "creating", "deleting", "error", "missing"), PLACES.items()
+    ):
+        places = tuple(
+            aws_records.Attachment(instance_id="i-1", state=each, device="/dev/x", instance_state="running")
+            for each in how
+        )
+        ebs = aws_records.AttachedVolume(external_id="vol-1", state=state, attachments=places)
+        judged = claim_status.VolumeClaims(volume=_volume("mysql"), claims=(), ebs=ebs, findings=())
+        shown[f"{state}, {name}"] = _ended(lambda: repair._refuse_attached(judged))  # noqa: B023
+    return shown | {"not asked": _ended(lambda: repair._refuse_attached(dataclasses.replace(judged, ebs=None)))}
+
+
+def _ended(call):
+    try:
+        return call()
+    except repair_steps.EndError as error:
+        return [error.status, str(error)]
+
+
 def _tables(_agent, _context):
     text = "some words that wrap, and a-word-with-hyphens-that-does-not and onelongwordwithoutanyspaces"
     return {
@@ -488,5 +519,6 @@ CASES = (
     Case("snapshot not deleted", _removed("snap-2"), before=_snapshot),
     Case("probed", _probed),
     Case("validated", _validated),
+    Case("attached", _attached),
     Case("tables", _tables),
 )

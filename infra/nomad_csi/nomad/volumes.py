@@ -197,19 +197,6 @@ def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Vol
         yield from zip(present, get_many(client, present), strict=True)
 
 
-def listed(client: request.Nomad, namespaces: Iterable[str]) -> frozenset[Key]:
-    """
-    Return the volumes of *namespaces*, from a list of each, which neither shows nor erases secrets.
-
-    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
-    """
-    return frozenset(
-        (item.namespace, item.volume_id)
-        for namespace in sorted(set(namespaces))
-        for item in list_volumes(client, namespace)
-    )
-
-
 def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
     """
     Return the end of a message with the registered volumes of the set *volume_id*; empty: it is no set.

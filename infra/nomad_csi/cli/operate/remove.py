@@ -146,7 +146,7 @@ def _explained(
     try:
         if members := volumes.members(client, item.namespace, item.volume_id):
             return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
-        near = _near(item.volume_id, (volume_id for _, volume_id in volumes.listed(client, [item.namespace])))
+        near = _near(item.volume_id, (each.volume_id for each in volumes.list_volumes(client, item.namespace)))
     except errors.NomadApiError as error:
         near = f"could not determine whether it is a set: {error}"
     reason = "; ".join(filter(None, [item.reason, "nothing to do", near]))
