@@ -56,7 +56,8 @@ def draw(context, plan):
     """Return kind, state and remarks of each item."""
 
     def look(**options):
-        drawn = planned_changes.plan_changes(context.connect(), options.pop("plan", plan), {}, **options)
+        external_ids = options.pop("external_ids", {})
+        drawn = planned_changes.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
     return look
@@ -228,6 +229,13 @@ def test_files_are_compared_with_what_would_be_rendered(draw, plan, tmp_path):
     states = {first: "missing", second: "edited by hand"} | dict.fromkeys(others, "equal")
     assert found == states | dict.fromkeys(left, "left over")
     assert len(drawn.changes) == 2 + len(left)
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(("external_id", "state"), [("vol-made", "equal"), ("vol-other", "refused")])
+def test_a_created_volume_is_compared_with_the_outputs_of_its_stack(draw, external_id, state):
+    """They name its storage; what the plugin answered is no difference still."""
+    assert draw(external_ids={"default/scratch": external_id})[1][-1][1] == state
 
 
 @pytest.mark.usefixtures("cluster")

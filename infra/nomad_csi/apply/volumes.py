@@ -294,8 +294,9 @@ class _Applying:
 
     def _create(self, key: volumes.Key, wanted: volume_facts.WantedVolume) -> None:
         """Carry out the decision about a volume that its plugin creates."""
+        news = {name: value for name, value in self._news[key].items() if name != "externalId"}
         try:
-            _, made = _CREATED.bring(self._context, wanted, self._news[key])
+            _, made = _CREATED.bring(self._context, wanted, news)
         except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
             self._seen[key] = _failed(self._seen[key], error)
             return

@@ -182,7 +182,7 @@ class WantedVolume(_Volume):
     @property
     def source(self) -> facts.Source:
         """Where its storage comes from."""
-        return "created" if volume_properties.is_created(self._inputs) else "existing"
+        return "existing" if "externalId" in self._declared.inputs else "created"
 
     @property
     def protect(self) -> bool:
