@@ -7,6 +7,7 @@ What the empty ones cost is the engine's: one more resource to register, finish 
 beyond that is parents, and checking and planning.
 """
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,13 @@ def measure() -> Iterator[str]:
     if absent:
         yield f"left out: not on PATH: {', '.join(absent)}"
         return
+    with prepared() as (folder, environment):
+        yield from _compared(folder, environment)
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[tuple[Path, Mapping[str, str]]]:
+    """Start a sandbox with an emulated Nomad; yield a folder for projects, and the environment of their commands."""
     with tempfile.TemporaryDirectory(prefix="nc") as name:
         folder = Path(name)
         own = sandbox.project(folder / "sandbox")
@@ -74,14 +82,13 @@ def measure() -> Iterator[str]:
                 [*own, "up", "--engine", "emulator", "--nomad", "emulator"], check=True, stdout=subprocess.DEVNULL
             )
             found = subprocess.run([*own, "exec", "--", "env", "-0"], check=True, capture_output=True, text=True)
-            environment = dict(line.split("=", 1) for line in found.stdout.split("\0") if "=" in line)
-            yield from _compared(folder, environment)
+            yield folder, dict(line.split("=", 1) for line in found.stdout.split("\0") if "=" in line)
         finally:
             subprocess.run([*own, "down"], check=True, stdout=subprocess.DEVNULL)
 
 
 def _compared(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    stacks = {shape: _stack(folder / shape, shape, environment) for shape in SHAPES}
+    stacks = {shape: stack(folder / shape, PROGRAM.format(shape=shape, count=COUNT), environment) for shape in SHAPES}
     costs: dict[tuple[str, str], list[timing.Cost]] = {}
     for _ in range(ROUNDS):
         for shape, variables in stacks.items():
@@ -109,13 +116,13 @@ def _all(costs: Mapping[tuple[str, str], list[timing.Cost]], shape: str) -> Iter
             yield from found
 
 
-def _stack(folder: Path, shape: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Make a project of its own for *shape*, and return the environment of its stack."""
+def stack(folder: Path, program: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Create a project in *folder* for *program*, and return the environment of its stack."""
     (folder / "state").mkdir(parents=True)
-    (folder / "__main__.py").write_text(PROGRAM.format(shape=shape, count=COUNT))
+    (folder / "__main__.py").write_text(program)
     (folder / "Pulumi.yaml").write_text(
-        f"name: bench-{shape}\nruntime:\n  name: python\n  options: {{toolchain: pip, virtualenv: {sys.prefix}}}\n"
-        "config:\n  aws:region: us-east-1\n"
+        f"name: bench-{folder.name}\nruntime:\n  name: python\n"
+        f"  options: {{toolchain: pip, virtualenv: {sys.prefix}}}\nconfig:\n  aws:region: us-east-1\n"
     )
     variables = dict(environment) | {"PULUMI_BACKEND_URL": (folder / "state").as_uri()}
     for command in (

@@ -10,6 +10,7 @@ RUNS = 9
 AIM = 1.5
 
 _STARTS = {
+    "import of VolumeRegistration": ("from nomad_csi import VolumeRegistration", "import pulumi"),
     "import of EbsVolume": ("from nomad_csi import EbsVolume", "import pulumi, pulumi_aws; pulumi_aws.ebs.Volume"),
     "import of EfsVolume": (
         "from nomad_csi import EfsVolume",

@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 EXTERNAL_IDS = {
     "aws-ebs": "vol-0123456789abcdef0",
@@ -33,7 +33,7 @@ CONTEXTS = {
 CASES = [
     (driver.name, access_mode, attachment_mode)
     for driver in catalogue.DRIVERS.values()
-    for access_mode, attachment_mode in itertools.product(base.ACCESS_MODES, base.ATTACHMENT_MODES)
+    for access_mode, attachment_mode in itertools.product(names.ACCESS_MODES, names.ATTACHMENT_MODES)
 ]
 
 
@@ -94,7 +94,7 @@ def test_volume_without_a_mode_gets_the_usual_one_of_its_driver(name):
             "multi-node-multi-writer block-device",
         }),
         ("digitalocean", {"single-node-writer file-system", "single-node-writer block-device"}),
-        ("portworx", {f"{mode} file-system" for mode in base.ACCESS_MODES}),
+        ("portworx", {f"{mode} file-system" for mode in names.ACCESS_MODES}),
     ],
 )  # fmt: skip
 def test_what_works_is_what_the_driver_s_source_says(name, works):

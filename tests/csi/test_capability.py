@@ -2,10 +2,10 @@ import pytest
 
 from nomad_csi.csi import capability
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 
-@pytest.mark.parametrize("mode", base.ACCESS_MODES)
+@pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_every_access_mode_of_nomad_has_its_csi_mode(mode):
     """No mode is lost on the way to the wire, and none becomes UNKNOWN."""
     made = capability.message(capability.VolumeCapability(access_mode=mode, attachment_mode="file-system"))

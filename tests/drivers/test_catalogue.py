@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from nomad_csi.drivers import catalogue, ebs_limits, model
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 DRIVERS = list(catalogue.DRIVERS.values())
 
@@ -19,8 +19,8 @@ def test_row_is_dated_sourced_and_consistent(driver):
     assert driver.sources
     assert driver.image.endswith(f":{driver.version}")
     assert driver.default_mode in driver.modes
-    assert {mode for mode, _ in driver.modes} <= set(base.ACCESS_MODES)
-    assert {attachment for _, attachment in driver.modes} <= set(base.ATTACHMENT_MODES)
+    assert {mode for mode, _ in driver.modes} <= set(names.ACCESS_MODES)
+    assert {attachment for _, attachment in driver.modes} <= set(names.ATTACHMENT_MODES)
     assert all(issue.source for issue in driver.known_issues)
 
 

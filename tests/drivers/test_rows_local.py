@@ -8,7 +8,7 @@ import yaml
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.plan import storage
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 DEMOCRATIC, HOSTPATH, NFS = (catalogue.DRIVERS[name] for name in ("democratic-csi", "csi-hostpath", "csi-driver-nfs"))
 ZFS = {"driver": "zfs-generic-nfs"}
@@ -141,7 +141,7 @@ def test_parameter_that_the_nfs_driver_does_not_know_is_refused():
     assert problem.startswith("volumes[0].parameters.path: expected one of csi.storage.k8s.io/")
 
 
-@pytest.mark.parametrize("mode", base.ACCESS_MODES)
+@pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_block_devices_of_a_share_are_refused_in_every_mode(mode):
     """A share is a file system."""
     capability = {"access_mode": mode, "attachment_mode": "block-device"}

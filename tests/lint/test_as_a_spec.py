@@ -11,7 +11,7 @@ from nomad_csi.lint import judge
 from nomad_csi.migration import adopt, model
 from nomad_csi.plan import storage
 from nomad_csi.render import files as rendered
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 EXTERNAL_IDS = {"aws-ebs": "vol-0123456789abcdef0", "aws-efs": "fs-0123456789abcdef0"}
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "ntfs", "nfs", "zfs")
@@ -41,7 +41,7 @@ def example(driver):
 
 def changed(driver, document):
     """Yield the name of a change, and the keys of the volume *document* that it gives other values."""
-    for first, second in itertools.product(base.ACCESS_MODES, base.ATTACHMENT_MODES):
+    for first, second in itertools.product(names.ACCESS_MODES, names.ATTACHMENT_MODES):
         yield f"{first} {second}", {"capability": [{"access_mode": first, "attachment_mode": second}]}
     options = [{"fs_type": name} for name in FILE_SYSTEMS]
     options += [{"mount_flags": [f"{flag}=x"]} for flag in ("ro", *driver.refused_mount_flags)]

@@ -10,6 +10,7 @@ import types
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.health import explaining
 from nomad_csi.resources import plugin_health_wait
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -256,7 +257,7 @@ def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, ex
     plugin_cluster.allocation()
     release = threading.Event()
     monkeypatch.setattr(plugin_health_wait, "EXPLAIN_S", 0.05)
-    monkeypatch.setattr(plugin_health_wait.explaining, "explain", lambda *_: release.wait(120) and ())
+    monkeypatch.setattr(explaining, "explain", lambda *_: release.wait(120) and ())
 
     with pytest.raises(errors.NomadCsiError) as caught:
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
@@ -278,7 +279,7 @@ def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, mo
         release.wait(120)
         return ()
 
-    monkeypatch.setattr(plugin_health_wait.explaining, "explain", explain)
+    monkeypatch.setattr(explaining, "explain", explain)
 
     with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
         wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)

@@ -300,4 +300,4 @@ def test_every_field_of_an_expectation_goes_through_the_inputs():
     inputs, failures = properties.check(plugin_health_properties.INPUTS, plugin_health_properties.inputs_of(expected))
 
     assert failures == ()
-    assert plugin_health_properties.expectation(inputs) == expected
+    assert plugin_health.expectation(inputs) == expected

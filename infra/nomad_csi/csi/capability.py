@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.spec import base
+from nomad_csi.spec import names as spec_names
 
-MODES = {mode: mode.upper().replace("-", "_") for mode in base.ACCESS_MODES}
+MODES = {mode: mode.upper().replace("-", "_") for mode in spec_names.ACCESS_MODES}
 """Nomad's name of an access mode -> CSI's name."""
 
 
@@ -31,8 +31,8 @@ MODES = {mode: mode.upper().replace("-", "_") for mode in base.ACCESS_MODES}
 class VolumeCapability:
     """One way to use a volume."""
 
-    access_mode: base.AccessMode
-    attachment_mode: base.AttachmentMode
+    access_mode: spec_names.AccessMode
+    attachment_mode: spec_names.AttachmentMode
     fs_type: str = ""
     """File system; empty: the plugin's default. Ignored for a block device."""
 

@@ -7,7 +7,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Consumer, finding_at_line
-from nomad_csi.spec import base, problems
+from nomad_csi.spec import names, problems
 
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})
 _NAMES = {
@@ -67,8 +67,8 @@ def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:
 def _modes(consumer: Consumer) -> Iterator[Finding]:
     request, body = consumer.request, consumer.request.body
     for name, value, known in (
-        ("access_mode", request.access_mode, base.ACCESS_MODES),
-        ("attachment_mode", request.attachment_mode, base.ATTACHMENT_MODES),
+        ("access_mode", request.access_mode, names.ACCESS_MODES),
+        ("attachment_mode", request.attachment_mode, names.ATTACHMENT_MODES),
     ):
         if value not in known:
             found = f"{name} {value!a}" if value else f"no {name}"

@@ -12,7 +12,7 @@ from nomad_csi.hcl import volume as payloads
 from nomad_csi.lint.model import LintedVolume, finding_at_line
 from nomad_csi.migration import model, volumes
 from nomad_csi.plan.rules import key_rules, volume_rules
-from nomad_csi.spec import base, draft, names, problems
+from nomad_csi.spec import draft, names, problems
 from nomad_csi.spec import model as spec
 from nomad_csi.text import secrets
 
@@ -60,11 +60,11 @@ def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
         (jobs.text(content, volumes.LEGACY[0]), jobs.text(content, volumes.LEGACY[1]), content.at(volumes.LEGACY[0]))
     ]
     for access_mode, attachment_mode, line in named:
-        if access_mode and access_mode not in base.ACCESS_MODES:
-            fix = f"use one of {', '.join(base.ACCESS_MODES)}"
+        if access_mode and access_mode not in names.ACCESS_MODES:
+            fix = f"use one of {', '.join(names.ACCESS_MODES)}"
             yield finding_at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
-        if attachment_mode and attachment_mode not in base.ATTACHMENT_MODES:
-            fix = f"use {' or '.join(base.ATTACHMENT_MODES)}"
+        if attachment_mode and attachment_mode not in names.ATTACHMENT_MODES:
+            fix = f"use {' or '.join(names.ATTACHMENT_MODES)}"
             yield finding_at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
 
 
@@ -157,8 +157,8 @@ _ANY = spec.DriverSpec(
     roles={"monolith": spec.RoleSpec(job_type="system")},
     capabilities=tuple(
         spec.CapabilitySpec(access_mode=first, attachment_mode=second)
-        for first in base.ACCESS_MODES
-        for second in base.ATTACHMENT_MODES
+        for first in names.ACCESS_MODES
+        for second in names.ATTACHMENT_MODES
     ),
     creates=True,
 )

@@ -25,7 +25,7 @@ class Capability:
     """A pair of modes in which allocations may use the volume."""
 
     access_mode: str
-    """One of Nomad's five, such as ``single-node-writer`` (`spec.base.ACCESS_MODES`)."""
+    """One of Nomad's five, such as ``single-node-writer`` (`spec.names.ACCESS_MODES`)."""
 
     attachment_mode: str
     """``file-system`` or ``block-device``."""

@@ -23,7 +23,6 @@ from nomad_csi.nomad import jobs, nodes
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probed
-from nomad_csi.render import documents
 from nomad_csi.text import listing
 
 POLL_S = 0.5
@@ -158,6 +157,8 @@ def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> 
 @contextlib.contextmanager
 def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
     """Keep the job registered for as long as the block runs; yield it as Nomad has it."""
+    from nomad_csi.render import documents  # noqa: PLC0415  # with the template engine; few runs of the provider need it
+
     source = documents.probe_job_file(job)
     parsed = jobs.parse(client, source, namespace=job.namespace)
     may_be_there = True  # also if an interrupt comes before the reply

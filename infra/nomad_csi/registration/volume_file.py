@@ -9,7 +9,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.hcl import files, source, volume
 from nomad_csi.plan import registration, volume_forms
-from nomad_csi.spec import base, encrypted, names
+from nomad_csi.spec import encrypted, names
 
 _NEEDS_SECRETS = re.compile(r"^# Its secrets \(([^)]*)\) are sent with the registration", re.MULTILINE)
 _LACKS_FLAGS = re.compile(r"^# (\d{1,3}) of its mount flags (?:is|are) encrypted", re.MULTILINE)
@@ -102,8 +102,8 @@ def _problems(document: registration.VolumeRegistration) -> Iterator[errors.Prob
 
 def _mode_problems(item: registration.Capability) -> Iterator[errors.Problem]:
     for name, value, allowed in (
-        ("access_mode", item.access_mode, base.ACCESS_MODES),
-        ("attachment_mode", item.attachment_mode, base.ATTACHMENT_MODES),
+        ("access_mode", item.access_mode, names.ACCESS_MODES),
+        ("attachment_mode", item.attachment_mode, names.ATTACHMENT_MODES),
     ):
         if value not in allowed:
             yield errors.Problem(path=f"capability.{name}", got=repr(value), allowed=f"one of {', '.join(allowed)}")

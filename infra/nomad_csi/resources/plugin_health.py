@@ -6,6 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, findings
 from nomad_csi.health import plugins
+from nomad_csi.plan import model, probe_job
 from nomad_csi.resources import plugin_health_properties as of_health
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import compare, properties, resource
@@ -113,8 +114,9 @@ def _was_verified(outputs: Mapping[str, Any]) -> bool:
 
 def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the observed status; runs no job."""
-    expectation = plugin_health_wait.drop_job(of_health.expectation(inputs))
-    wanted = observation.WatchedPlugin(expectation=expectation, job_ids=_job_ids(inputs))
+    wanted = observation.WatchedPlugin(
+        expectation=plugin_health_wait.drop_job(expectation(inputs)), job_ids=_job_ids(inputs)
+    )
     [seen] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
     return seen.status
 
@@ -124,7 +126,7 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    status = plugin_health_wait.wait(context, of_health.expectation(news), _job_ids(news))
+    status = plugin_health_wait.wait(context, expectation(news), _job_ids(news))
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
@@ -163,3 +165,29 @@ def _wrong(status: plugins.PluginStatus) -> str:
         wrong = tuple(item for item in status.findings if item.code != "instance-extra")
     more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
     return f"{wrong[0]}{more}" if wrong else ""
+
+
+# The expectation that the inputs describe.
+
+
+def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
+    """Return the expectation of checked *inputs*."""
+    given = {field: _plan_value(name, inputs[name]) for field, name in of_health.FIELDS.items() if name in inputs}
+    return model.PluginExpectation(**given, on_nodes=_probe_run(inputs))
+
+
+def _plan_value(name: str, value: Any) -> Any:
+    if name == "constraints":
+        return tuple(model.Constraint(**{"value": ""} | item) for item in value)
+    allowed = of_health.INPUTS[name].range
+    if allowed is not None and allowed.is_whole:
+        return int(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _probe_run(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
+    asked = inputs.get("onNodes")
+    if asked is None:
+        return None
+    given = {field: asked[name] for field, name in of_health.JOB_FIELDS.items() if name in asked}
+    return probe_job.ProbeRun(job=probe_job.ProbeJob(namespace=inputs["namespace"], **given), wait_s=asked["timeoutS"])

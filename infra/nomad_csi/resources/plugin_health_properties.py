@@ -1,12 +1,15 @@
-"""Inputs and outputs of the resource `PluginHealth`, and the expectation that they describe."""
+"""Inputs and outputs of the resource `PluginHealth`, and the inputs that describe an expectation."""
 
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import probe_job
 from nomad_csi.resources.frame import declaration, properties, resource
+
+if TYPE_CHECKING:
+    from nomad_csi.plan import model
 
 INPUTS: Mapping[str, properties.Property] = {
     "pluginId": properties.plugin_id("Id of the CSI plugin."),
@@ -129,45 +132,22 @@ _POLICY = ("minHealthyPercent", "minHealthyPerZone")
 """Inputs for the number of healthy instances that is sufficient."""
 
 
-_FIELDS = {properties.python_name(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
+FIELDS = {properties.python_name(name): name for name in INPUTS if name not in {"onNodes", "jobs"}}
 """Fields of a `model.PluginExpectation` -> inputs with the same value."""
 
-_JOB_FIELDS = {properties.python_name(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
+JOB_FIELDS = {properties.python_name(name): name for name in INPUTS["onNodes"].fields if name != "timeoutS"}
 """Fields of a `probe_job.ProbeJob` -> properties of `onNodes` with the same value."""
 
 
-def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
-    """Return the expectation of checked *inputs*."""
-    given = {field: _plan_value(name, inputs[name]) for field, name in _FIELDS.items() if name in inputs}
-    return model.PluginExpectation(**given, on_nodes=_probe_run(inputs))
-
-
-def _plan_value(name: str, value: Any) -> Any:
-    if name == "constraints":
-        return tuple(model.Constraint(**{"value": ""} | item) for item in value)
-    allowed = INPUTS[name].range
-    if allowed is not None and allowed.is_whole:
-        return int(value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _probe_run(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
-    asked = inputs.get("onNodes")
-    if asked is None:
-        return None
-    given = {field: asked[name] for field, name in _JOB_FIELDS.items() if name in asked}
-    return probe_job.ProbeRun(job=probe_job.ProbeJob(namespace=inputs["namespace"], **given), wait_s=asked["timeoutS"])
-
-
-def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
+def inputs_of(expected: "model.PluginExpectation") -> resource.Properties:
     """Return the inputs of *expected*; `check` leaves out empty ones."""
     plain = dataclasses.asdict(expected)
     inputs = {
-        name: list(plain[field]) if isinstance(plain[field], tuple) else plain[field] for field, name in _FIELDS.items()
+        name: list(plain[field]) if isinstance(plain[field], tuple) else plain[field] for field, name in FIELDS.items()
     }
     if expected.on_nodes is None:
         return inputs
-    job = {name: getattr(expected.on_nodes.job, field) for field, name in _JOB_FIELDS.items()}
+    job = {name: getattr(expected.on_nodes.job, field) for field, name in JOB_FIELDS.items()}
     return inputs | {"onNodes": job | {"timeoutS": expected.on_nodes.wait_s}}
 
 

@@ -10,9 +10,8 @@ from concurrent import futures
 from typing import TypeVar
 
 from nomad_csi import errors, findings, side_by_side
-from nomad_csi.health import events, explaining, plugins, stability
+from nomad_csi.health import events, plugins, stability
 from nomad_csi.plan import model
-from nomad_csi.resources import asked_together
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
 from nomad_csi.verification import observation
@@ -151,6 +150,8 @@ class _Wait:
 
     def _ask_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
         """Return the result of a probe job on the clients, batched with other plugins; ``None`` as in `_look`."""
+        from nomad_csi.resources import asked_together  # noqa: PLC0415  # with the template engine; few runs need it
+
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))
         until = max(self._deadline, time.monotonic() + LOOK_MIN_S)
@@ -241,6 +242,8 @@ class _Wait:
         """Return the explanations of an unhealthy status."""
         if seen.status.ok:
             return ()
+        from nomad_csi.health import explaining  # noqa: PLC0415  # with the linter; only a failed wait needs it
+
         asked = functools.partial(
             explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )

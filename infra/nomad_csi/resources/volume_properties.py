@@ -5,15 +5,15 @@ from typing import Any
 
 from nomad_csi.resources import stack_identity
 from nomad_csi.resources.frame import declaration, properties
-from nomad_csi.spec import base, names
+from nomad_csi.spec import names
 
 _CAPABILITY = properties.record(
     "One way in which allocations may use the volume.",
     type_name="VolumeCapability",
     fields={
-        "accessMode": properties.text("One of Nomad's five access modes.", required=True, one_of=base.ACCESS_MODES),
+        "accessMode": properties.text("One of Nomad's five access modes.", required=True, one_of=names.ACCESS_MODES),
         "attachmentMode": properties.text(
-            "`file-system` or `block-device`.", required=True, one_of=base.ATTACHMENT_MODES
+            "`file-system` or `block-device`.", required=True, one_of=names.ATTACHMENT_MODES
         ),
     },
 )

@@ -4,33 +4,13 @@ import ipaddress
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pydantic_core
 
 from nomad_csi.spec import names
 from nomad_csi.text import docstrings
-
-# The access and attachment modes of Nomad.
-#
-# Nomad's server does not check them when a volume is registered; an invalid one fails when an allocation claims the
-# volume. Nomad has no names for the two single-node modes of CSI 1.5. Source: hashicorp/nomad,
-# ``nomad/structs/csi.go``, and ``plugins/csi/plugin.go`` (``VolumeCapabilityFromStructs``), 2026-08-21.
-
-
-AccessMode = Literal[
-    "single-node-reader-only",
-    "single-node-writer",
-    "multi-node-reader-only",
-    "multi-node-single-writer",
-    "multi-node-multi-writer",
-]
-AttachmentMode = Literal["file-system", "block-device"]
-
-ACCESS_MODES: tuple[AccessMode, ...] = get_args(AccessMode)
-ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)
-
 
 # The base model, and the types of values.
 
@@ -177,10 +157,10 @@ UnixId = Annotated[int, pydantic.Field(ge=0, le=4_294_967_295)]
 class CapabilitySpec(Model):
     """One way in which allocations may use a volume."""
 
-    access_mode: AccessMode
+    access_mode: names.AccessMode
     """Who may read and write, from how many clients. What works depends on the driver."""
 
-    attachment_mode: AttachmentMode = "file-system"
+    attachment_mode: names.AttachmentMode = "file-system"
     """How tasks see the volume: a mounted file system, or the raw block device."""
 
 

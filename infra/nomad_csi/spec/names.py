@@ -9,6 +9,7 @@ import enum
 import ipaddress
 import re
 from collections.abc import Iterable
+from typing import Literal, get_args
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
 """Key of a Pulumi stack config that holds a spec."""
@@ -164,3 +165,23 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+# The access and attachment modes of Nomad.
+#
+# Nomad's server does not check them when a volume is registered; an invalid one fails when an allocation claims the
+# volume. Nomad has no names for the two single-node modes of CSI 1.5. Source: hashicorp/nomad,
+# ``nomad/structs/csi.go``, and ``plugins/csi/plugin.go`` (``VolumeCapabilityFromStructs``), 2026-08-21.
+
+
+AccessMode = Literal[
+    "single-node-reader-only",
+    "single-node-writer",
+    "multi-node-reader-only",
+    "multi-node-single-writer",
+    "multi-node-multi-writer",
+]
+AttachmentMode = Literal["file-system", "block-device"]
+
+ACCESS_MODES: tuple[AccessMode, ...] = get_args(AccessMode)
+ATTACHMENT_MODES: tuple[AttachmentMode, ...] = get_args(AttachmentMode)

@@ -12,7 +12,7 @@ from nomad_csi.csi import capability, channel, controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 from tests import csi_calls
 from tests.real.drivers import conftest, efs_client
 from tests.real.drivers.efs_client import WRITER
@@ -113,8 +113,8 @@ def test_volume_is_registered_without_a_look_at_efs(stack, register):
     assert report.ok, report.as_table()
 
 
-@pytest.mark.parametrize("attachment", base.ATTACHMENT_MODES)
-@pytest.mark.parametrize("mode", base.ACCESS_MODES)
+@pytest.mark.parametrize("attachment", names.ATTACHMENT_MODES)
+@pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_modes_of_the_catalogue_are_those_of_the_driver(publish, mode, attachment):
     """The driver refuses the others when it mounts, and only then."""
     use = {"access_mode": mode, "attachment_mode": attachment}

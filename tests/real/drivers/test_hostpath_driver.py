@@ -20,7 +20,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
 from nomad_csi.resources.created import created_volume
 from nomad_csi.smoke import smoke, smoke_round
-from nomad_csi.spec import base
+from nomad_csi.spec import names
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
@@ -150,7 +150,7 @@ def test_volume_that_the_driver_does_not_know_is_refused(stack, register):
     assert stack.volume("ghost") is None
 
 
-@pytest.mark.parametrize("mode", base.ACCESS_MODES)
+@pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
     """As the catalogue has it: no mode is refused."""
     create(wanted(f"fs-{mode}", mode))
@@ -159,7 +159,7 @@ def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
     assert report.ok, report.as_table()
 
 
-@pytest.mark.parametrize("mode", base.ACCESS_MODES)
+@pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_driver_makes_a_block_device_in_every_mode(folder, create, mode):
     """The volume is a file behind a loop device, which goes with the test."""
     made = create(wanted(f"block-{mode}", mode, "block-device"))
