@@ -37,7 +37,7 @@ FAULTS = {
     ],
     "flapping plugin": [
         "faults/test_plugins.py::test_flapping_plugin_opens_no_gate",
-        "resources/test_gate.py::test_restart_within_the_window_is_not_healthy",
+        "resources/test_plugin_health_wait.py::test_restart_within_the_window_is_not_healthy",
     ],
     "frozen controller": [
         "faults/test_plugins.py::test_frozen_controller_is_told_after_its_time_and_nothing_is_registered",
