@@ -116,29 +116,31 @@ class Page:
         text = agents.as_text(short)
         if len(text) <= SHORT:
             return text
-        flat = dict(_flat(json.loads(text)))
-        best = min(range(len(self._shown)), key=lambda at: len(_changes(self._shown[at], flat)), default=None)
-        changes = _changes(self._shown[best], flat) if best is not None else flat
-        if best is not None and len(changes) <= ALIKE * len(flat):
-            return f"[{best + 1}]" + (f" but {json.dumps(changes, sort_keys=True)}" if changes else "")
-        self._shown.append(flat)
+        shown = dict(flat(json.loads(text)))
+        best = min(range(len(self._shown)), key=lambda at: len(changes(self._shown[at], shown)), default=None)
+        differing = changes(self._shown[best], shown) if best is not None else shown
+        if best is not None and len(differing) <= ALIKE * len(shown):
+            return f"[{best + 1}]" + (f" but {json.dumps(differing, sort_keys=True)}" if differing else "")
+        self._shown.append(shown)
         return f"[{len(self._shown)}] {text}"
 
 
-def _flat(value, path=""):
+def flat(value, item="[{}]", path=""):
+    """Yield the values in *value* by their paths, in which a place in a list is written as *item*."""
     if isinstance(value, dict) and value:
         for key, each in value.items():
-            yield from _flat(each, f"{path}.{key}" if path else key)
+            yield from flat(each, item, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value:
         for position, each in enumerate(value):
-            yield from _flat(each, f"{path}[{position}]")
+            yield from flat(each, item, f"{path}{item.format(position)}")
     else:
         yield path, value
 
 
-def _changes(old, new):
-    """Return what differs, by path; ``"gone"`` for what is not there any more."""
-    return {path: new.get(path, "gone") for path in old.keys() | new.keys() if old.get(path, ...) != new.get(path, ...)}
+def changes(old, new):
+    """Return what differs, by path, in the order of the paths; ``"gone"`` for what is not there any more."""
+    paths = sorted(old.keys() | new.keys())
+    return {path: new.get(path, "gone") for path in paths if old.get(path, ...) != new.get(path, ...)}
 
 
 def write(cases, agent):

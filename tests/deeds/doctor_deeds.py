@@ -8,7 +8,7 @@ from unittest import mock
 
 from nomad_csi import errors
 from nomad_csi.migration import adopt, model, terraform
-from tests.deeds import aws_deeds, command_deeds, reply_deeds, spec_deeds, verify_deeds
+from tests.deeds import aws_deeds, command_deeds, deeds, reply_deeds, spec_deeds, verify_deeds
 from tests.deeds import plugin as plugins
 from tests.deeds.deeds import Case
 
@@ -166,7 +166,7 @@ def _adopted(values, *, takes_over):
     except errors.NomadCsiError as error:
         return {"": str(error)}
     shown = {"document": found.document, "remarks": sorted(f"{each.kind} {each.text}" for each in found.remarks)}
-    return dict(spec_deeds.flat(spec_deeds.plain(shown)))
+    return spec_deeds.paths(shown)
 
 
 def _other(value):
@@ -188,11 +188,7 @@ def _state(agent, _context):
                     whole[takes_over],
                     _adopted(reply_deeds.with_value(STATE, path, new), takes_over=takes_over),
                 )
-                changes = {
-                    key: now.get(key, "gone")
-                    for key in before.keys() | now.keys()
-                    if before.get(key, ...) != now.get(key, ...)
-                }
+                changes = deeds.changes(before, now)
                 text = json.dumps(changes, sort_keys=True, default=str)
                 if changes:
                     agent.messages.append(f"{takes_over} {'.'.join(map(str, path))} {what}: {spec_deeds.short(text)}")

@@ -15,7 +15,6 @@ from nomad_csi.nomad.http import transport
 from nomad_csi.plan import storage
 from nomad_csi.resources import asked_together, plugin_health, plugin_health_wait
 from nomad_csi.resources import plugin_health_properties as of_health
-from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents
 from tests.deeds import command_deeds, deeds, verify_deeds
 from tests.deeds import plugin as plugins
@@ -105,23 +104,10 @@ def _place(world, job):
     known = world.agent.cluster.state
     if (job["Namespace"], job["ID"]) not in known.jobs:
         return
+    stored, ends = known.jobs[job["Namespace"], job["ID"]].spec, world.answers.get("ends", "complete")
     for node in list(known.nodes.values())[: world.answers.get("clients", 9)]:
-        group = job["TaskGroups"][0]
-        known.allocs[f"probe-{node['Name']}"] = state.Allocation(
-            alloc_id=f"probe-{node['Name']}",
-            eval_id="",
-            job=known.jobs[job["Namespace"], job["ID"]].spec,
-            group=group,
-            spec={},
-            index=0,
-            node_id=node["ID"],
-            node_name=node["Name"],
-            create_index=30,
-            create_ns=1,
-            modify_ns=2,
-            client_status=world.answers.get("ends", "complete"),
-            tasks={task["Name"]: state.TaskState(state="dead", started_ns=3) for task in group["Tasks"]},
-        )
+        name = f"probe-{node['Name']}"
+        known.allocs[name] = verify_deeds.allocation(name, stored, node, index=30, status=ends, task="dead")
 
 
 def _run(call, *changes, **more):

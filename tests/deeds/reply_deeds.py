@@ -14,7 +14,7 @@ from nomad_csi.nomad import job_plan, jobs, nodes, plugin_jobs, plugins, version
 from nomad_csi.nomad.http import classify, connection, transport
 from nomad_csi.ownership import cluster_identity
 from tests import replies
-from tests.deeds import spec_deeds
+from tests.deeds import deeds, spec_deeds
 from tests.deeds.deeds import Case
 
 RECORDINGS = Path(__file__).parent.parent / "nomad" / "recordings"
@@ -70,7 +70,7 @@ def _read(agent, reader, values):
         found = reader(agent.client())
     except errors.NomadCsiError as error:
         return {"": f"! {error}"}
-    return dict(spec_deeds.flat(spec_deeds.plain(found)))
+    return spec_deeds.paths(found)
 
 
 def places(value, path=()):
@@ -116,11 +116,7 @@ def _changed(agent, _context):
             alike = {}
             for what, new in {"missing": ..., "null": None, "5": 5, "other": another(last)}.items():
                 now = _read(agent, reader, with_value(values, path, new))
-                changes = {
-                    key: now.get(key, "gone")
-                    for key in before.keys() | now.keys()
-                    if before.get(key, ...) != now.get(key, ...)
-                }
+                changes = deeds.changes(before, now)
                 text = ERROR.sub("", str(now.get("") or "")) or json.dumps(changes, sort_keys=True, default=str)
                 alike.setdefault(spec_deeds.short(text), []).append(what)
             for text, kinds in alike.items():

@@ -18,6 +18,7 @@ from nomad_csi.lint import judge
 from nomad_csi.migration import adopt
 from nomad_csi.plan import storage
 from nomad_csi.render import files
+from tests.deeds import deeds
 from tests.deeds.deeds import Case
 
 SPEC = yaml.safe_load("""
@@ -247,7 +248,7 @@ def _planned(document):
     except errors.SpecError as error:
         return str(error), {}
     ids = {item.key: f"id-of-{item.key}" for item in plan.volumes}
-    return dict(flat(plain(plan))), dict(files.render_plan(plan, ids))
+    return paths(plan), dict(files.render_plan(plan, ids))
 
 
 def plain(value):
@@ -263,16 +264,9 @@ def plain(value):
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def flat(value, path=""):
-    """Yield the values in *value* by their paths."""
-    if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from flat(each, f"{path}.{key}" if path else key)
-    elif isinstance(value, list) and value:
-        for position, each in enumerate(value):
-            yield from flat(each, f"{path}.{position}")
-    else:
-        yield path, value
+def paths(value):
+    """Return the values in *value*, made plain, by their paths."""
+    return dict(deeds.flat(plain(value), ".{}"))
 
 
 def _differences(was, now):
@@ -280,11 +274,7 @@ def _differences(was, now):
     (old, old_files), (new, new_files) = was, now
     if isinstance(new, str):
         return f"! {new}"
-    plan = {
-        path: new.get(path, "gone")
-        for path in sorted(old.keys() | new.keys())
-        if old.get(path, ...) != new.get(path, ...)
-    }
+    plan = deeds.changes(old, new)
     texts = {
         name: _diff(old_files.get(name, ""), new_files.get(name, ""))
         for name in sorted(old_files.keys() | new_files.keys())
@@ -416,13 +406,7 @@ def _read_back(agent, _context):
         for number, what, edited in _edits(text):
             lint, made = _judged(alone | {name: edited})
             new, gone = sorted(set(lint) - set(before[0])), sorted(set(before[0]) - set(lint))
-            old = dict(flat(plain(before[1])))
-            now = dict(flat(plain(made))) if not isinstance(made, str) else {"": made}
-            changes = {
-                path: now.get(path, "gone")
-                for path in sorted(old.keys() | now.keys())
-                if old.get(path, ...) != now.get(path, ...)
-            }
+            changes = deeds.changes(paths(before[1]), {"": made} if isinstance(made, str) else paths(made))
             agent.messages.append(f"{name}:{number} {what} -> {short(json.dumps([new, gone, changes], default=str))}")
     return whole
 

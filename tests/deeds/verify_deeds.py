@@ -18,6 +18,26 @@ INFO = {"Healthy": True, "HealthDescription": "healthy", "Provider": "ebs.csi.aw
 _KEPT = weakref.WeakKeyDictionary()
 
 
+def allocation(alloc_id, job, node, *, index, status, task):
+    """Return the allocation of a *job* on a *node*, with its client *status* and the state of each *task*."""
+    group = job["TaskGroups"][0]
+    return state.Allocation(
+        alloc_id=alloc_id,
+        eval_id="",
+        job=job,
+        group=group,
+        spec={},
+        index=0,
+        node_id=node["ID"],
+        node_name=node["Name"],
+        create_index=index,
+        create_ns=1,
+        modify_ns=2,
+        client_status=status,
+        tasks={each["Name"]: state.TaskState(state=task, started_ns=3) for each in group["Tasks"]},
+    )
+
+
 def run_jobs(agent, _context):
     """Have what `_run_all` leaves, which runs once."""
     if agent.cluster not in _KEPT:
@@ -59,22 +79,7 @@ def _run_all(agent):
                 segments = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if job.plugin_id == "ebs" else {}
                 own = {"ID": "i-1", "MaxVolumes": 25, "AccessibleTopology": {"Segments": segments}}
                 record.nodes = {node["ID"]: info | {"NodeInfo": own}}
-            group = stored["TaskGroups"][0]
-            known.allocs[job.job_id] = state.Allocation(
-                alloc_id=job.job_id,
-                eval_id="",
-                job=stored,
-                group=group,
-                spec={},
-                index=0,
-                node_id=node["ID"],
-                node_name=node["Name"],
-                create_index=20,
-                create_ns=1,
-                modify_ns=2,
-                client_status="running",
-                tasks={task["Name"]: state.TaskState(state="running", started_ns=3) for task in group["Tasks"]},
-            )
+            known.allocs[job.job_id] = allocation(job.job_id, stored, node, index=20, status="running", task="running")
 
 
 def then(change):

@@ -41,16 +41,19 @@ class RealCluster:
             self._client = made.enter_context(nomad.Nomad(nomad.Connection(address=self.url)))
             for job_id, plugin_id, role, words, kind in PLUGINS:
                 self._agent.run(conftest.write_plugin(self._agent, job_id, plugin_id, role, words, kind=kind))
-            for plugin_id, healthy in ((clusters.EFS, (0, 1)), (clusters.EBS, (1, 1))):
-                self._until_healthy(plugin_id, healthy)
+            self._wait_until_healthy()
             self._users: set[str] = set()
             self._ends = made.pop_all()
 
-    def _until_healthy(self, plugin_id, healthy):
-        self._agent.until(
-            lambda: self._agent.call("GET", f"/v1/plugin/csi/{plugin_id}")[1],
-            lambda found: isinstance(found, dict) and (found["ControllersHealthy"], found["NodesHealthy"]) == healthy,
-        )
+    def _wait_until_healthy(self):
+        """Wait until Nomad has the controllers and the nodes of both plugins as healthy."""
+        for plugin_id, healthy in ((clusters.EFS, (0, 1)), (clusters.EBS, (1, 1))):
+            self._agent.until(
+                lambda path=f"/v1/plugin/csi/{plugin_id}": self._agent.call("GET", path)[1],
+                lambda found, wanted=healthy: (
+                    isinstance(found, dict) and (found["ControllersHealthy"], found["NodesHealthy"]) == wanted
+                ),
+            )
 
     def empty(self):
         """Forget all volumes and variables."""
@@ -87,8 +90,7 @@ class RealCluster:
         """Restore a snapshot as ``nomad operator snapshot restore`` does, and return it."""
         reply = self._agent.pool.request("PUT", f"{self.url}/v1/operator/snapshot", body=saved, timeout=60.0)
         assert reply.status == 200, reply.data
-        for plugin_id, healthy in ((clusters.EFS, (0, 1)), (clusters.EBS, (1, 1))):
-            self._until_healthy(plugin_id, healthy)
+        self._wait_until_healthy()
         return saved
 
     def deregister(self, key):
