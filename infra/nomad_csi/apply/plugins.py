@@ -40,8 +40,8 @@ def start(
 
     A job that runs as the spec says, with an owner's record of the same label, is left alone; so is that record, with
     the nonce that a stack's state holds. Raises `errors.RefusedError` for a job of a Pulumi stack that differs, what
-    `PluginJobResource.create` raises, and, for a plugin that does not become healthy, what `gate.wait` raises; the jobs
-    before it run on.
+    `PluginJobResource.create` raises, and, for a plugin that does not become healthy, what `plugin_health_wait.wait`
+    raises; the jobs before it run on.
     """
     context = resource.Context(connect=lambda: client, stack=requester.owner, status=tell, warn=tell, note=tell)
     for plugin in plugins:

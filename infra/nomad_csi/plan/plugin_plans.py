@@ -41,7 +41,7 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
 
 
 def _probe_run(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
-    """Return how the gate probes instances on their clients; ``None``: not by a job."""
+    """Return how `pulumi up` probes instances on their clients; ``None``: not by a job."""
     asked = plugin.verify.on_nodes
     if asked is None:
         return None

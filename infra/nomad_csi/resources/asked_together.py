@@ -1,5 +1,5 @@
 """
-Batched CSI probes of plugins that wait at the gate: one probe job for all plugins with the same job.
+Batched CSI probes of plugins that are waited for: one probe job for all plugins with the same job.
 
 Requests within `GATHER_S` form one batch. Requests during a batch of the same kind form the next one.
 """
@@ -19,7 +19,7 @@ from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.verification import observation
 
 GATHER_S = 1.0
-"""Seconds in which a batch gathers requests: the gate checks a waiting plugin twice in that time."""
+"""Seconds in which a batch gathers requests: a plugin that is waited for is checked twice in that time."""
 
 LEAVE_S = probe_job_run.REMOVE_S + 10.0
 """Timeout for removing an interrupted job, including the requests to Nomad, in seconds."""

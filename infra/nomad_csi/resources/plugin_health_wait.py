@@ -1,4 +1,4 @@
-"""The gate: wait until a plugin is verified healthy, with status lines; after the timeout raise the reasons."""
+"""Wait until a plugin is verified healthy, with status lines; after the timeout raise the reasons."""
 
 import dataclasses
 import functools
@@ -34,7 +34,7 @@ LOOK_MIN_S = 5.0
 """Minimum time for a check, however little of the timeout is left."""
 
 EXPLAIN_S = 10.0
-"""Timeout for reading explanations, beyond the gate's: logs come from clients, which may be down."""
+"""Timeout for reading explanations, beyond that of the wait: logs come from clients, which may be down."""
 
 CAUSE_LIMIT = 200
 """Maximum length of a reason in a status line."""
