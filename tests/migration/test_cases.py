@@ -19,7 +19,7 @@ CASES = Path(__file__).parents[1] / "cases"
 EVERY_JOB = {
     "Namespace": "namespace: ",
     "NodePool": "node_pool: ",
-    "Priority": "priority: 50 becomes 80",
+    "Priority": "",  # 50, said, though it is the default
     "TaskGroups[0].RestartPolicy.Attempts": "restart: fail becomes delay",
     "TaskGroups[0].RestartPolicy.Delay": "restart: fail becomes delay",
     "TaskGroups[0].RestartPolicy.Interval": "restart: fail becomes delay",
@@ -29,12 +29,12 @@ EVERY_JOB = {
 }
 """What is rendered otherwise, and the beginning of the remark that says so."""
 
-EBS = EVERY_JOB | {"TaskGroups[0].Tasks[0].CSIPluginConfig.HealthTimeout": "health_timeout: 30 becomes 60"}
+EBS = EVERY_JOB | {"TaskGroups[0].Tasks[0].CSIPluginConfig.HealthTimeout": ""}  # 30 s, said, though it is the default
 CONTROLLER = EBS | {
-    "TaskGroups[0].Count": "count: 1 becomes 2",
-    "TaskGroups[0].Constraints[0].LTarget": "count: 1 becomes 2",
-    "TaskGroups[0].Constraints[0].Operand": "count: 1 becomes 2",
-    "TaskGroups[0].Constraints[0].RTarget": "count: 1 becomes 2",
+    "TaskGroups[0].Count": "",  # 1, said, though it is the default
+    "TaskGroups[0].Constraints[0].LTarget": "",  # distinct_hosts, no difference for one instance
+    "TaskGroups[0].Constraints[0].Operand": "",
+    "TaskGroups[0].Constraints[0].RTarget": "",
     "Type": "",  # service, said, though it is the default
 }
 EFS = EVERY_JOB | {
@@ -45,7 +45,7 @@ EFS = EVERY_JOB | {
     "TaskGroups[0].Tasks[0].Config.network_mode": "network_mode: none becomes host",
     "TaskGroups[0].Tasks[0].Config.volumes": "volumes: ",
     "TaskGroups[0].Tasks[0].Resources.CPU": "",  # 100 MHz, said, though it is the default
-    "TaskGroups[0].Tasks[0].Resources.MemoryMB": "memory: 300 becomes 256",
+    "TaskGroups[0].Tasks[0].Resources.MemoryMB": "",  # 300 MiB, said, though it is the default
 }
 JOBS = [
     (
@@ -103,13 +103,42 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
                 "id": "aws-ebs0",
                 "driver": "aws-ebs",
                 "datacenters": ["dc1"],
+                "priority": 50,
                 "job_ids": {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-nodes"},
                 "image": "amazon/aws-ebs-csi-driver:v0.10.1",
                 "log_verbosity": 5,
+                "controller": {"count": 1},
+                "health_timeout_s": 30,
                 "resources": {"cpu_mhz": 500},
                 "aws_region": "us-east-1",
             }
         ]
+    }
+
+
+KEPT = [
+    (1, "priority 50 is kept; without the key priority it is 80, above the jobs that cannot run without the plugin"),
+    (4, "count 1 is kept; without the key controller.count it is 2, so that one survives the loss of a client"),
+    (19, "health_timeout of 30 s is kept; without the key health_timeout_s it is 60 s, which AWS EBS may need"),
+]
+
+
+def test_import_keeps_values_and_names_the_keys_that_improve_them():
+    """Priority, count, memory and health timeout are those of the files; a note names each key to leave out."""
+    name = "tutorial-ebs-controller.nomad.hcl"
+
+    adoption = adopt.adopt(load([*JOBS[0][0], *JOBS[1][0]]), aws_region="us-east-1")
+
+    notes = [(remark.line, remark.text) for remark in adoption.remarks if remark.file == name and remark.kind == "note"]
+    assert notes == KEPT
+    planned = {job.job_id: job for plugin in storage.plan_document(adoption.document).plugins for job in plugin.jobs}
+    assert {
+        job_id: (job.priority, job.count, job.cpu_mhz, job.memory_mib, job.health_timeout_s)
+        for job_id, job in planned.items()
+    } == {
+        "plugin-aws-ebs-controller": (50, 1, 500, 256, 30),
+        "plugin-aws-ebs-nodes": (50, None, 500, 256, 30),
+        "plugin-efs": (50, None, 100, 300, 30),
     }
 
 
@@ -133,7 +162,7 @@ def test_a_lone_controller_is_told_what_is_missing():
         ("missing", "aws_region of aws-ebs0: the region of its storage; no file contains it")
     ]
     notes = [remark.text for remark in adoption.remarks if remark.kind == "note"]
-    assert notes[-1] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
+    assert notes[-2] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
     assert not adoption.is_complete
 
 

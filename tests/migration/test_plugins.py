@@ -25,6 +25,9 @@ JOB = """job "j" {{
 }}
 """
 BLANK = {"job": "", "group": "", "task": "", "driver": "docker", "config": "", "args": "", "plugin": ""}
+UNSAID = {"priority": 50, "health_timeout_s": 30, "resources": {"memory_mib": 300}}
+"""Nomad's defaults, as far as a spec has others."""
+
 EBS_IMAGE = 'image = "public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"'
 EFS_IMAGE = 'image = "public.ecr.aws/efs-csi-driver/amazon/aws-efs-csi-driver:v3.4.1"'
 
@@ -57,7 +60,8 @@ def plugin_of(adoption):
         (ebs(group='restart {\n attempts = 5\n interval = "10m"\n delay = "1m30s"\n mode = "delay"\n }'), {"restart": {"attempts": 5, "interval_s": 600, "delay_s": 90}}),
         (ebs(job='update {\n max_parallel = 2\n auto_revert = true\n min_healthy_time = "20s"\n }'), {"update": {"max_parallel": 2, "auto_revert": True, "min_healthy_time_s": 20}}),
         (ebs(plugin='health_timeout = "2m"'), {"health_timeout_s": 120}),
-        (ebs(plugin='health_timeout = "60s"'), {}),
+        (ebs(plugin='health_timeout = "60s"'), {"health_timeout_s": None}),
+        (ebs(job="priority = 80", task="resources {\n memory = 256\n }"), {"priority": None, "resources": {"cpu_mhz": 100, "memory_mib": 256}}),
         (ebs(config=EBS_IMAGE + '\n network_mode = "host"'), {"host_network": True}),
         (ebs(config='image = "mirror.example:5000/ecr/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"'), {"image_registry": "mirror.example:5000/ecr"}),
         (ebs(config='image = "mirror.example/ebs:v1.16.0"'), {"image": "mirror.example/ebs:v1.16.0"}),
@@ -67,18 +71,18 @@ def plugin_of(adoption):
         (ebs(driver="raw_exec", config='command = "/opt/aws-ebs-csi-driver"', plugin='stage_publish_base_dir = "/opt/nomad/client/csi/node/aws-ebs0"'), {"task_driver": {"name": "raw_exec", "command": "/opt/aws-ebs-csi-driver", "client_data_dir": "/opt/nomad"}}),
         (ebs("controller", group="count = 3"), {"controller": {"count": 3}}),
         (ebs("controller", group="count = 2"), {}),
-        (ebs("controller", args='"controller", "--extra-tags=a=1,b=2"'), {"extra_tags": {"a": "1", "b": "2"}}),
-        (efs(args='"--endpoint=unix://csi/csi.sock", "--logtostderr"'), {"extra_arguments": {"node": ["--logtostderr"]}}),
+        (ebs("controller", args='"controller", "--extra-tags=a=1,b=2"'), {"extra_tags": {"a": "1", "b": "2"}, "controller": {"count": 1}}),
+        (efs(args='"--endpoint=unix://csi/csi.sock", "--logtostderr"'), {"health_timeout_s": None, "extra_arguments": {"node": ["--logtostderr"]}}),
     ],
 )  # fmt: skip
 def test_what_a_job_says_is_carried_over(adopted, text, expected):
-    """Each value has its place in the spec; what is the driver's usual stands nowhere."""
+    """Each value, also Nomad's defaults, has its place in the spec; what is the driver's usual stands nowhere."""
     found = dict(plugin_of(adopted({"j": text})))
 
     assert found.pop("id") in {"aws-ebs0", "aws-efs0"}
     assert found.pop("driver") in {"aws-ebs", "aws-efs"}
     assert list(found.pop("job_ids").values()) == ["j"]
-    assert found == expected
+    assert found == {name: value for name, value in (UNSAID | expected).items() if value is not None}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +106,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(driver="nspawn"), "left out", "the task driver 'nspawn': a spec allows docker, podman, raw_exec and exec"),
         (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients; no file contains it"),
         (ebs(group='restart {\n mode = "fail"\n }'), "changed", "the restart policy gave up after some attempts; now Nomad waits and tries again"),
-        (ebs(plugin='health_timeout = "10s"'), "changed", "health_timeout of 10 s becomes 60 s, which AWS EBS may need"),
+        (ebs(plugin='health_timeout = "10s"'), "note", "health_timeout of 10 s is kept; without the key health_timeout_s it is 60 s, which AWS EBS may need"),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "monolith becomes node: AWS EFS is run as node"),
     ],
@@ -126,7 +130,9 @@ def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
         "driver": "aws-ebs",
         "job_ids": {"controller": "c", "node": "n"},
         "priority": 70,
-        "controller": {"resources": {"cpu_mhz": 50, "memory_mib": 300}},
+        "health_timeout_s": 30,
+        "controller": {"count": 1, "resources": {"cpu_mhz": 50, "memory_mib": 300}},
+        "node": {"resources": {"memory_mib": 300}},
     }
     assert (
         "changed",
@@ -217,7 +223,8 @@ def test_controller_and_node_may_have_task_drivers_of_their_own(adopted):
 
     found = plugin_of(adopted(texts))
 
-    assert found["controller"] == {"task_driver": {"name": "exec", "command": "/opt/aws-ebs-csi-driver"}}
+    task_driver = {"name": "exec", "command": "/opt/aws-ebs-csi-driver"}
+    assert found["controller"] == {"task_driver": task_driver, "count": 1}
     assert "task_driver" not in found
 
 
@@ -464,6 +471,9 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
         "driver": "democratic-csi",
         "job_ids": {"controller": "j"},
         "log_level": "debug",
+        "priority": 50,
+        "health_timeout_s": 30,
+        "resources": {"memory_mib": 300},
     }
     assert "hunter2" not in str(adoption)
     found = [told for kind, told in said(adoption) if kind in {"missing", "left out"}]

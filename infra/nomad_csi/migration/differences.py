@@ -67,8 +67,8 @@ def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, A
     yield "namespace", part.job.namespace or "the caller's", planned.namespace, ""
     yield "node_pool", jobs.text(body, "node_pool") or "the namespace's", planned.node_pool, ""
     yield "datacenters", body.get("datacenters", ["*"]), list(planned.datacenters), ""
-    yield "priority", body.get("priority", 50), planned.priority, "above the jobs that cannot run without the plugin"
-    yield "count", _count(part), planned.count, "so that one survives the loss of a client"
+    yield "priority", body.get("priority", 50), planned.priority, ""
+    yield "count", _count(part), planned.count, ""
     yield "restart", _restart(part), "delay", "otherwise a plugin that failed a few times stays down"
     yield "image", part.task.image, planned.image, ""
     yield ("arguments", *_arguments(part.task.arguments, planned.arguments))

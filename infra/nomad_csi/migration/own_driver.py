@@ -7,7 +7,7 @@ from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import model, parts
+from nomad_csi.migration import model
 from nomad_csi.text import secrets
 
 CONFIG_TAKEN = frozenset({"mount", "mounts"})
@@ -75,7 +75,6 @@ def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
         "mount_dir": block.mount_dir if block.mount_dir not in {"", "/csi"} else "",
         "stage_publish_base_dir": block.stage_publish_base_dir if part.task.driver != "raw_exec" else "",
         "default_count": part.group.count if (part.group.count or 1) > 1 else None,
-        "resources": parts.resources(part),
     }
     return {name: value for name, value in document.items() if value}
 

@@ -59,6 +59,9 @@ def adopt_image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
 _DEFAULT_CPU_MHZ, _DEFAULT_MEMORY_MIB = 100, 300
 """Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``DefaultResources``), 2026-08-21."""
 
+_DEFAULT_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
+"""Nomad's default, and the minimum that a spec allows."""
+
 _OPERATORS: frozenset[str] = frozenset(get_args(plugin_jobs.ConstraintOperator))
 _MEANT = {"==": "=", "is": "=", "not": "!="}
 """Other names of operators. Source: hashicorp/nomad, ``scheduler/feasible/feasible.go``, 2026-08-21."""
@@ -66,11 +69,9 @@ _MEANT = {"==": "=", "is": "=", "not": "!="}
 _SHORT = ("regexp", "version", "semver", "set_contains", "set_contains_any")
 
 
-def resources(part: model.Part) -> dict[str, Any] | None:
-    """Return the resources of a task in the form of a spec; ``None`` where the job has none."""
+def resources(part: model.Part) -> dict[str, Any]:
+    """Return the resources of a task in the form of a spec, Nomad's defaults where the job has none."""
     block = values.block(part.task.body, "resources")
-    if not block:
-        return None
     found = {
         "cpu_mhz": block.get("cpu", _DEFAULT_CPU_MHZ),
         "memory_mib": block.get("memory", _DEFAULT_MEMORY_MIB),
@@ -114,17 +115,27 @@ def _constraint(block: values.Map) -> dict[str, str] | None:
 
 
 def health_timeout(
-    roles: Mapping[str, model.Part], remarks: model.Remarks, usual_s: int, least_s: int, why: str
+    roles: Mapping[str, model.Part], remarks: model.Remarks, driver: drivers.Driver | None
 ) -> dict[str, int]:
-    """Return the health timeout, the longest of the jobs; *why* is the reason for a minimum of *least_s*."""
+    """Return the health timeout in seconds, the longest of the jobs; Nomad's default where none has one."""
     given = [seconds for part in roles.values() if (seconds := part.plugin.health_timeout_s) is not None]
-    longest = round(max(given, default=usual_s))
-    if longest < least_s:
-        part = next(iter(roles.values()))
-        text = f"health_timeout of {longest} s becomes {least_s} s, {why}"
-        remarks.add("changed", part.file, part.plugin.body.at("health_timeout"), text)
-    kept = max(longest, least_s)
-    return {} if kept == usual_s else {"health_timeout_s": kept}
+    longest = round(max(given, default=_DEFAULT_HEALTH_TIMEOUT_S))
+    usual = driver.health_timeout_s if driver else _DEFAULT_HEALTH_TIMEOUT_S
+    kept = max(longest, _LEAST_HEALTH_TIMEOUT_S)
+    if kept == usual:
+        return {}
+    part = next(iter(roles.values()))
+    line = part.plugin.body.at("health_timeout")
+    if kept != longest:
+        text = f"health_timeout of {longest} s becomes {kept} s, the least that a spec allows"
+        remarks.add("changed", part.file, line, text)
+    if driver and kept < usual:
+        text = (
+            f"health_timeout of {kept} s is kept; without the key health_timeout_s it is {usual} s, "
+            f"which {driver.called} may need"
+        )
+        remarks.add("note", part.file, line, text)
+    return {"health_timeout_s": kept}
 
 
 def restart(part: model.Part, remarks: model.Remarks) -> dict[str, int]:

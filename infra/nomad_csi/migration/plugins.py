@@ -9,6 +9,7 @@ from nomad_csi.hcl import values
 from nomad_csi.migration import meaning, model, own_driver, parts
 from nomad_csi.plan import jobs as plan_jobs
 from nomad_csi.spec import base, names, plugin_jobs
+from nomad_csi.spec import plugin as spec_plugin
 
 _SHARED_NAMES = {
     "namespace": "namespace",
@@ -18,13 +19,11 @@ _SHARED_NAMES = {
     "region": "nomad_region",
 }
 _DEFAULT_PRIORITY = 50
-_DEFAULTS: Mapping[str, Any] = {"priority": _DEFAULT_PRIORITY, "node_pool": "default", "namespace": "default"}
+_DEFAULTS: Mapping[str, Any] = {"node_pool": "default", "namespace": "default"}
 _JOB_TYPES: tuple[base.JobType, ...] = get_args(base.JobType)
 _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
 _USUAL_VERBOSITY = 2
-_USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S = 30, 5
-"""Nomad's default, and the minimum that a spec allows."""
 
 
 def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
@@ -44,13 +43,9 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= parts.adopt_image(driver, roles, remarks)
         document |= _meant(driver, roles, remarks)
         document = _both(document, _counts(driver, roles, remarks))
-        usual = driver.health_timeout_s
-        document |= parts.health_timeout(roles, remarks, usual, usual, f"which {driver.called} may need")
         document |= _network(driver, roles)
         _complete(driver, roles, document, remarks)
-    else:
-        usual, least = _USUAL_HEALTH_TIMEOUT_S, _LEAST_HEALTH_TIMEOUT_S
-        document |= parts.health_timeout(roles, remarks, usual, least, "the least that a spec allows")
+    document |= parts.health_timeout(roles, remarks, driver)
     document = _both(document, _resources(roles))
     for name, part in roles.items():
         parts.report_left_over(part, remarks, _carried_names(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
@@ -97,12 +92,29 @@ def _shared(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str
     document: dict[str, Any] = {}
     for name, key in _SHARED_NAMES.items():
         given = {role: part.job.body[name] for role, part in roles.items() if name in part.job.body}
+        if name == "priority":
+            given = _priorities(roles, remarks)
         document |= {
             field: value
             for field, value in _same(key, given, roles, remarks).items()
-            if value != _DEFAULTS.get(name, values.UNSAID) or name == "priority"
+            if value != _DEFAULTS.get(name, values.UNSAID)
         }
     return document
+
+
+def _priorities(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+    """Return the priority by role, Nomad's default where the job has none; add a note where a spec has a higher one."""
+    usual = spec_plugin.PluginSpec.model_fields["priority"].default
+    found = {role: part.job.body.get("priority", _DEFAULT_PRIORITY) for role, part in roles.items()}
+    kept = list(found.values())[-1]
+    for role, part in roles.items():
+        if found[role] == kept and isinstance(kept, int) and kept < usual:
+            text = (
+                f"priority {kept} is kept; without the key priority it is {usual}, "
+                "above the jobs that cannot run without the plugin"
+            )
+            remarks.add("note", part.file, part.job.body.at("priority"), text)
+    return found
 
 
 def _job_ids(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
@@ -216,18 +228,25 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mo
     document: dict[str, Any] = {}
     for name, part in roles.items():
         role = driver.roles[name]  # type: ignore[index]
-        count, kind = part.group.count, role.job_type
+        kind = role.job_type
         found = next((known for known in _JOB_TYPES if known == part.job.type), kind)
         if name == "monolith" and found != kind:
             kind = found
             document[name] = {"job_type": kind}
-        if kind == "system" or count is None:
+        if kind == "system" or part.job.type == "system":
             continue
+        count = 1 if part.group.count is None else part.group.count
         if role.count_limit is not None and count > role.count_limit:
             text = f"count {count} becomes {role.count_limit}: {role.count_advice or 'more are not safe'}"
             remarks.add("changed", part.file, part.group.body.at("count"), text)
         elif count != role.default_count:
             document[name] = {**document.get(name, {}), "count": count}
+            if count < role.default_count:
+                text = (
+                    f"count {count} is kept; without the key {name}.count it is {role.default_count}, "
+                    "so that one survives the loss of a client"
+                )
+                remarks.add("note", part.file, part.group.body.at("count"), text)
     return document
 
 
@@ -239,10 +258,8 @@ def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[st
 
 
 def _resources(roles: Mapping[str, model.Part]) -> dict[str, Any]:
-    found = {name: given for name, part in roles.items() if (given := parts.resources(part)) is not None}
-    if not found:
-        return {}
-    if len(found) == len(roles) and all(given == next(iter(found.values())) for given in found.values()):
+    found = {name: parts.resources(part) for name, part in roles.items()}
+    if all(given == next(iter(found.values())) for given in found.values()):
         return {"resources": next(iter(found.values()))}
     return {name: {"resources": given} for name, given in found.items()}
 

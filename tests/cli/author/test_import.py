@@ -28,10 +28,12 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
                 "id": "aws-efs0",
                 "driver": "aws-efs",
                 "datacenters": ["dc1"],
+                "priority": 50,
                 "job_ids": {"node": "plugin-efs"},
                 "image": "amazon/aws-efs-csi-driver:v.1.3.2",
                 "log_verbosity": 5,
                 "extra_arguments": {"node": ["--logtostderr"]},
+                "resources": {"memory_mib": 300},
                 "aws_region": "us-east-1",
             }
         ]
@@ -141,10 +143,10 @@ def test_everything_as_json(capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"schema_version", "spec", "remarks", "findings"}
     assert found["remarks"][0] == {
-        "kind": "changed",
+        "kind": "note",
         "file": EFS,
         "line": 1,
-        "text": "namespace: the caller's becomes default",
+        "text": "priority 50 is kept; without the key priority it is 80, above the jobs that cannot run without the plugin",
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
