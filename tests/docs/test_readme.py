@@ -15,7 +15,6 @@ import yaml
 from nomad_csi import cli, exit_codes
 from nomad_csi.cli.common import inputs, output
 from nomad_csi.csi import explain
-from nomad_csi_sandbox.session import report
 
 PROJECT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start/first-ten-minutes.md", "docs/reference/sandbox.md", "docs/reference/commands.md")
@@ -124,11 +123,6 @@ def test_exit_codes_are_those_of_the_commands():
         explain.EXIT_BASE,
     )
     assert sorted(map(int, codes)) == sorted(own)
-
-
-def test_what_to_type_next_is_what_the_sandbox_prints():
-    """The end of the output of `make up`, to the letter."""
-    assert report.NEXT.format(config=".sandbox/Pulumi.sandbox.yaml", outputs=".sandbox/outputs.json") in README
 
 
 def test_render_commands_run_as_written(checkout, type_in):

@@ -99,15 +99,15 @@ def test_json_has_the_documented_keys(mixed):
 def test_table_shows_counts_instances_volumes_and_proof(mixed):
     """A person sees what is there, by what it was verified, and what to do."""
     assert mixed.as_table(100) == (
-        "plugin    status   controllers  nodes  evidence  answers as\n"
-        "aws-ebs0  partial  1/1          1/2    nomad     ebs.csi.aws.com v1.64.0\n"
+        "plugin    status   controllers  nodes  checked by  answers as\n"
+        "aws-ebs0  partial  1/1          1/2    nomad       ebs.csi.aws.com v1.64.0\n"
         "\n"
-        "instance of  role        client  zone        status     evidence  detail\n"
+        "instance of  role        client  zone        status     checked by  detail\n"
         "aws-ebs0     controller  a       -           healthy    nomad\n"
         "aws-ebs0     node        a       us-east-1a  healthy    nomad\n"
-        "aws-ebs0     node        b       -           unhealthy  -         Driver Failure: no image\n"
+        "aws-ebs0     node        b       -           unhealthy  -           Driver Failure: no image\n"
         "\n"
-        "volume         status   plugin    external id  evidence\n"
+        "volume         status   plugin    external id  checked by\n"
         "default/mysql  missing  aws-ebs0  vol-1        -\n"
         "\n"
         "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
@@ -174,8 +174,8 @@ def test_table_and_json_say_what_was_not_compared():
     whole = report.VerificationReport(plugins=(), volumes=(held,))
 
     assert whole.as_table() == (
-        "volume         status  plugin    external id  evidence  detail\n"
-        "default/mysql  ok      aws-ebs0  vol-1        nomad     external id not compared (--stack-output)\n"
+        "volume         status  plugin    external id  checked by  detail\n"
+        "default/mysql  ok      aws-ebs0  vol-1        nomad       external id not compared (--stack-output)\n"
         "\n"
         "0 plugins and 1 volume checked: 0 errors, 0 warnings\n"
     )

@@ -76,7 +76,7 @@ class VerificationReport:
 
     def _plugins(self) -> list[table.Row]:
         rows = [_plugin_row(status) for status in self.plugins]
-        return [("plugin", "status", "controllers", "nodes", "evidence", "answers as"), *rows] if rows else []
+        return [("plugin", "status", "controllers", "nodes", "checked by", "answers as"), *rows] if rows else []
 
     def _instances(self, *, only_wrong: bool) -> list[table.Row]:
         all_rows = [row for status in self.plugins for row in status.instances]
@@ -84,12 +84,12 @@ class VerificationReport:
         shown = (row for row in all_rows if not only_wrong or row.code or row.socket == found.NO_ANSWER)
         rows = [_instance_row(row, with_socket=were_asked) for row in shown]
         both = ("nomad", "socket") if were_asked else ()
-        return [("instance of", "role", "client", "zone", "status", *both, "evidence", "detail"), *rows] if rows else []
+        return [("instance of", "role", "client", "zone", "status", *both, "checked by", "detail"), *rows] if rows else []
 
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
         shown = (status for status in self.volumes if not only_wrong or status.status != "ok")
         rows = [_volume_row(status) for status in shown]
-        heads = ("volume", "status", "plugin", "external id", "evidence", "detail")
+        heads = ("volume", "status", "plugin", "external id", "checked by", "detail")
         size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
         return [heads[:size], *(row[:size] for row in rows)] if rows else []
 

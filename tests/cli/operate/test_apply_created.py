@@ -123,7 +123,7 @@ def test_volume_is_created_once(run, client, spec):
     held = volumes.get(client, "default", "a")
     assert first[0] == 0, first
     assert f"default/a  created  {held.external_id} (104857601B)" in first[1]
-    assert "plugin hostpath0 makes default/a" in first[2]
+    assert "plugin hostpath0 creates default/a" in first[2]
     assert second[:2] == (0, "0 of 2 would change\n1 volume: 1 unchanged\n")
     assert held.capacity_min_bytes == 100 * MIB + 1
     assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}

@@ -45,7 +45,7 @@ def test_create_prints_the_snapshot(asked, capsys):
     assert (code, wait_s) == (0, 9.0)
     assert (wanted.namespace, wanted.volume_id, wanted.name, wanted.parameters) == ("prod", "mysql", "s", {"a": "b=c"})
     assert shown.out == (
-        "snapshot  of storage  size  made (UTC)           state\n"
+        "snapshot  of storage  size  created (UTC)        state\n"
         "snap-1    vol-1       5GiB  2026-08-21 12:30:00  ready\n"
     )
     assert shown.err == "snapshot snap-1 is not ready\n"

@@ -119,7 +119,7 @@ def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stac
     volumes.deregister(stack.agent.client, "default", "typed")
     again = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
 
-    assert (told, killed.returncode) == ("plugin hostpath0 makes default/typed\n", -signal.SIGKILL)
+    assert (told, killed.returncode) == ("plugin hostpath0 creates default/typed\n", -signal.SIGKILL)
     assert [run.returncode for run in (first, planned, grown, again)] == [0, 1, 0, 0], (first, planned, grown, again)
     assert (made.capacity_bytes, after.capacity_bytes, after.external_id) == (size, size + 4096, made.external_id)
     assert stack.volume("typed").external_id == made.external_id

@@ -13,13 +13,13 @@ run = command.Group()
 REGISTERED = "a registered volume, or namespace/volume"
 
 
-@run.command("create", help="Make a snapshot of a volume.")
+@run.command("create", help="Create a snapshot of a volume.")
 @command.argument("volume VOLUME", REGISTERED, type=inputs.volume_key)
 @command.option(
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
 @command.option(
-    "--parameter KEY=VALUE", "what the driver makes it by; may be repeated", type=options.pair, multiple=True
+    "--parameter KEY=VALUE", "passed to the driver; may be repeated", type=options.pair, multiple=True
 )
 @documents.secrets_options()
 @options.duration("timeout", " until a volume can be made from it", default_s=0.0)
@@ -103,4 +103,4 @@ def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
         )
         for item in found
     ]
-    print(table.columns([("snapshot", "of storage", "size", "made (UTC)", "state"), *rows]))
+    print(table.columns([("snapshot", "of storage", "size", "created (UTC)", "state"), *rows]))

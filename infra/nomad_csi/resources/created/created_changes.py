@@ -42,7 +42,7 @@ def make(
     held = dataclasses.replace(held, origin="" if recorded else owner_records.new_nonce())
     taken = volume_ownership.acquire(context, news, recorded, held)
     name = _name_to_make(news, recorded, taken.origins.get(key, held.origin))
-    context.status(f"plugin {news['pluginId']} makes {volume_properties.key_of(news)}")
+    context.status(f"plugin {news['pluginId']} creates {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
     try:
