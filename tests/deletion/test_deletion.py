@@ -824,3 +824,29 @@ def test_nomad_out_of_reach_changes_nothing(made, ec2):
 
     assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
     assert exists(ec2, external_id)
+
+
+@pytest.mark.parametrize(("with_snapshot", "how"), [(True, "after a"), (False, "without a")])
+def test_dry_run_proves_all_and_deletes_nothing(run, running, made, ec2, with_snapshot, how):
+    """Only reads are sent; registration, storage and snapshots are as before."""
+    external_id = made()
+    running.register("mysql", external_id)
+    snapshots = len(ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"])
+    running.sent.clear()
+
+    outcome = run(is_dry_run=True, with_snapshot=with_snapshot)
+
+    assert outcome == ("free", f"would be deregistered, and its storage deleted {how} last snapshot")
+    assert running.holds("mysql")
+    assert exists(ec2, external_id)
+    assert {method for method, _ in running.sent} == {"GET"}
+    assert len(ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]) == snapshots
+
+
+def test_dry_run_refuses_what_would_be_refused(run, running, made):
+    """Storage of another stack, and a claimed volume."""
+    running.register("mysql", made())
+    other = run(is_dry_run=True, owner="bank/prod")
+    running.claim("mysql")
+
+    assert (other[0], run(is_dry_run=True)[0]) == ("refused", "claimed")

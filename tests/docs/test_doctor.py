@@ -133,3 +133,16 @@ def test_fix_asks_first(monkeypatch, capsys):
     captured = capsys.readouterr()
     assert "give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in captured.err
     assert "no terminal to confirm on" in captured.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_dry_run_of_a_fix_names_the_volumes_and_tags_none(capsys):
+    """The finding is still there, in this run and in the next."""
+    words = ["doctor", "storage.yaml", "--fix", "--dry-run", "--json"]
+
+    first, second = [(cli.main(words), capsys.readouterr()) for _ in range(2)]
+
+    for code, shown in (first, second):
+        assert code == 1
+        assert "would give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in shown.err
+        assert "policy-tag-missing" in shown.out

@@ -20,6 +20,7 @@ from nomad_csi.claims import claim_replacement, claim_status, reading, repair_st
 from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.nomad import claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.plan import registration
 from nomad_csi.registration import deregistration
 from nomad_csi.volume import decide
 
@@ -54,6 +55,19 @@ def repair(
         )
 
 
+def preview(client: nomad.Nomad, order: RepairRequest) -> tuple[str, ...]:
+    """
+    Return what `repair` would do, one step after the other as long as claims stay. Only reads.
+
+    Raises what `repair` raises, and `errors.RefusedError` where it would do nothing.
+    """
+    ladder = _Ladder(client, order, lambda _: False, lambda _: None, claim_replacement.Replacement(client, order))
+    try:
+        return tuple(ladder.foresee())
+    except EndError as end:
+        raise errors.RefusedError(f"{order.key}: {end.reason}") from None
+
+
 @dataclass
 class _Ladder:
     """One repair. A step returns if it did not help, and raises `EndError` if the repair is complete."""
@@ -80,6 +94,21 @@ class _Ladder:
         self._collect()
         self._detach()
         self._replace()
+
+    def foresee(self) -> Iterator[str]:
+        """Yield what `climb` would do."""
+        try:
+            judged = self._judged()
+        except MissingError:
+            yield self._replacement.resumption(*self._noted())
+            return
+        yield f"step 1: wait up to {self._order.wait_s:g} s for the claims to go"
+        yield repair_steps.COLLECT
+        yield from (repair_steps.DETACH.format(volume=self._order.key, node=name) for _, name in _nodes(judged))
+        try:
+            yield self._replacement.question(judged, self._replacement.checked(judged))
+        except EndError as end:
+            yield f"step 4 is not taken: {end.reason}"
 
     def _judged(self) -> claim_status.VolumeClaims:
         """Return the current status of the volume. Ends the repair if nothing is to be done, or nothing is safe."""
@@ -182,13 +211,7 @@ class _Ladder:
     def _resume(self) -> NoReturn:
         """Register a volume that an interrupted repair deregistered. Ends the repair if none was interrupted."""
         order, replacement = self._order, self._replacement
-        note = replacement.read_note()
-        if note is None:
-            if members := volumes.members(self._client, order.namespace, order.volume_id):
-                raise EndError("refused", f"Nomad has no such volume; {members}")
-            reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
-            raise EndError("refused", f"{reason}; `{order.manual_command}` registers it, if it is to be there")
-        document = replacement.noted(note)
+        note, document = self._noted()
         self._confirm(replacement.resumption(note, document))
         if volumes.get(self._client, order.namespace, order.volume_id) is not None:
             raise EndError("refused", "it was registered meanwhile; run this again if it is needed")
@@ -197,6 +220,17 @@ class _Ladder:
             self.steps.append("register")
         reason = f"registered again from {order.source}, which an interrupted repair had not done"
         raise EndError("registered", reason)
+
+    def _noted(self) -> tuple[claim_replacement.RepairNote, registration.VolumeRegistration]:
+        """Return the note of an interrupted repair and what it has to register. Ends the repair if there is none."""
+        order = self._order
+        note = self._replacement.read_note()
+        if note is None:
+            if members := volumes.members(self._client, order.namespace, order.volume_id):
+                raise EndError("refused", f"Nomad has no such volume; {members}")
+            reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
+            raise EndError("refused", f"{reason}; `{order.manual_command}` registers it, if it is to be there")
+        return note, self._replacement.noted(note)
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:

@@ -121,6 +121,9 @@ class DeletionOptions:
     accepts_unregistered: bool = False
     """Whether storage may be deleted without evidence that it belongs to this cluster."""
 
+    is_dry_run: bool = False
+    """Whether to change nothing, and only return what would be deleted."""
+
     tell: Callable[[str], None] = lambda _line: None
     """Receives what is waited for."""
 
@@ -128,13 +131,14 @@ class DeletionOptions:
     """If set, no further request is sent."""
 
 
-Status = Literal["deleted", "gone", "claimed", "attached", "refused", "failed", "kept", "unknown"]
+Status = Literal["deleted", "gone", "free", "claimed", "attached", "refused", "failed", "kept", "unknown"]
 """
 ``deleted``: registration and storage are gone; if the driver cannot show absence, the plugin accepted the deletion and
-the reason says so. ``gone``: neither existed. ``claimed``, ``attached``: it is in use. ``refused``: it must not be
-deleted. ``failed``: not done, a later run may succeed; after these four nothing has changed. ``kept``: it is
-deregistered, and its storage still exists with its data: run again. ``unknown``: it is deregistered, and its deletion
-was requested without a response, or it could not be determined whether the storage exists: run again.
+the reason says so. ``gone``: neither existed. ``free``: only in a dry run; it would be deleted. ``claimed``,
+``attached``: it is in use. ``refused``: it must not be deleted. ``failed``: not done, a later run may succeed; after
+these five nothing has changed. ``kept``: it is deregistered, and its storage still exists with its data: run again.
+``unknown``: it is deregistered, and its deletion was requested without a response, or it could not be determined
+whether the storage exists: run again.
 """
 
 
@@ -142,7 +146,7 @@ was requested without a response, or it could not be determined whether the stor
 class DeletionOutcome(outcome.VolumeOutcome):
     """The outcome of one volume."""
 
-    DONE = frozenset({"deleted", "gone"})
+    DONE = frozenset({"deleted", "gone", "free"})
     BROKEN = frozenset({"failed", "kept", "unknown"})
     COLUMNS = ("storage", "last snapshot", "remarks")
 
@@ -291,6 +295,9 @@ def _steps(deletion: _Deletion) -> str:
     _stop_where_absent(deletion, deleter)
     if "deregister" in _permitted(deletion).steps:
         _deregister(deletion)
+    if deletion.options.is_dry_run:
+        snapshot = f"{'after a' if with_snapshot else 'without a'} last snapshot"
+        raise _StoppedError("free", f"would be deregistered, and its storage deleted {snapshot}")
     deletion.is_forgotten = True
     _keep_owner_record(deletion)
     if with_snapshot:
@@ -593,6 +600,7 @@ def _deregister(deletion: _Deletion) -> None:
         requester=deletion.requester,
         external_ids={deletion.volume: deletion.storage.external_id},
         keeps_owner_records=True,
+        is_dry_run=given.is_dry_run,
     )
     began = time.monotonic()
     [done] = deregistration.deregister(

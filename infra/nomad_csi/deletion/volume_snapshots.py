@@ -43,12 +43,18 @@ def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snap
 
 def list_of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
     """Return a registered volume's snapshots, oldest first. Raises `errors.RefusedError` if it is not registered."""
+    volume = registered(client, namespace, volume_id)
+    found = list_of_plugin(client, volume.plugin_id)
+    return tuple(item for item in found if item.external_id == volume.external_id)
+
+
+def registered(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.Volume:
+    """Return a registered volume. Raises `errors.RefusedError` if it is not registered."""
     volume = volumes.get(client, namespace, volume_id)
     if volume is None:
         advice = volumes.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
         raise errors.RefusedError(f"{namespace}/{volume_id} is not registered; {advice}")
-    found = list_of_plugin(client, volume.plugin_id)
-    return tuple(item for item in found if item.external_id == volume.external_id)
+    return volume
 
 
 def list_of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snapshot, ...]:

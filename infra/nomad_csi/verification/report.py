@@ -84,7 +84,8 @@ class VerificationReport:
         shown = (row for row in all_rows if not only_wrong or row.code or row.socket == found.NO_ANSWER)
         rows = [_instance_row(row, with_socket=were_asked) for row in shown]
         both = ("nomad", "socket") if were_asked else ()
-        return [("instance of", "role", "client", "zone", "status", *both, "checked by", "detail"), *rows] if rows else []
+        heads = ("instance of", "role", "client", "zone", "status", *both, "checked by", "detail")
+        return [heads, *rows] if rows else []
 
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
         shown = (status for status in self.volumes if not only_wrong or status.status != "ok")

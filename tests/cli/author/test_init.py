@@ -298,3 +298,15 @@ def test_a_folder_below_a_repository_is_told_where_hooks_and_pipelines_are_looke
     assert "  cd infra/storage\n" in out
     assert f"The repository begins at {folder}: move .pre-commit-config.yaml and {project.PIPELINE} there" in out
     assert "infra/storage/storage.yaml" in written(folder)
+
+
+def test_a_dry_run_lists_the_files_and_writes_none(folder, capsys):
+    """Those that the run writes afterwards."""
+    words = ["init", "shop", "--hcl", *EBS]
+
+    assert cli.main([*words, "--dry-run"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+
+    assert written(folder) == {}
+    assert cli.main(words) == 0
+    assert sorted(listed) == sorted(f"would write {path}" for path in written(folder))

@@ -251,3 +251,22 @@ def _first_line(program):
         line = child.stdout.readline()
         child.terminate()
     return line.strip()
+
+
+def test_a_dry_run_writes_nothing(project, capsys):
+    """It names both files, and after the installation none."""
+    folder = project()
+
+    assert cli.main(["plugin", "install", "--project", str(folder), "--dry-run"]) == 0
+    before = capsys.readouterr().out.splitlines()
+
+    assert [path.name for path in folder.iterdir()] == ["Pulumi.yaml"]
+    assert text_of(folder) == BARE
+    assert before == [
+        f"would name ./.pulumi-plugins/nomad-csi in {folder}/Pulumi.yaml",
+        f"would write {folder}/.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi",
+    ]
+    assert install(folder) == 0
+    capsys.readouterr()
+    assert cli.main(["plugin", "install", "--project", str(folder), "--dry-run"]) == 0
+    assert capsys.readouterr().out == "nothing would be done\n"

@@ -256,3 +256,12 @@ def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
     assert code == 64
     assert "hunter2" not in shown
     assert f"{words[0].partition('=')[0]}: expected an option of this command" in shown
+
+
+@pytest.mark.usefixtures("no_terminal")
+def test_dry_run_with_the_data_asks_for_no_word(asked):
+    """It only shows what would be deleted."""
+    assert cli.main(["remove", "--delete-data", "default/a", "--owner", "shop/prod", "--dry-run"]) == 0
+
+    assert [order.confirmation for order in asked.orders] == ["default/a"]
+    assert asked.options.is_dry_run

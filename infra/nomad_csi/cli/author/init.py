@@ -16,7 +16,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.cli.author import plugin, project_file
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command, options, usage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project
 from nomad_csi.spec import base
@@ -126,6 +126,7 @@ SETTINGS: Mapping[str, _Setting] = {
 @command.option("--role-name NAME", "ebs: IAM role of the Nomad clients", section=SPEC)
 @command.option("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", section=SPEC)
 @command.option("--file-system-id ID", "efs with --hcl: a file system that exists", section=SPEC)
+@options.dry_run()
 def run(arguments: command.Arguments) -> int:
     """Write the project, and print the next commands."""
     folder: Path = arguments.folder
@@ -135,6 +136,9 @@ def run(arguments: command.Arguments) -> int:
     parts = project.files(wanted)
     there = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
     _refuse([part.path for part in parts if part.path in there and not (existing or part.is_shared)], existing, wanted)
+    if arguments.dry_run:
+        new = [f"write {folder / part.path}" for part in parts if part.path not in there]
+        return options.show_preview(arguments, new)
     with disk.Staging(folder) as staged:
         for part in parts:
             if part.path not in there:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.author import project_file
-from nomad_csi.cli.common import command
+from nomad_csi.cli.common import command, options
 
 NAME = "nomad-csi"
 PROGRAM = f"pulumi-resource-{NAME}"
@@ -46,13 +46,18 @@ project = command.option("--project DIR", "directory of Pulumi.yaml (default: th
 
 @run.command("install", help="Let the Pulumi project in DIR find the plugin.", epilog=ABOUT)
 @project
+@options.dry_run()
 def _install(arguments: command.Arguments) -> int:
     project: Path = arguments.project
     path = project_file.find(project)
     script = project / FOLDER / PROGRAM
     python = _interpreter(project)
-    changed = project_file.add(path, NAME, f"./{FOLDER}")
-    fresh = _write(script, SCRIPT.format(python=python, program=PROGRAM))
+    text = SCRIPT.format(python=python, program=PROGRAM)
+    changed = project_file.add(path, NAME, f"./{FOLDER}", is_dry_run=arguments.dry_run)
+    if arguments.dry_run:
+        named = [f"name ./{FOLDER} in {path}"] if changed else []
+        return options.show_preview(arguments, named if _holds(script, text) else [*named, f"write {script}"])
+    fresh = _write(script, text)
     print(f"{'changed' if changed else 'unchanged':9}  {path}")
     print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
     if "$0" not in python and not _is_ignored(project.resolve()):
@@ -89,9 +94,14 @@ def _interpreter(project: Path) -> str:
     return shlex.quote(sys.executable)
 
 
+def _holds(script: Path, text: str) -> bool:
+    """Return whether *script* is an executable with this *text*."""
+    return script.is_file() and script.read_text(encoding="utf-8") == text and os.access(script, os.X_OK)
+
+
 def _write(script: Path, text: str) -> bool:
     """Write *text* as an executable; return whether that changed anything."""
-    if script.is_file() and script.read_text(encoding="utf-8") == text and os.access(script, os.X_OK):
+    if _holds(script, text):
         return False
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(text, encoding="utf-8")

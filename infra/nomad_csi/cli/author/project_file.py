@@ -63,9 +63,11 @@ def manual_lines(name: str, folder: str) -> str:
     return "\n".join([f"{_SECTION}:", f"  {_LIST}:", f"    - name: {name}", f"      path: {folder}"])
 
 
-def add(path: Path, name: str, folder: str) -> bool:
+def add(path: Path, name: str, folder: str, *, is_dry_run: bool = False) -> bool:
     """
     Add the plugin *name* in *folder*; return whether the file changed. Its other bytes stay unchanged.
+
+    *is_dry_run*: change nothing, and return whether the file would change.
 
     Raises `errors.RefusedError`, and changes nothing, if the file names another path or cannot be extended line by
     line.
@@ -85,7 +87,8 @@ def add(path: Path, name: str, folder: str) -> bool:
         raise errors.RefusedError(
             f"{path.name} is written in a way that this command does not change; add by hand:\n{hand}"
         )
-    path.write_bytes(after.encode())
+    if not is_dry_run:
+        path.write_bytes(after.encode())
     return True
 
 

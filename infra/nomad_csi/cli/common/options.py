@@ -2,11 +2,11 @@
 
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command, output, usage
 
 
 @command.Typed
@@ -91,6 +91,19 @@ def seconds(given: str) -> float:
 
 
 yes = command.option("--yes", "do not ask")
+
+
+def dry_run(more: str = "", **settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds ``--dry-run``: only what reads is sent, and nothing is written. *more*: on it."""
+    return command.option("--dry-run", f"show what would be done, and end{more}", **settings)
+
+
+def show_preview(arguments: command.Arguments, steps: Sequence[str]) -> int:
+    """Print *steps*, each continuing "would"; return the exit code."""
+    data = {"would": list(steps)}
+    text = "\n".join(f"would {step}" for step in steps) or "nothing would be done"
+    output.show(arguments, data, text)
+    return 0
 
 
 def agreed(question: str, *, is_agreed: bool) -> bool:

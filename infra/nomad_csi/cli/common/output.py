@@ -337,7 +337,7 @@ def print_json_error(kind: str, message: str, problems: Iterable[Mapping[str, st
 
 def show(arguments: SimpleNamespace, data: Mapping[str, Any], text: str) -> None:
     """Print *data* as JSON with ``--json`` in *arguments*, else *text*."""
-    print(as_json(document(data)) if arguments.json else text.rstrip("\n"))
+    print(as_json(document(data)) if getattr(arguments, "json", False) else text.rstrip("\n"))
 
 
 def print_progress(line: str) -> None:

@@ -21,6 +21,7 @@ from nomad_csi.text import listing
 @command.option(
     "--fix", f"give the tag {iam.CLUSTER_TAG}=true to EBS volumes that cannot be attached without it, after asking"
 )
+@options.dry_run(needs=("fix",))
 @options.yes
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -52,6 +53,9 @@ def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:
         f"{iam.CLUSTER_TAG}=true: {', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may "
         "then attach, detach and delete them"
     )
+    if arguments.dry_run:
+        output.print_progress(f"would {question}")
+        return False
     if not options.agreed(question, is_agreed=arguments.yes):
         return False
     done = examination.fix(found)

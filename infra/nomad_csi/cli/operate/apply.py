@@ -29,7 +29,7 @@ registered. What is as wanted is left alone, so it is safe to re-run. Nothing is
 @options.duration(
     "timeout", " for each volume that is created, and for all registrations", default_text="15m, to create 10m"
 )
-@command.option("--dry-run", "show what would change, and end; exit code 1 for changes")
+@options.dry_run("; exit code 1 for changes")
 @options.yes
 @command.as_json()
 @inputs.nomad_connection

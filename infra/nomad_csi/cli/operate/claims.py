@@ -35,6 +35,7 @@ def run(arguments: command.Arguments) -> int:
 @inputs.stack_output_of(needs=("source",))
 @inputs.asked_aws_region
 @options.duration("step-timeout", " until it shows", default_text=options.written(repair_steps.WAIT_S))
+@options.dry_run()
 @options.yes
 @command.as_json()
 @inputs.nomad_connection
@@ -51,6 +52,8 @@ def _repair(arguments: command.Arguments) -> int:
         options=tuple(_repeated(arguments)),
     )
     with inputs.connect(arguments) as nomad:
+        if arguments.dry_run:
+            return options.show_preview(arguments, claim_repair.preview(nomad, order))
         done = claim_repair.repair(
             nomad,
             order,

@@ -24,7 +24,7 @@ removed from the state is restored with `pulumi stack import` of the backup.
     "--backup FILE",
     "where the state is kept as it was (default: state-before-eject-TIME.json in the current directory)",
 )
-@command.option("--dry-run", "show what would be removed from the state and written, and end")
+@options.dry_run()
 @options.yes
 @command.as_json()
 def run(arguments: command.Arguments) -> int:

@@ -71,11 +71,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     "deregister what is still claimed after that; asks first",
     without={"delete_data": ": what is claimed is never deleted"},
 )
-@command.option(
-    "--dry-run",
-    "show what would be done, and end",
-    without={"delete_data": ": it names what it deletes, and asks", "force": ""},
-)
+@shared_options.dry_run(without={"force": ""})
 @shared_options.yes
 @command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
 @_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
@@ -166,13 +162,13 @@ def _delete(arguments: command.Arguments) -> int:
     with inputs.connect(arguments) as client:
         with output.waiting("waiting for Nomad"):
             for key in keys:
-                if key not in arguments.confirm:  # a name that would need a confirmation
+                if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
                     deletion.refuse_set(client, *key)
         orders = [
             deletion.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
-                confirmation=_confirmation(f"{namespace}/{volume_id}", map("/".join, arguments.confirm)),
+                confirmation=_confirmation(f"{namespace}/{volume_id}", arguments),
                 external_id=arguments.external_id,
                 plugin_id=arguments.made_by,
             )
@@ -215,6 +211,7 @@ def _deletion(arguments: command.Arguments) -> deletion.DeletionOptions:
         made=made,
         accepts_unguarded="unguarded" in arguments.accept,
         accepts_unregistered="unregistered" in arguments.accept,
+        is_dry_run=arguments.dry_run,
         tell=output.print_progress,
     )
 
@@ -224,6 +221,7 @@ def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
 
 
-def _confirmation(key: str, given: Iterable[str]) -> str:
-    """Return the user's confirmation of *key*: given as an option, or typed."""
-    return key if key in given else shared_options.typed(QUESTION.format(key=key), f"type {key} to delete its data")
+def _confirmation(key: str, arguments: command.Arguments) -> str:
+    """Return the user's confirmation of *key*: given as an option, or typed. A dry run needs none."""
+    is_given = arguments.dry_run or key in map("/".join, arguments.confirm)
+    return key if is_given else shared_options.typed(QUESTION.format(key=key), f"type {key} to delete its data")

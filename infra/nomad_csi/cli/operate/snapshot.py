@@ -1,7 +1,7 @@
 """``nomad-csi snapshot``: create, list and delete."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
@@ -18,11 +18,10 @@ REGISTERED = "a registered volume, or namespace/volume"
 @command.option(
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
-@command.option(
-    "--parameter KEY=VALUE", "passed to the driver; may be repeated", type=options.pair, multiple=True
-)
+@command.option("--parameter KEY=VALUE", "passed to the driver; may be repeated", type=options.pair, multiple=True)
 @documents.secrets_options()
-@options.duration("timeout", " until a volume can be made from it", default_s=0.0)
+@options.duration("timeout", " until a volume can be created from it", default_s=0.0)
+@options.dry_run()
 @command.as_json()
 @inputs.nomad_connection
 def create(arguments: command.Arguments) -> int:
@@ -36,6 +35,10 @@ def create(arguments: command.Arguments) -> int:
         secrets=documents.secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
+        if arguments.dry_run:
+            held = volume_snapshots.registered(nomad, namespace, volume_id)
+            step = f"create snapshot {wanted.name} of {namespace}/{volume_id}, storage {held.external_id}"
+            return options.show_preview(arguments, [f"{step}, by plugin {held.plugin_id}"])
         made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.print_progress)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else exit_codes.CHANGES
@@ -65,10 +68,15 @@ def show(arguments: command.Arguments) -> int:
     "instead of typing its id; may be repeated",
     multiple=True,
 )
+@options.dry_run()
 @command.as_json()
 @inputs.nomad_connection
 def delete(arguments: command.Arguments) -> int:
     """Confirm each snapshot, and then delete all."""
+    if arguments.dry_run:
+        with inputs.connect(arguments) as nomad:
+            found = volume_snapshots.list_of_plugin(nomad, arguments.made_by)
+        return options.show_preview(arguments, list(_deletions(arguments.snapshots, found)))
     words = {item: _confirmation(item, arguments.confirm) for item in dict.fromkeys(arguments.snapshots)}
     for item, confirmation in words.items():
         deletion.refuse_unconfirmed(item, confirmation)
@@ -80,6 +88,18 @@ def delete(arguments: command.Arguments) -> int:
     if arguments.json:
         output.print_json({"deleted": list(words)})
     return 0
+
+
+def _deletions(wanted: Iterable[str], found: Iterable[snapshots.Snapshot]) -> Iterator[str]:
+    """Yield what would be done to each of the *wanted* snapshots; *found*: those that the plugin knows."""
+    known = {item.snapshot_id: item for item in found}
+    for snapshot_id in dict.fromkeys(wanted):
+        held = known.get(snapshot_id)
+        if held is None:
+            yield f"do nothing to {snapshot_id}: the plugin knows no such snapshot"
+        else:
+            created = f"{held.created:%Y-%m-%d %H:%M} UTC"
+            yield f"delete snapshot {snapshot_id} of storage {held.external_id}, created {created}"
 
 
 def _confirmation(snapshot_id: str, given: Iterable[str]) -> str:
