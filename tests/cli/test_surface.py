@@ -5,6 +5,8 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import command
+from tests import tiers
+from tests.deeds import option_deeds
 
 LEAVES_MAX = 32
 SLOTS_MAX = 169
@@ -90,3 +92,26 @@ def test_every_command_that_writes_has_a_dry_run(leaves):
     has = {name for name, found in leaves.items() if any("--dry-run" in each.opts for each in found.command.params)}
 
     assert set(leaves) - has - READING == set(WITHOUT_DRY_RUN)
+
+
+def test_every_option_is_tried(leaves):
+    """What each does is in ``tests/deeds/option.txt``, or in the named test; those of the connection are tried together."""
+    tried = {
+        name: {*given.rows, *option_deeds.SHARED}
+        | (option_deeds.CONNECTION.keys() if name in option_deeds.CONNECTED else set())
+        for name, given in option_deeds.COMMANDS.items()
+    }
+    there = {
+        name: {
+            option.opts[-1]
+            for option in found.command.params
+            if isinstance(option, click.Option) and option.opts[0] != "--secret"
+        }
+        for name, found in leaves.items()
+    }
+
+    assert tried == there
+    assert {*option_deeds.SHARED} <= {option for given in option_deeds.COMMANDS.values() for option in given.rows}
+    for named in option_deeds.ELSEWHERE.values():
+        for path, _, test in (each.partition("::") for each in named.values()):
+            assert f"def {test}(" in (tiers.PROJECT / path).read_text(encoding="utf-8")
