@@ -82,7 +82,7 @@ def test_storage_that_an_interrupted_run_left_is_named_before_a_second_one_is_ma
 
 def test_tags_are_no_secret_because_another_volume_has_one(cloud):
     """Given a secret in the state, which is read for what interrupted runs left: the tags stay as they are."""
-    cloud.recorder.recorded = {"urn": {"secrets": SECRET}}
+    cloud.recorder.recorded = {"urn:pulumi:prod::storage::x::y": {"secrets": SECRET}}
 
     cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
 

@@ -18,13 +18,16 @@ WANTED = {
 }
 KEPT = tagged.Tagged(external_id="fs-1", key="default/kept", stack_id="", cluster="", resource_type="x")
 
+SYSTEM = "urn:pulumi:prod::storage::nomad-csi:index:EfsVolume$aws:efs/fileSystem:FileSystem::kept"
+COMPONENT = "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume::orders"
+
 
 @pytest.fixture
 def warned(monkeypatch):
     """Let AWS have ``kept`` alone, and last snapshots of it and of ``orders``; return what a preview warns of."""
     said = []
     monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
-    monkeypatch.setattr(functions, "recorded", lambda: [{"arn": "arn:x/fs-1"}])
+    monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "arn:x/fs-1"}})
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
     snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
     monkeypatch.setattr(deletion, "find_last_snapshots", lambda *_, **__: snapshots)
@@ -53,7 +56,7 @@ def test_deleted_volume_that_would_come_back_empty_is_named(warned, monkeypatch,
 def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, owner):
     """Its volume left the spec, and a volume that is registered for a folder in it did not: nothing is declared."""
     arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
-    cloud.recorder.recorded = {"urn:pulumi:prod::storage::x::gone": {"arn": arn, "tags": {tag: owner}}}
+    cloud.recorder.recorded = {SYSTEM: {"arn": arn, "tags": {tag: owner}}}
     guest = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
     spec_of_guest = {"plugins": [{"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}], "volumes": [guest]}
     pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec_of_guest)}, [])
@@ -104,14 +107,38 @@ def test_storage_of_another_stack_of_this_name_is_none_that_was_lost(monkeypatch
     """As of a copy of the project in another backend: by the id in its tag, it is not what this stack made."""
     theirs = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="theirs", cluster="", resource_type="x")
     monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
-    monkeypatch.setattr(functions, "recorded", lambda: [{"stackId": "ours"}])
+    monkeypatch.setattr(functions, "recorded", lambda: {COMPONENT: {"stackId": "ours"}})
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (theirs,))
 
     preflight.refuse_unrecorded(["us-east-1"])
 
-    monkeypatch.setattr(functions, "recorded", lambda: [{"stackId": "theirs"}])
+    monkeypatch.setattr(functions, "recorded", lambda: {COMPONENT: {"stackId": "theirs"}})
     with pytest.raises(errors.RefusedError, match="vol-1 for volume default/orders"):
         preflight.refuse_unrecorded(["us-east-1"])
+
+
+@pytest.mark.parametrize(
+    ("urn", "is_recorded"),
+    [
+        (COMPONENT, False),
+        (COMPONENT.replace("::orders", "$aws:ebs/volume:Volume::orders"), True),
+        (COMPONENT.replace("::orders", "$aws:ebs/snapshot:Snapshot::orders"), False),
+        (SYSTEM, True),
+        (SYSTEM.replace("fileSystem:FileSystem", "accessPoint:AccessPoint"), False),
+    ],
+)
+def test_only_a_resource_of_the_storage_itself_records_it(monkeypatch, urn, is_recorded):
+    """The outputs of a component have its ARN, too, and stay in the state when the resource below was deleted from it."""
+    lost = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="", cluster="", resource_type="x")
+    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(functions, "recorded", lambda: {urn: {"arn": "arn:aws:ec2:us-east-1:1:volume/vol-1"}})
+    monkeypatch.setattr(tagged, "find", lambda *_, **__: (lost,))
+
+    if is_recorded:
+        preflight.refuse_unrecorded(["us-east-1"])
+    else:
+        with pytest.raises(errors.RefusedError, match="vol-1 for volume default/orders"):
+            preflight.refuse_unrecorded(["us-east-1"])
 
 
 def test_ready_stack_works_in_the_region_of_its_provider(declare, monkeypatch):

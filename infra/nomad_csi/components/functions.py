@@ -3,10 +3,12 @@
 import asyncio
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
+
+from nomad_csi.pulumi_state import urns
 
 ATTEMPTS = 20
 WAIT_S = 0.25
@@ -60,49 +62,54 @@ def _raise_if_final(error: Exception, left: int) -> None:
         raise pulumi.RunError(reason) from None
 
 
-# The outputs of each resource in this stack's last stored state: synchronously, or as an output.
+# The outputs of each resource in this stack's last stored state by URN: synchronously, or as an output.
 
 
 Outputs = Mapping[str, Any]
 
+State = Mapping[str, Outputs]
+
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 
+_STORAGE = frozenset({"aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem"})
 
-def recorded() -> Sequence[Outputs]:
+
+def recorded() -> State:
     """Return the outputs synchronously, before anything is declared."""
-    return _outputs(answer(_FUNCTION, _stack()))
+    return _by_urn(answer(_FUNCTION, _stack()))
 
 
-def recorded_output() -> pulumi.Output[Mapping[str, Outputs]]:
+def recorded_output() -> pulumi.Output[State]:
     """Return the outputs by URN as an output, also in a component of a program in another language."""
     return output(_FUNCTION, _stack()).apply(_by_urn)
 
 
-def arns(found: Sequence[Outputs]) -> list[str]:
-    """Return the ARNs in *found*."""
-    return _texts(found, "arn")
+def storage(found: State) -> list[Outputs]:
+    """Return the outputs of EBS volumes and EFS file systems. A component keeps its outputs where these are gone."""
+    return [outputs for urn, outputs in found.items() if urns.read(urn).type in _STORAGE]
 
 
-def stack_ids(found: Sequence[Outputs]) -> list[str]:
+def arns(found: State) -> list[str]:
+    """Return the ARNs of the storage in *found*."""
+    return _texts(storage(found), "arn")
+
+
+def stack_ids(found: State) -> list[str]:
     """Return the ids of the stack in *found*: none before its first `up`."""
-    return _texts(found, "stackId")
+    return _texts(found.values(), "stackId")
 
 
-def clusters(found: Sequence[Outputs]) -> list[str]:
+def clusters(found: State) -> list[str]:
     """Return the ids of the clusters of its volumes and jobs."""
-    return _texts(found, "cluster")
+    return _texts(found.values(), "cluster")
 
 
-def _texts(found: Sequence[Outputs], name: str) -> list[str]:
+def _texts(found: Iterable[Outputs], name: str) -> list[str]:
     return [item[name] for item in found if isinstance(item.get(name), str) and item[name]]
 
 
 def _stack() -> dict[str, str]:
     return {"stackName": f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"}
-
-
-def _outputs(reply: Any) -> list[Outputs]:
-    return list(_by_urn(reply).values())
 
 
 def _by_urn(reply: Any) -> dict[str, Outputs]:

@@ -9,7 +9,7 @@ a second file system by its creation token.
 import contextlib
 import contextvars
 import weakref
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import pulumi
@@ -31,7 +31,7 @@ class Scope:
     def __init__(self, provider: str = "") -> None:
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
-        self.state: pulumi.Output[Mapping[str, functions.Outputs]] | None = None
+        self.state: pulumi.Output[functions.State] | None = None
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
         self.plugin_keys: dict[str, pulumi.Input[Sequence[str]]] = {}
         """The customer keys in the policy of each plugin."""
@@ -72,7 +72,7 @@ def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     return own.checked[key]
 
 
-def state() -> pulumi.Output[Mapping[str, functions.Outputs]]:
+def state() -> pulumi.Output[functions.State]:
     """Return the outputs in the stack's last state by URN, read once for all components."""
     own = scope()
     if own.state is None:
@@ -95,8 +95,8 @@ def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> 
     return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
 
 
-def _refuse_unrecorded(stack: str, ids: Sequence[str], state: Mapping[str, functions.Outputs]) -> str:
-    if left := orphans.unrecorded(ids, functions.arns([*state.values()])):
+def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -> str:
+    if left := orphans.unrecorded(ids, functions.arns(state)):
         raise errors.RefusedError(
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
             "in its state: an interrupted run left them, or they were moved to another stack, which needs an `up` "

@@ -88,7 +88,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
         return
     made = {
         str(state["arn"]).rpartition("/")[2]: key
-        for state in functions.recorded()
+        for state in functions.storage(functions.recorded())
         if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
     }
     if problems := tuple(dependents.check_removed(wanted, made, systems)):
@@ -110,11 +110,11 @@ def _problems(
         yield from ebs_rules.check_change(present, each.volume, latest.get(present.external_id), each.path)
 
 
-def _is_of_another(item: tagged.Tagged, state: Sequence[functions.Outputs]) -> bool:
+def _is_of_another(item: tagged.Tagged, state: functions.State) -> bool:
     return orphans.is_of_another(item.stack_id, item.cluster, functions.stack_ids(state), functions.clusters(state))
 
 
-def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: Sequence[functions.Outputs]) -> None:
+def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -> None:
     lost = set(orphans.unrecorded((item.external_id for item in found), functions.arns(state)))
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]

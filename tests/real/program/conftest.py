@@ -189,6 +189,19 @@ def stack(world, tmp_path):
 
     yield make
     for one in made:
-        if one.resources():  # only where the test failed before its end
-            one.run("state", "unprotect", "--all", "--yes")
+        if one.resources():  # the test failed, or leaves its stack up
+            _unprotect(one)
             one.run("destroy", "--yes", "--skip-preview")
+
+
+def _unprotect(one):
+    """Lift the protection in the state: of each resource, and of the storage of each registration."""
+    state = json.loads(one.run("stack", "export"))
+    for item in state["deployment"]["resources"]:
+        item.pop("protect", None)
+        for properties in (item.get("inputs", {}), item.get("outputs", {})):
+            if "protect" in properties:
+                properties["protect"] = False
+    changed = one.folder.parent / "unprotected.json"
+    changed.write_text(json.dumps(state))
+    one.run("stack", "import", "--file", str(changed))

@@ -158,22 +158,27 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     ready_stack.run("up", "--yes", "--skip-preview")
     during = held(by_hand)
     shown = ready_stack.command("eject", "--out", "nomad", "--dry-run")
-    refused = ready_stack.command("eject", "--out", "nomad", code=1)
+    unconfirmed = ready_stack.command("eject", "--out", "nomad", code=1)
     kept = ready_stack.resources()
     ejected = ready_stack.command("eject", "--out", "nomad", "--backup", "before.json", "--yes")
     (ready_stack.folder / "__main__.py").write_text(EMPTY)
     ready_stack.run("preview", "--expect-no-changes")
-    registered = ready_stack.command("apply", "nomad", "--yes")
+    refused = ready_stack.command("apply", "nomad", "--yes", code=1)
+    registered = ready_stack.command("apply", "nomad", "--adopt", "--yes")
 
     assert {volume: each[0] for volume, each in during[0].items()} == {
         "data": external_ids[1],
         "mysql": external_ids[0],
     }
     assert f"stays in AWS  aws:ebs/volume:Volume  {external_ids[1]}  tags: " in shown
-    assert "refused: no terminal to confirm on" in refused
+    assert "refused: no terminal to confirm on" in unconfirmed
     assert kept.keys() > {urn for urn in kept if urn.endswith("pulumi:pulumi:Stack::nomad-csi-dev")}
     assert [urn.split("::")[2] for urn in ready_stack.resources()] == ["pulumi:pulumi:Stack"]
     assert "4 of 4 files written below nomad" in ejected
+    assert refused.count("belongs to owner nomad-csi/dev; nothing was changed: --adopt takes it over") == len(
+        external_ids
+    )
+    assert "nomad-csi apply nomad/ --adopt" in ejected
     assert registered == "2 volumes: 2 unchanged\n"
     assert held(by_hand) == during
     assert len(ec2.describe_volumes(VolumeIds=external_ids)["Volumes"]) == len(external_ids)

@@ -64,13 +64,13 @@ def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
 
 def _afterwards(found: eject.Ejection, folder: Path) -> str:
     jobs = (
-        " The jobs still carry the mark of this stack: the first `nomad job run` of a file drops it, "
+        " The jobs still have the owner record of this stack: the first `nomad job run` of a file removes it, "
         "and restarts the tasks of that job."
         if any(path.startswith("jobs/") for path in found.files)
         else ""
     )
     return (
         "Done. Take plugins and volumes out of the program now. From here on: "
-        f"`nomad-csi apply {folder}/` (the first change with --adopt: volumes carry the stack's mark, too), and "
+        f"`nomad-csi apply {folder}/ --adopt` (owner records still name the stack), and "
         f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
     )
