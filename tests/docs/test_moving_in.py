@@ -214,7 +214,7 @@ def test_commands_that_need_pulumi_are_typed_right(line, capsys, monkeypatch):
     assert cli.main(shlex.split(line)[1:]) == 2
 
     said = capsys.readouterr().err
-    assert "pulumi is not on PATH" in said or line == "nomad-csi apply nomad/"
+    assert "pulumi is not on PATH" in said or line == "nomad-csi apply nomad/ --adopt"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_with_an_answer_the_stack_forgets(forgotten, capsys, tmp_path):
     assert forgotten == [DISK, COMPONENT, JOB]
     assert json.loads(backup.read_text())["deployment"]["resources"] == RESOURCES
     assert (tmp_path / "nomad/jobs/j.nomad.hcl").read_text() == 'job "j" {}\n'
-    assert "The jobs still carry the mark of this stack" in said
+    assert "The jobs still have the owner record of this stack" in said
 
 
 def test_everything_as_json(forgotten, capsys):
