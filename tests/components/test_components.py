@@ -97,7 +97,30 @@ def test_cluster_is_given_an_id_by_no_preview(cloud, is_preview, makes):
 
     cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
 
-    assert cloud.recorder.asked == [{"make": makes}]
+    assert cloud.recorder.asked == [{"make": makes, "recorded": []}]
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: EbsVolume("mysql", EBS),
+        lambda: CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
+    ],
+)
+def test_clusters_of_the_stack_are_sent_with_the_query(cloud, declare):
+    """A cluster that lost its identity gets no other one; the clusters of other packages, and of other runs, do not count."""
+    urn = "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume$nomad-csi:index:VolumeRegistration::a"
+    cloud.recorder.recorded = {
+        urn: {"cluster": "c2"},
+        urn + "b": {"cluster": "c1"},
+        urn + "c": {"cluster": "c2"},
+        urn + "d": {"cluster": ""},
+        "urn:pulumi:prod::storage::aws:ecs/service:Service::web": {"cluster": "arn:aws:ecs:us-east-1:1:cluster/web"},
+    }
+
+    cloud.settle(lambda: declare() and None)
+
+    assert [each["recorded"] for each in cloud.recorder.asked] == [["c1", "c2"]]
 
 
 def test_storage_of_an_unknown_cluster_has_no_tag_of_one(cloud):

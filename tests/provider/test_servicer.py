@@ -76,7 +76,7 @@ def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
 
     assert wire.load(getattr(answer, "return"))[0] == {"id": ""}
     (_, line, _), _ = engine.lines
-    assert line.startswith("the preview shows no tag of the cluster, which Nomad did not report: ")
+    assert line.startswith("the preview does not know the cluster, which Nomad did not report: ")
     assert error.code() == grpc.StatusCode.UNKNOWN
 
 

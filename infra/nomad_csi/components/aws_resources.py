@@ -5,29 +5,18 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import functions
+from nomad_csi.components import identity
 from nomad_csi.plan import volumes
-from nomad_csi.spec import names
 
 # The tags with the ids of the cluster and the stack of a component's storage, independent of their names.
-#
-# The cluster's id comes from a function of the provider, because only the provider is connected to
-# Nomad.
 
 
 def tagged(
     component: pulumi.ComponentResource, tags: pulumi.Input[Mapping[str, str]], stack_id: pulumi.Output[str]
 ) -> pulumi.Output[Mapping[str, str]]:
-    """
-    Return *tags* with the ids of the stack and of the cluster of *component*'s provider.
-
-    Creates the id of a cluster without one, except in a preview. Without the right to read it, there is no such tag;
-    nor where the mocks of a unit test return none.
-    """
-    arguments = {"make": not pulumi.runtime.is_dry_run()}
-    reply = functions.output(names.CLUSTER_ID_FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
-    found = pulumi.Output.all(tags, stack_id, reply)
-    return found.apply(lambda known: _add_ids(known[0], known[1], known[2].get("id") or ""))
+    """Return *tags* with the ids of the stack and of the cluster of *component*'s provider, each where it is known."""
+    found = pulumi.Output.all(tags, stack_id, identity.cluster_id(component))
+    return found.apply(lambda known: _add_ids(*known))
 
 
 def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:

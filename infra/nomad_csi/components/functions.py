@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 
 from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import names
 
 ATTEMPTS = 20
 WAIT_S = 0.25
@@ -96,12 +97,17 @@ def arns(found: State) -> list[str]:
 
 def stack_ids(found: State) -> list[str]:
     """Return the ids of the stack in *found*: none before its first `up`."""
-    return _texts(found.values(), "stackId")
+    return _texts(_own(found), "stackId")
 
 
 def clusters(found: State) -> list[str]:
-    """Return the ids of the clusters of its volumes and jobs."""
-    return _texts(found.values(), "cluster")
+    """Return the ids of the clusters of its volumes and jobs, each once."""
+    return sorted(set(_texts(_own(found), "cluster")))
+
+
+def _own(found: State) -> list[Outputs]:
+    """Return the outputs of resources of this package: others have a ``cluster``, too, such as an ECS service."""
+    return [outputs for urn, outputs in found.items() if urns.read(urn).type.startswith(names.TYPES)]
 
 
 def _texts(found: Iterable[Outputs], name: str) -> list[str]:

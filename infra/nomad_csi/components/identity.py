@@ -8,6 +8,7 @@ a second file system by its creation token.
 
 import contextlib
 import contextvars
+import functools
 import weakref
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ import pulumi_aws as aws
 from nomad_csi import errors
 from nomad_csi.components import arguments, functions, resources
 from nomad_csi.plan import orphans, volumes
+from nomad_csi.spec import names
 
 NAME = "nomad-csi"
 
@@ -32,6 +34,8 @@ class Scope:
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
         self.state: pulumi.Output[functions.State] | None = None
+        self.clusters: dict[Hashable, pulumi.Output[str]] = {}
+        """The id of each provider's cluster."""
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
         self.plugin_keys: dict[str, pulumi.Input[Sequence[str]]] = {}
         """The customer keys in the policy of each plugin."""
@@ -54,13 +58,39 @@ def shared_scope(scope: Scope) -> Iterator[None]:
 
 
 def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
-    """Return the id of the stack that *component* is in; known after its first `up`."""
+    """
+    Return the id of the stack that *component* is in; known after its first `up`.
+
+    Only where the cluster of its provider may be one of the stack's (`cluster_id`): else nothing is done that needs it.
+    """
     own = scope()
     if own.stack_id is None:
         provider = component.get_provider(_TYPE)
         options = pulumi.ResourceOptions(provider=provider) if provider else None
         own.stack_id = resources.StackIdentity(own.name, stack=arguments.owner(), opts=options).stack_id
-    return own.stack_id
+    return pulumi.Output.all(own.stack_id, cluster_id(component)).apply(lambda known: str(known[0]))
+
+
+def cluster_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
+    """
+    Return the id of the cluster of *component*'s provider; empty where the token may not read it.
+
+    Creates one where the cluster has none, except in a preview. Where the stack's state records clusters, the run fails
+    instead: the cluster may be one that lost its id, and its volumes would all be refused for another one.
+    """
+    own, provider = scope(), component.get_provider(_TYPE)
+    key = id(provider)
+    if key not in own.clusters:
+        # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
+        recorded = pulumi.Output.unsecret(state()).apply(functions.clusters)
+        own.clusters[key] = recorded.apply(functools.partial(_cluster_id, component))
+    return own.clusters[key]
+
+
+def _cluster_id(component: pulumi.ComponentResource, recorded: Sequence[str]) -> pulumi.Output[str]:
+    arguments = {"make": not pulumi.runtime.is_dry_run(), "recorded": recorded}
+    reply = functions.output(names.CLUSTER_ID_FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
+    return reply.apply(lambda found: found.get("id") or "")  # the mocks of a unit test may return none
 
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:

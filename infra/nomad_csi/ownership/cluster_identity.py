@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -57,6 +57,24 @@ def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
             known.value = _allowed(client, known, make=make)
             known.tried_at[make] = time.monotonic()
         return known.value
+
+
+def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bool) -> str:
+    """
+    Return the identity as `cluster_id` does, for a stack with objects in the clusters *recorded*.
+
+    Raises `errors.RefusedError` where the cluster has none and *recorded* has some: it may be one of these, rebuilt or
+    restored, and all objects in it would be refused for another identity. `errors.NomadApiError` as `cluster_id`.
+    """
+    found = cluster_id(client, make=make and not recorded)
+    if found or not recorded or not _read_cluster_id(client).is_readable:
+        return found
+    known, restored = ", ".join(sorted(recorded)), " or ".join(map(_restore, sorted(recorded)))
+    raise errors.RefusedError(
+        f"this stack has volumes or jobs in cluster {known}, and the one at {client.connection.address} has no "
+        f"identity; nothing was changed: where it is that cluster, rebuilt or restored: {restored}; where it is "
+        f"another one, correct the provider's address or region; where it is new: {_restore(uuid.uuid4())}"
+    )
 
 
 def restore(client: nomad.Nomad, cluster: str) -> None:
@@ -107,7 +125,7 @@ def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
     return ""
 
 
-def _restore(recorded: str) -> str:
+def _restore(recorded: object) -> str:
     return f"`nomad var put -force -namespace {NAMESPACE} {PATH} {ITEM}={recorded}`"
 
 

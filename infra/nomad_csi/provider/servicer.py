@@ -281,13 +281,13 @@ class Servicer(server.ProviderServicer):
             known = ", ".join(sorted([names.CLUSTER_ID_FUNCTION, *queries.QUERIES]))
             problem = errors.Problem(path="function", got=repr(request.tok), allowed=f"one of {known}")
             raise errors.SpecError((problem,), source="the program")
-        makes, found = given.get("make") is True, ""
+        makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
         try:
-            found = cluster_identity.cluster_id(self._connect(), make=makes)
+            found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
         except errors.NomadApiError as error:
             if makes:
                 raise
-            line = f"the preview shows no tag of the cluster, which Nomad did not report: {replies.sentence(error)}"
+            line = f"the preview does not know the cluster, which Nomad did not report: {replies.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
         return _returned({"id": found})
 

@@ -89,13 +89,17 @@ def region_of_zones(zones: Iterable[str]) -> frozenset[str]:
     return frozenset(map(region_of_zone, zones)) - {""}
 
 
-PLUGIN_JOB_TYPE = "nomad-csi:index:PluginJob"
-VOLUME_REGISTRATION_TYPE = "nomad-csi:index:VolumeRegistration"
-CREATED_VOLUME_TYPE = "nomad-csi:index:CreatedVolume"
+TYPES = "nomad-csi:index:"
+PLUGIN_JOB_TYPE = f"{TYPES}PluginJob"
+VOLUME_REGISTRATION_TYPE = f"{TYPES}VolumeRegistration"
+CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
 """Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
 
-CLUSTER_ID_FUNCTION = "nomad-csi:index:clusterId"
-"""The provider's function. It takes ``{"make": true}`` or false, returns ``{"id": "..."}``; empty where unknown."""
+CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"
+"""
+The provider's function. It takes ``make``, true or false, and ``recorded``, the ids of the clusters in the stack's
+state; it returns ``{"id": "..."}``, empty where unknown.
+"""
 
 _REGIONS = {
     "topology.ebs.csi.aws.com/zone": AWS_REGION,
