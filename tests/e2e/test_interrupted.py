@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import jobs, variables, volumes
+from nomad_csi.ownership import cluster_identity
 
 JOBS = ["plugin-aws-ebs0-controller", "plugin-aws-ebs0-nodes", "plugin-aws-efs0-nodes"]
 
@@ -142,3 +143,27 @@ def test_dead_aws_is_told_and_begun_again(untouched):
     assert "27 created" in done.stdout
     assert not {*before[0], *before[1]} & {*untouched.owned()[0], *untouched.owned()[1]}
     is_whole(untouched)
+
+
+def test_cluster_that_lost_its_identity_gets_the_same_one_again(running):
+    """A preview and `up` are refused, and change nothing; with the printed command's variable, both go on as before."""
+    owned, recorded = running.owned(), running.resources()
+    with running.nomad() as client:
+        here = cluster_identity.cluster_id(client)
+        place = cluster_identity.NAMESPACE, cluster_identity.PATH
+        assert variables.delete(client, *place, index=variables.get(client, *place).modify_index)
+    seen = len(running.requests())
+
+    refused = [running.run("preview"), running.up()]
+
+    written = {request["path"] for request in running.requests()[seen:] if request["method"] != "GET"}
+    for done in refused:
+        assert done.returncode == 1
+        assert f"volume default/mysql is recorded in cluster {here}, and the one at" in done.stdout
+        assert f"`nomad var put -force -namespace default nomad-csi/cluster id={here}`" in done.stdout
+    assert "/v1/var/nomad-csi/cluster" not in written
+    assert running.owned() == owned
+    with running.nomad() as client:
+        cluster_identity.restore(client, here)
+    assert "Nothing has changed" in running.up(check=True).stdout
+    assert running.resources().keys() == recorded.keys()

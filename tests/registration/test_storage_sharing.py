@@ -284,7 +284,7 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     assert [users.has(item) for item in (theirs, document(DISK, SINGLE))] == [True, False]
     refused = users.refusal(document(DISK, SINGLE))
     assert refused.startswith(f"{DISK} is registered as bank/first already: ")
-    assert refused.endswith("; if it is to take the place of that one, deregister that one first")
+    assert refused.endswith("; to replace that one, deregister that one first")
 
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi&prefix=first"]
@@ -385,3 +385,30 @@ def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context
 
     assert bool(users.refusal(wanted)) is is_refused
     assert users.unlisted == unlisted
+
+
+@pytest.mark.parametrize(
+    ("failing", "state"),
+    [
+        (("GET", "/v1/volumes"), "registered, and whether another volume has the same storage was not checked"),
+        (
+            ("DELETE", "/v1/volume/csi/second"),
+            f"registered, and not deregistered again although {DISK} is registered as bank/first",
+        ),
+    ],
+)
+def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, cluster, failing, state):
+    """The comparison, or the deregistration that it requires; the volumes after it were not compared."""
+    scripted = cluster(DISK, SINGLE)
+    [(_, [row])] = scripted.replies["GET", "/v1/volumes"]
+    second = row | {"ID": "second", "Namespace": "prod", "CreateIndex": 9}
+    scripted.replies["GET", "/v1/volumes"] = [(200, [row | {"CreateIndex": 5}, second])]
+    scripted.replies[failing] = [(400, "no such rights")]
+
+    found = storage_sharing.take_back_later(
+        context.connect(), [document(DISK, SINGLE), document("vol-1", SINGLE, "third")]
+    )
+
+    assert state in str(found["prod", "second"])
+    assert "registered, and whether another volume has the same storage was not checked" in str(found["prod", "third"])
+    assert {each.kind for each in found.values()} == {"ambiguous"}

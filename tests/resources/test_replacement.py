@@ -377,7 +377,7 @@ def test_plugin_without_a_controller_is_not_asked(context):
 def together(context, news, recorded):
     """Return the problems of a replacement, and what was not checked."""
     unchecked = []
-    return replacement.problems(context, news, recorded, unchecked), unchecked
+    return replacement.problems(context, news, recorded, unchecked, is_created="externalId" not in news), unchecked
 
 
 def test_all_that_is_wrong_is_said_together(context, scripted, volume):

@@ -22,7 +22,7 @@ _SENTENCES: Mapping[storage_identity.Relation, str] = {
     "around": "{storage} is a part of the storage of {other}",
     "within": "{storage} contains the storage of {other}",
 }
-_FIX = "if it is to take the place of that one, deregister that one first"
+_FIX = "to replace that one, deregister that one first"
 UNLISTED = (
     "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
 )
@@ -221,13 +221,19 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
 
 
 class NotCheckedError(errors.NomadApiError):
-    """A volume is registered, and whether another one had its storage before is not known: Nomad did not answer."""
+    """A volume is registered, and another one had its storage before, or may have had it: Nomad did not answer."""
 
-    def __init__(self, problem: errors.NomadApiError) -> None:
+    def __init__(self, problem: errors.NomadApiError, reason: str = "") -> None:
+        """*reason*: why its storage may not be shared, where it was not deregistered again for it."""
+        state = (
+            f"registered, and not deregistered again although {reason}"
+            if reason
+            else "registered, and whether another volume has the same storage was not checked"
+        )
         super().__init__(
             problem.method,
             problem.path,
-            f"registered, and whether another volume has the same storage was not checked: {problem.message}",
+            f"{state}: {problem.message}",
             status=problem.status,
             kind="ambiguous",
             advice=problem.advice,
@@ -248,11 +254,13 @@ def take_back_later(
     taken: dict[_Key, NotCheckedError | errors.RefusedError] = {}
     for number, document in enumerate(documents):
         key = volumes.key_of(document)
+        why = ""
         try:
             if why := users.older_refusal(document):
                 volumes.deregister(client, *key)
         except errors.NomadApiError as problem:
-            return taken | dict.fromkeys(map(volumes.key_of, documents[number:]), NotCheckedError(problem))
+            rest = map(volumes.key_of, documents[number:])
+            return taken | dict.fromkeys(rest, NotCheckedError(problem)) | {key: NotCheckedError(problem, why)}
         if why:
             taken[key] = errors.RefusedError(
                 f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"

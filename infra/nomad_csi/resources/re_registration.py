@@ -100,7 +100,7 @@ class _Return:
 
     def _judge(self, now: volumes.Volume, error: errors.NomadCsiError, news: Mapping[str, Any]) -> None:
         """Return where *now* is as *news* require; else raise with the observed state."""
-        if not volume_changes.compare(now, news).differences:
+        if not volume_changes.compare(now, news, is_created=False).differences:
             if isinstance(error, errors.RefusedError):
                 raise error
             return

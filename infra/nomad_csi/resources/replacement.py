@@ -16,7 +16,7 @@ from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins, volumes
-from nomad_csi.resources import plugin_health_properties, volume_document, volume_properties
+from nomad_csi.resources import plugin_health_properties, volume_document
 from nomad_csi.resources.frame import properties, resource
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
@@ -284,15 +284,17 @@ def problems(
     recorded: Mapping[str, Any],
     unchecked: list[str],
     *,
+    is_created: bool,
     in_preview: bool = False,
 ) -> tuple[str, ...]:
     """
     Return all problems of replacing the volume *recorded* by *news*; checks not made are added to *unchecked*.
 
-    A preview ignores unknown values, and a plugin that this run creates first. Raises `errors.NomadApiError` where
-    Nomad does not answer.
+    *is_created*: its plugin creates the storage of *news*. A preview ignores unknown values, and a plugin that this
+    run creates first. Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    return tuple(map(str, _problems(context, news, recorded, unchecked, in_preview=in_preview)))
+    found = _problems(context, news, recorded, unchecked, is_created=is_created, in_preview=in_preview)
+    return tuple(map(str, found))
 
 
 def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
@@ -342,9 +344,10 @@ def _problems(
     recorded: Mapping[str, Any],
     unchecked: list[str],
     *,
+    is_created: bool,
     in_preview: bool,
 ) -> Iterator[errors.Problem]:
-    plugin_id, is_created = news["pluginId"], volume_properties.is_created(news)
+    plugin_id = news["pluginId"]
     plugin = None if plugin_id == resource.UNKNOWN else plugins.get(context.client, plugin_id)
     is_settled = not (in_preview and is_awaited(context, plugin_id))
     if plugin is None and plugin_id != resource.UNKNOWN and is_settled:

@@ -12,11 +12,9 @@ from nomad_csi.resources import volume_document, volume_ownership, volume_proper
 from nomad_csi.resources.frame import resource
 
 
-def compare(found: volumes.Volume | None, news: Mapping[str, Any]) -> difference.Comparison:
-    """Return the comparison of *news* with what Nomad holds; ``None``: no such volume."""
-    return volume.compare_volume(
-        volume_document.parse_inputs(news), found, made_by_plugin=volume_properties.is_created(news)
-    )
+def compare(found: volumes.Volume | None, news: Mapping[str, Any], *, is_created: bool) -> difference.Comparison:
+    """Return the comparison of *news* with what Nomad holds; ``None``: no such volume. *is_created*: by its plugin."""
+    return volume.compare_volume(volume_document.parse_inputs(news), found, made_by_plugin=is_created)
 
 
 def refusal_of_impossible(compared: difference.Comparison, news: Mapping[str, Any]) -> errors.RefusedError:
@@ -70,5 +68,5 @@ def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) 
         return False
     if found is None:
         return False
-    compared = compare(found, news)
+    compared = compare(found, news, is_created=False)
     return not compared.differences and (is_new or not compared.hidden)

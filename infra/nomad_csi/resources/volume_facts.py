@@ -182,7 +182,7 @@ class WantedVolume(_Volume):
     @property
     def source(self) -> facts.Source:
         """Where its storage comes from."""
-        return "existing" if "externalId" in self._declared.inputs else "created"
+        return "created" if volume_properties.is_created(self._declared) else "existing"
 
     @property
     def protect(self) -> bool:
@@ -288,7 +288,9 @@ class WantedVolume(_Volume):
     @side_by_side.read_once
     def _drift(self) -> tuple[difference.Difference, ...]:
         """What Nomad has otherwise than recorded, of what it never changes."""
-        found = volume_changes.compare(self.found, self._recorded).differences if self._recorded else ()
+        if not self._recorded:
+            return ()
+        found = volume_changes.compare(self.found, self._recorded, is_created=self.source == "created").differences
         return tuple(item for item in found if item.needs_new_registration)
 
     @property
@@ -341,7 +343,12 @@ class WantedVolume(_Volume):
     def _problems(self) -> tuple[str, ...]:
         hidden = replacement.hidden_flags(self.found, self._recorded) if self.found is not None else ""
         found = replacement.problems(
-            self._context, self._inputs, self._recorded, self.unchecked, in_preview=self._in_preview
+            self._context,
+            self._inputs,
+            self._recorded,
+            self.unchecked,
+            is_created=self.source == "created",
+            in_preview=self._in_preview,
         )
         return (*((hidden,) if hidden else ()), *found)
 
@@ -496,7 +503,12 @@ class RemovedVolume(_Volume):
     def _problems(self) -> tuple[str, ...]:
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
         found = replacement.problems(
-            self._context, self._wanted, self._recorded, self.unchecked, in_preview=self._in_preview
+            self._context,
+            self._wanted,
+            self._recorded,
+            self.unchecked,
+            is_created=volume_properties.is_created(self._declared),
+            in_preview=self._in_preview,
         )
         if volume_properties.key_of(self._wanted) == self.name:
             return found

@@ -134,6 +134,6 @@ def key_of(inputs: Mapping[str, Any]) -> str:
     return f"{inputs['namespace']}/{inputs['volumeId']}"
 
 
-def is_created(inputs: Mapping[str, Any]) -> bool:
-    """Return whether the plugin creates the storage of the volume of checked *inputs*: they name no external id."""
-    return "externalId" not in inputs
+def is_created(declared: declaration.Declaration) -> bool:
+    """Return whether the plugin creates the storage of a volume of this type: its inputs have no external id."""
+    return "externalId" not in declared.inputs

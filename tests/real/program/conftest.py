@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import owner_records
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
@@ -21,6 +22,22 @@ OWN_PROGRAMS = Path(sys.executable).parent
 DEADLINE_S = 240
 MARK = "aws:moto,engine:real,nomad:emulator"
 TOKEN = "0c0ffee0-0000-4000-8000-000000000000"
+ASLEEP = """job "asleep" {
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "asleep"
+        type = "node"
+      }
+      config {
+        command = "sleep"
+        args    = ["600"]
+      }
+    }
+  }
+}
+"""
 ABSENT = [name for name in PROGRAMS if shutil.which(name) is None]
 
 
@@ -153,9 +170,9 @@ def world(_world):
     with _world.nomad() as client:
         for page in owner_records.PAGES:
             client.request("DELETE", f"/v1/var/{owner_records.FOLDER}/{page}")
-        jobs = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
+        left = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
         kept = [item["ID"] for item in client.request("GET", "/v1/volumes", query={"type": "csi"}).data]
-    assert (jobs, kept) == ([], []), "left behind"
+    assert (left, kept) == ([], []), "left behind"
 
 
 @pytest.fixture
@@ -205,3 +222,13 @@ def _unprotect(one):
     changed = one.folder.parent / "unprotected.json"
     changed.write_text(json.dumps(state))
     one.run("stack", "import", "--file", str(changed))
+
+
+@pytest.fixture
+def asleep(world):
+    """A Nomad that knows a plugin, and takes what is registered for it; nothing of it is left in the end."""
+    with world.nomad() as client:
+        jobs.register(client, jobs.parse(client, ASLEEP), source=ASLEEP, enforce_index=None)
+        yield client
+        volumes.deregister(client, "default", "kept")
+        jobs.stop(client, "default", "asleep", purge=True)

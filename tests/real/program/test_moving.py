@@ -324,32 +324,6 @@ nomad_csi.VolumeRegistration(
     opts=pulumi.ResourceOptions(protect=True),
 )
 """
-ASLEEP = """job "asleep" {
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "asleep"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["600"]
-      }
-    }
-  }
-}
-"""
-
-
-@pytest.fixture
-def asleep(world):
-    """A Nomad that knows a plugin, and takes what is registered for it; nothing of it is left in the end."""
-    with world.nomad() as client:
-        jobs.register(client, jobs.parse(client, ASLEEP), source=ASLEEP, enforce_index=None)
-        yield client
-        volumes.deregister(client, "default", "kept")
-        jobs.stop(client, "default", "asleep", purge=True)
 
 
 def test_a_protected_volume_with_secrets_is_let_go_without_them(ready_stack, asleep):

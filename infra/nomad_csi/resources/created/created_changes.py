@@ -166,7 +166,7 @@ def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadAp
         found = None if is_hidden else volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         found = None
-    if found is None or volume_changes.compare(found, news).differences:
+    if found is None or volume_changes.compare(found, news, is_created=True).differences:
         advice = (
             f"the plugin may have made the storage all the same; it finds it by the name {news['name']} when this runs "
             "again, and makes no second one"
@@ -186,7 +186,7 @@ def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
         found = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         return False
-    return found is not None and volume_changes.compare(found, news) == difference.Comparison()
+    return found is not None and volume_changes.compare(found, news, is_created=True) == difference.Comparison()
 
 
 def _warn(context: resource.Context, warnings: str) -> None:
