@@ -76,7 +76,7 @@ def prepared() -> Iterator[tuple[Path, Mapping[str, str]]]:
     """Start a sandbox with an emulated Nomad; yield a folder for projects, and the environment of their commands."""
     with tempfile.TemporaryDirectory(prefix="nc") as name:
         folder = Path(name)
-        own = sandbox.project(folder / "sandbox")
+        own = sandbox.project(folder / "sandbox", plugins=2)
         try:
             subprocess.run(
                 [*own, "up", "--engine", "emulator", "--nomad", "emulator"], check=True, stdout=subprocess.DEVNULL

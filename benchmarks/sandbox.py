@@ -39,10 +39,10 @@ def measure() -> Iterator[str]:
             )
 
 
-def project(folder: Path) -> list[str]:
+def project(folder: Path, *, plugins: int = 1) -> list[str]:
     """Make a project of one EBS volume in *folder*, which is made, and return the command of its sandbox."""
     folder.mkdir(parents=True)
-    _copy(folder, 1)
+    _copy(folder, 1, plugins)
     return _command(folder)
 
 
@@ -50,8 +50,8 @@ def _command(project: Path) -> list[str]:
     return [str(Path(sys.executable).parent / "nomad-csi"), "sandbox", "--project", str(project)]
 
 
-def _copy(project: Path, count: int) -> None:
-    """Make a project of *count* EBS volumes, with a data directory of its own."""
+def _copy(project: Path, count: int, plugins: int = 1) -> None:
+    """Make a project of *count* EBS volumes and of the first *plugins*, with a data directory of its own."""
     here = Path.cwd()
     for part in COPIED:
         source = here / part
@@ -61,8 +61,9 @@ def _copy(project: Path, count: int) -> None:
     config = project / "Pulumi.sandbox.yaml"
     document = yaml.safe_load(config.read_text())
     storage = document["config"]["nomad-csi:storage"]
-    storage["plugins"] = storage["plugins"][:1]
-    storage["plugins"][0]["task_driver"]["client_data_dir"] = f"{project}d"
+    storage["plugins"] = storage["plugins"][:plugins]
+    for plugin in storage["plugins"]:
+        plugin["task_driver"]["client_data_dir"] = f"{project}d"
     first = storage["volumes"][0]
     storage["volumes"] = [first | {"id": f"data-{index}"} for index in range(count)]
     config.write_text(yaml.safe_dump(document))
