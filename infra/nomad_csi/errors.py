@@ -8,7 +8,7 @@ No error carries an HTTP header, a token or a CSI secret.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from nomad_csi.text import foreign, redaction
 
@@ -49,6 +49,18 @@ class Problem:
         allowed = f"expected {self.allowed}" if self.allowed else ""
         fix = f"; {self.fix}" if self.fix else ""
         return f"{where}{', got '.join(filter(None, (allowed, self.got)))}{fix}"
+
+
+def path_of(path: str, location: tuple[Any, ...]) -> str:
+    """
+    Return the path of *location* below *path*: ``path_of("", ("volumes", 0, "id"))`` is ``volumes[0].id``.
+
+    An empty key is written as two quotes: an empty path is that of the whole document.
+    """
+    for step in location:
+        name = str(step) or "''"
+        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{name}" if path else name
+    return path
 
 
 _ITEM = re.compile(r"\b(?:plugins|volumes)\[\d+\]")

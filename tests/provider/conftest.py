@@ -66,6 +66,7 @@ def scripted(monkeypatch):
     """Return a custom resource of the plugin that a test may change."""
     kind = Scripted()
     monkeypatch.setattr(registry, "RESOURCES", {**registry.RESOURCES, kind.declared.token: kind})
+    monkeypatch.setattr(registry, "DECLARED", {**registry.DECLARED, kind.declared.token: kind.declared})
     return kind
 
 

@@ -146,6 +146,19 @@ def test_preview_says_that_a_new_resource_takes_over_what_the_stack_has_already(
     assert ours.owner() == OWNED
 
 
+def test_previews_read_a_page_of_owner_records_once_and_a_create_reads_it_again(ours):
+    """A preview writes nothing, so records that are seconds old are enough; of 200 volumes there are 16 pages."""
+    for _ in range(3):
+        RESOURCE.preflight(ours.context, {}, NEWS)
+    previews = ours.sent.count(("GET", PAGE))
+    ours.sent.clear()
+
+    RESOURCE.create(ours.context, NEWS)
+
+    assert previews == 1
+    assert ours.sent.index(("GET", PAGE)) < ours.sent.index(("PUT", PAGE))
+
+
 @pytest.mark.usefixtures("held")
 def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
     """With the owner's name, although both want the very same."""

@@ -11,9 +11,10 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from nomad_csi.spec import driver as drivers
+if TYPE_CHECKING:  # the provider starts without the models of the spec
+    from nomad_csi.spec import driver as drivers
 
 _EFS = re.compile(
     r"(?:efs:)?(?P<s3files>s3files:)?(?P<system>fs-[0-9a-f]{8,40})(?::(?P<path>[^:]*)(?::(?P<point>fsap-[0-9a-f]{8,40})?)?)?"
@@ -118,7 +119,7 @@ def identify(external_id: str) -> StorageIdentity:
 
 
 def identities(
-    external_id: str, context: Mapping[str, str] = _NO_CONTEXT, driver: drivers.DriverSpec | None = None
+    external_id: str, context: Mapping[str, str] = _NO_CONTEXT, driver: "drivers.DriverSpec | None" = None
 ) -> frozenset[StorageIdentity]:
     """
     Return the identity of *external_id*, and that of the place which *driver* reads from *context*, if it reads one.
@@ -128,7 +129,7 @@ def identities(
     return frozenset((identify(external_id), *(_located(context, driver) if driver else ())))
 
 
-def _located(context: Mapping[str, str], driver: drivers.DriverSpec) -> Iterator[StorageIdentity]:
+def _located(context: Mapping[str, str], driver: "drivers.DriverSpec") -> Iterator[StorageIdentity]:
     """Yield the identity of the storage that *context* locates, if it has the keys that *driver* reads."""
     for place in driver.external_id.located_by:
         names = [driver.context.entry(context, key) for key in place.container]

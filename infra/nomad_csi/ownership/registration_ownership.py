@@ -128,6 +128,12 @@ class OwnerRecords:
         """Return the owner of *key*, seconds old at most; an empty record: none, ``None``: could not be determined."""
         return self._pages.cached(*key)
 
+    def read_cached(self, key: volumes.Key) -> VolumeOwners:
+        """Return what `read` does of one *key*, seconds old at most: for a preview, which writes nothing."""
+        found = self.cached(key)
+        owners = {key: found} if found is not None and found.label else {}
+        return VolumeOwners(owners=owners, unread=frozenset({key} if found is None else ()))
+
     def seen_aloud(self, key: volumes.Key, tell: Tell) -> OwnerRecord | None:
         """Return what `seen` does; report once to *tell* each namespace whose records the token may not read."""
         found = self.cached(key)

@@ -48,8 +48,8 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     """
     types: dict[str, Any] = dict(package.get("types", {}))
     languages = package.get("language", {})
-    tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
-    resources = {token: _resource(registry.RESOURCES[token].declared, types) for token in tokens}
+    tokens = sorted(registry.DECLARED, key=lambda token: token not in _FOR_PROGRAMS)
+    resources = {token: _resource(registry.DECLARED[token], types) for token in tokens}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
     return dict(package) | {
         **_about(about.about()),

@@ -372,7 +372,7 @@ def _stack(urn: str) -> str:
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret string of *request*, marked as secret or not."""
-    always = configuration.SECRET.union(*(kind.declared.secret for kind in registry.RESOURCES.values()))
+    always = configuration.SECRET.union(*(declared.secret for declared in registry.DECLARED.values()))
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:

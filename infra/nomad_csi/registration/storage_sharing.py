@@ -139,7 +139,7 @@ class Users:
     def _identities(
         self, external_id: str, plugin_id: str, context: Mapping[str, str]
     ) -> frozenset[storage_identity.StorageIdentity]:
-        is_located = not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
+        is_located = bool(context) and not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
         driver = self._driver(plugin_id)[1] if is_located else None
         return storage_identity.identities(external_id, context, driver)
 

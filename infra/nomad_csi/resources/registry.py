@@ -1,20 +1,56 @@
-"""All custom resources by their Pulumi type token. A new one is added here, and nowhere else."""
+"""
+All custom resources by their Pulumi type token. A new one is added here, and nowhere else.
 
-from collections.abc import Mapping
+The module of each is imported when it is first used: the engine starts the provider up to twice in a run, and waits for
+it; a program seldom has all kinds.
+"""
 
-from nomad_csi.resources import plugin_health, rendered_file, stack_identity, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+import functools
+import importlib
+from collections.abc import Iterator, Mapping
 
-RESOURCES: Mapping[str, resource.Resource] = {
-    item.declared.token: item
-    for item in (
-        stack_identity.StackIdentityResource(),
-        plugin_job.PluginJobResource(),
-        plugin_health.PluginHealthResource(),
-        volume_registration.VolumeRegistrationResource(),
-        created_volume.CreatedVolumeResource(),
-        rendered_file.RenderedFileResource(),
-    )
-}
+from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, volume_properties
+from nomad_csi.resources.created import created_properties
+from nomad_csi.resources.frame import declaration, resource
+from nomad_csi.resources.plugin_jobs import plugin_job_properties
+
+_KINDS: tuple[tuple[declaration.Declaration, str, str], ...] = (
+    (stack_identity.DECLARED, "stack_identity", "StackIdentityResource"),
+    (plugin_job_properties.DECLARED, "plugin_jobs.plugin_job", "PluginJobResource"),
+    (plugin_health_properties.DECLARED, "plugin_health", "PluginHealthResource"),
+    (volume_properties.DECLARED, "volume_registration", "VolumeRegistrationResource"),
+    (created_properties.DECLARED, "created.created_volume", "CreatedVolumeResource"),
+    (rendered_file.DECLARED, "rendered_file", "RenderedFileResource"),
+)
+"""Declaration, module below `nomad_csi.resources`, and class."""
+
+DECLARED: Mapping[str, declaration.Declaration] = {declared.token: declared for declared, _, _ in _KINDS}
+"""The declarations by token; they import no module that sends requests."""
+
+
+class _Resources(Mapping[str, resource.Resource]):
+    """The resources by token."""
+
+    def __init__(self) -> None:
+        self._places = {declared.token: (module, name) for declared, module, name in _KINDS}
+        self._found = functools.cache(self._imported)
+
+    def __getitem__(self, token: str) -> resource.Resource:
+        return self._found(token)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _imported(self, token: str) -> resource.Resource:
+        module, name = self._places[token]
+        found: resource.Resource = getattr(importlib.import_module(f"nomad_csi.resources.{module}"), name)()
+        return found
+
+
+RESOURCES: Mapping[str, resource.Resource] = _Resources()

@@ -38,10 +38,16 @@ class _Volume(abc.ABC):
     """The facts that a wanted and a removed volume share."""
 
     def __init__(
-        self, context: resource.Context, inputs: Mapping[str, Any], recorded: Mapping[str, Any] | None
+        self,
+        context: resource.Context,
+        inputs: Mapping[str, Any],
+        recorded: Mapping[str, Any] | None,
+        *,
+        in_preview: bool,
     ) -> None:
         self._context = context
         self._inputs = inputs
+        self._in_preview = in_preview
         self._is_new = recorded is None
         self._recorded: Mapping[str, Any] = recorded or {}
         self.name = volume_properties.key_of(inputs)
@@ -63,7 +69,8 @@ class _Volume(abc.ABC):
 
     @side_by_side.read_once
     def owners(self) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._context.client).read([self.key])
+        records = registration_ownership.owner_records_of(self._context.client)
+        return records.read_cached(self.key) if self._in_preview else records.read([self.key])
 
     @property
     def key(self) -> volumes.Key:
@@ -171,10 +178,9 @@ class WantedVolume(_Volume):
         id that it replaces, which is deregistered before. *known*: ``found`` and ``owners``, where many were
         read at once.
         """
-        super().__init__(context, news, recorded)
+        super().__init__(context, news, recorded, in_preview=in_preview)
         vars(self).update(known or {})
         self._declared = declared
-        self._in_preview = in_preview
         self._is_label_enough = is_label_enough
         self._replaced = replaced
         self.hold = volume_ownership.Hold() if is_label_enough else volume_ownership.next_hold(news, self._recorded)
@@ -433,11 +439,10 @@ class RemovedVolume(_Volume):
         in_preview: bool = False,
     ) -> None:
         """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
-        super().__init__(context, recorded, recorded)
+        super().__init__(context, recorded, recorded, in_preview=in_preview)
         self._replaced_by = replaced_by
         self._wanted = replaced_by or context.operation.declared(declared.token, context.urn)
         self._declared = declared
-        self._in_preview = in_preview
 
     def again(self) -> "RemovedVolume":
         """Return the same volume, with nothing read yet."""

@@ -193,7 +193,7 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
         if halves := tuple(problems.half_characters(value, path)):
             found.extend(halves)
         elif known:
-            misspelt = {problems.path_of(path, location) for location in known}
+            misspelt = {errors.path_of(path, location) for location in known}
             found.extend(item for item in problems.list_problems(error, kind, path) if item.path in misspelt)
             check(kind, respelt, path, found)
         else:

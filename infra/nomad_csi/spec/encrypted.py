@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from nomad_csi import errors
-from nomad_csi.spec import problems
 
 Location = tuple[str | int, ...]
 
@@ -78,7 +77,7 @@ def check(document: Any) -> Iterator[errors.Problem]:
     for location in _locations(document, ()):
         if not _is_kept(location):
             fix = _OF_PLUGINS if location[:1] == ("plugins",) else _OF_OTHERS
-            path = problems.path_of("", location)
+            path = errors.path_of("", location)
             yield errors.Problem(path=path, got="an encrypted value", allowed=_ALLOWED, fix=fix)
 
 

@@ -61,7 +61,7 @@ def list_problems(
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
     location = _written(item["loc"])
     code, context = item["type"], item.get("ctx") or {}
-    where = path_of(path, location)
+    where = errors.path_of(path, location)
     hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
@@ -109,12 +109,12 @@ def half_characters(value: Any, path: str) -> Iterator[errors.Problem]:
     elif isinstance(value, Mapping):
         for key, item in value.items():
             name = str(key)
-            where = path_of(path, (name.encode(errors="replace").decode(),))
+            where = errors.path_of(path, (name.encode(errors="replace").decode(),))
             yield from half_characters(name, where)
             yield from half_characters(item, where)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from half_characters(item, path_of(path, (index,)))
+            yield from half_characters(item, errors.path_of(path, (index,)))
 
 
 _FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
@@ -206,15 +206,3 @@ def model_in(annotation: Any) -> type[pydantic.BaseModel] | None:
     if typing.get_origin(annotation) is None and isinstance(annotation, type):
         return annotation if issubclass(annotation, pydantic.BaseModel) else None
     return next((found for part in typing.get_args(annotation) if (found := model_in(part))), None)
-
-
-def path_of(path: str, location: tuple[Any, ...]) -> str:
-    """
-    Return the path of *location* below *path*: ``path_of("", ("volumes", 0, "id"))`` is ``volumes[0].id``.
-
-    An empty key is written as two quotes: an empty path is that of the whole document.
-    """
-    for step in location:
-        name = str(step) or "''"
-        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{name}" if path else name
-    return path

@@ -4,10 +4,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nomad_csi.errors import Problem
+from nomad_csi.errors import Problem, path_of
 from nomad_csi.plan import jobs, model, texts
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import problems
 
 _KINDS: Mapping[str, texts.Kind | None] = {
     "arguments": "argument",
@@ -93,7 +92,7 @@ def _located(
     chosen = inside or [(location, leaf) for location, leaf in unfit if text.kind == "template"]
     for location, leaf in chosen:
         shown = not _HIDDEN.intersection(location[:1])
-        yield from text.problems(leaf, problems.path_of(path, location), shown=shown)
+        yield from text.problems(leaf, path_of(path, location), shown=shown)
     if not chosen and is_sound:
         yield from text.problems(text.value, f"{path}: {text.field} of the job", shown=False)
 
