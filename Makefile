@@ -102,7 +102,7 @@ test: lint                           ## lint, then all tests that are worth it i
 test-all: TIME := 15 to 25 minutes
 test-all: lint                       ## lint, then every test
 	$(BIN)/python -m tests.csi_sanity
-	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 SOAK_OPERATIONS=4 $(TESTS) --numprocesses auto --tier all
+	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(TESTS) --numprocesses auto --tier all
 test-real: TIME := 20 to 40 minutes
 test-real: say install-dev           ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real

@@ -62,10 +62,15 @@ class Explored:
         return self
 
     def _expand(self, world, length, queue) -> bool:
+        same = set()
         for name, function, arguments in operations(world):
             self.transitions += 1
             try:
-                after = canonical(function(*arguments))
+                found = function(*arguments)
+                if found in same:
+                    continue
+                same.add(found)
+                after = canonical(found)
                 if after in self.reached:
                     continue
                 check(after)

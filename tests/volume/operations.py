@@ -26,13 +26,27 @@ MEETINGS = (1, 2)
 """After how many steps another one runs."""
 
 
-def up(world: World, number: int, kill_after: int | None = None) -> World:
-    """Return the world after an `up`, or after its first steps."""
+def up(world: World, number: int) -> World:
+    """Return the world after an `up`."""
     run = Run(world, number)
-    for count, _ in enumerate(run.steps(), 1):
-        if count == kill_after:
-            break
+    for _ in run.steps():
+        pass
     return run.world
+
+
+class Killed:
+    """An `up`, carried out once, that can be killed after each step."""
+
+    def __init__(self, world: World, number: int) -> None:
+        self._run = Run(world, number)
+        self._worlds: list[World] = []
+
+    def after(self, count: int | None = None) -> World:
+        """Return the world after *count* steps, or at the end."""
+        if not self._worlds:
+            self._worlds = [self._run.world for _ in self._run.steps()]
+            self._worlds.append(self._run.world)
+        return self._worlds[-1] if count is None or count >= len(self._worlds) else self._worlds[count - 1]
 
 
 def interleaved(world: World, number: int, after: int) -> World:
@@ -67,9 +81,10 @@ def _programs(world, number):
             if not changed.program and not changed.state:
                 continue
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
-            yield what, up, (edited, number)
+            run = Killed(edited, number)
+            yield what, run.after, ()
             for count in KILLS:
-                yield f"{what}, killed after {count} steps", up, (edited, number, count)
+                yield f"{what}, killed after {count} steps", run.after, (count,)
             if other.program or other.state:
                 for count in MEETINGS:
                     yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)

@@ -193,6 +193,10 @@ def canonical(world: World) -> World:
 
     if not world.drawn:
         return world
+    order = dict.fromkeys(_drawn(world))
+    order.pop(0, None)
+    if all(number == place for place, number in enumerate(order, 1)):
+        return world if world.drawn == len(order) + 1 else world._replace(drawn=len(order) + 1)
     clusters = tuple(map(cluster, world.clusters))
     stacks = tuple(item._replace(state=state(item.state), older=state(item.older)) for item in world.stacks)
     saved = None if world.saved is None else cluster(world.saved)
@@ -206,3 +210,31 @@ def canonical(world: World) -> World:
         data=frozenset(names.get(item, item) for item in world.data),
         drawn=len(seen),
     )
+
+
+def _drawn(world):
+    """Yield the drawn numbers of *world* in the order in which `canonical` numbers them."""
+    for cluster in world.clusters:
+        yield from _drawn_of_cluster(cluster)
+    for stack in world.stacks:
+        for items in (stack.state, stack.older):
+            for _, item in items:
+                yield from (_of_name(item.storage), item.nonce, item.cluster, _of_name(item.name))
+    if world.saved is not None:
+        yield from _drawn_of_cluster(world.saved)
+    if any("~" in item for item in world.storage):
+        yield from map(_of_name, sorted(world.storage | world.data))
+
+
+def _drawn_of_cluster(cluster):
+    yield cluster.identity
+    for _, record in cluster.records:
+        yield record.nonce
+        yield record.origin
+    for _, storage in cluster.volumes:
+        yield _of_name(storage)
+
+
+def _of_name(text):
+    _, mark, drawn = text.partition("~")
+    return int(drawn) if mark else 0
