@@ -14,7 +14,7 @@ import nox
 nox.needs_version = ">=2026.4"
 nox.options.error_on_missing_interpreters = False
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["tests", "unused", "words", "site", "hooks", "notes", "locks", "audit", "sbom"]
+nox.options.sessions = ["tests", "unused", "types", "words", "site", "hooks", "notes", "locks", "audit", "sbom"]
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SOURCES = ("infra/nomad_csi", "infra/nomad_csi_sandbox")
@@ -76,6 +76,14 @@ def unused(session: nox.Session) -> None:
     session.run("vulture")
     session.run("deptry", SOURCES[0])
     session.run("deptry", "--config", f"{SOURCES[1]}/pyproject.toml", SOURCES[1])
+
+
+@nox.session(python="3.11")
+def types(session: nox.Session) -> None:
+    """Check the example programs with pyright's rules, which editors apply; mypy has other ones."""
+    _install_wheels(session)
+    _tools(session)
+    session.run("basedpyright", "--project", "examples/pyright.json")
 
 
 @nox.session(python="3.11")

@@ -1,10 +1,12 @@
 """An EBS volume under a CSI plugin, in a program of one's own."""
 
+from typing import Any
+
 import pulumi
 
 from nomad_csi import CsiPlugin, EbsVolume
 
-task_driver = pulumi.Config().get_object("taskDriver") or {"name": "docker"}
+task_driver: Any = pulumi.Config().get_object("taskDriver") or {"name": "docker"}
 plugin = CsiPlugin("aws-ebs0", driver="aws-ebs", aws_region="us-east-1", task_driver=task_driver)
 volume = EbsVolume(
     "mysql",
