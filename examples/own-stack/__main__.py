@@ -16,7 +16,10 @@ config = pulumi.Config()
 tags = {"team": "shop"}
 if tags_from := config.get("tagsFrom"):
     tags = pulumi.StackReference(tags_from).require_output("tags")
-task_drivers: dict[str, Any] = config.get_object("taskDrivers") or {"ebs": {"name": "docker"}, "efs": {"name": "docker"}}
+task_drivers: dict[str, Any] = config.get_object("taskDrivers") or {
+    "ebs": {"name": "docker"},
+    "efs": {"name": "docker"},
+}
 
 # The network of the Nomad clients: a subnet in each zone.
 vpc = aws.ec2.Vpc("clients", cidr_block="10.20.0.0/16", enable_dns_hostnames=True, tags=tags)
