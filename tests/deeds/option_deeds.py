@@ -647,8 +647,8 @@ ELSEWHERE = {
 """Options that show nothing here, with the test of each."""
 
 
-def _ran(agent, kept, command, words):
-    """Return the lines of what a run of *words* did."""
+def _ran(agent, kept, command, words, *, is_whole=False):
+    """Return the lines of what a run of *words* did; long ones are cut, unless *is_whole*."""
     agent.go_back(kept)
     shutil.rmtree(agent.folder)
     for name, text in GIVEN.items():
@@ -696,7 +696,7 @@ def _ran(agent, kept, command, words):
     said += [f"out: {line}" for line in out.getvalue().splitlines()]
     said += [f"err: {line}" for line in err.getvalue().splitlines()]
     said += [f"file {name}: {text}" for name, text in _files(agent.folder).items() if before.get(name) != text]
-    return [_cut(line, agent.folder) for line in said]
+    return [masked(line, agent.folder) if is_whole else _cut(line, agent.folder) for line in said]
 
 
 _VERSION = metadata.version("nomad-csi")
@@ -722,8 +722,22 @@ def _files(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def masked(text, folder):
+    """Return *text* without what differs from run to run, or from release to release."""
+    return _TIMES.sub("TIME", text.replace(str(folder), "DIR").replace(_VERSION, "VERSION"))
+
+
+@contextlib.contextmanager
+def keeping(agent, found):
+    """Add the name and the text of each page and of all metrics that a command writes to *found*."""
+    yield
+    for name in ("page.html", "out.prom"):
+        if (agent.folder / name).is_file():
+            found.append((name, (agent.folder / name).read_text()))
+
+
 def _cut(line, folder):
-    line = _TIMES.sub("TIME", line.replace(str(folder), "DIR").replace(_VERSION, "VERSION")).replace("\n", "\\n")
+    line = masked(line, folder).replace("\n", "\\n")
     if len(line) <= LONG:
         return line
     return f"{line[: LONG - 20]} ... {_digest([line])}"
@@ -742,7 +756,7 @@ def differences(agent, name):
         usual, _, more = row.partition(" => ")
         usual = usual.replace("+", command.usual, 1)
         diff = list(difflib.unified_diff(ran(usual), ran(_whole(usual, more)), n=0, lineterm=""))[2:]
-        yield row, [line for line in diff if not line.startswith("@@")]
+        yield row, diff
     if name in CONNECTED:
         with_all = (
             f"{CONNECTED[name].replace('+', command.usual)} {' '.join(' '.join(pair) for pair in CONNECTION.items())}"
@@ -754,14 +768,19 @@ def _whole(usual, more):
     return more.removeprefix("= ") if more.startswith("= ") else f"{usual} {more}"
 
 
+def first(lines):
+    """Return the first of the *lines* of a difference, and a digest of the others."""
+    found = [line for line in lines if not line.startswith("@@")]
+    rest = found[SHOWN:]
+    return [*found[:SHOWN], *([f"... {len(rest)} more lines {_digest(rest)}"] if rest else [])]
+
+
 def _command(name):
     def run(agent, _context, _before=None):
         said = []
         for row, lines in differences(agent, name):
-            said += [f"## {row}", *lines[:SHOWN]]
             assert lines or row.rpartition(" => ")[2].split()[0] in ELSEWHERE.get(name, {}), f"{name}: {row}: no effect"
-            if rest := lines[SHOWN:]:
-                said.append(f"... {len(rest)} more lines {_digest(rest)}")
+            said += [f"## {row}", *first(lines)]
         agent.transport.requests.clear()
         agent.disks.calls.clear()
         agent.messages[:] = said
