@@ -93,7 +93,8 @@ def _snippets(_agent, _context):
             MEMBER.format(id=each, at=at, modes=mode) for at, (each, mode) in enumerate(zip(ids, modes, strict=True))
         ]
         plan = storage.plan_document(yaml.safe_load(SETS.format(volumes="\n".join(lines))))
-        made = _outcome(lambda: snippet.make_snippet(plan.volumes, "d", reads=reads, destination=destination))  # noqa: B023
+        found = [item.registration for item in plan.volumes]
+        made = _outcome(lambda: snippet.make_snippet(found, "d", reads=reads, destination=destination))  # noqa: B023
         shown[f"{name}, {reads}, {destination}"] = (
             made if isinstance(made, str) else vars(made) | {"alone": made.is_alone, "per_alloc": made.per_alloc}
         )

@@ -75,6 +75,34 @@ def test_volume_is_read_in_its_namespace(ask, cluster):  # noqa: F811
     }
 
 
+def test_claim_is_the_blocks_of_a_job_by_the_names_of_the_schema(ask, cluster):  # noqa: F811
+    """As the output `claim` of a component has them, for a volume that another program registered."""
+    modes = [{"AccessMode": "multi-node-reader-only", "AttachmentMode": "file-system"}]
+    cluster.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME | {"RequestedCapabilities": modes})
+
+    assert returned(ask("getClaim", volumeId="mysql", namespace="shop")) == {
+        "namespace": "shop",
+        "name": "mysql",
+        "volume": {
+            "type": "csi",
+            "source": "mysql",
+            "accessMode": "multi-node-reader-only",
+            "attachmentMode": "file-system",
+            "readOnly": True,
+        },
+        "volumeMount": {"volume": "mysql", "destination": "/mysql", "readOnly": True},
+    }
+
+
+def test_claims_of_a_volume_without_capabilities_are_refused(ask, cluster):  # noqa: F811
+    """Nomad would refuse a job with any modes."""
+    cluster.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    refused = failure(lambda _: ask("getClaim", volumeId="mysql", namespace="shop"), None)
+
+    assert "mysql: expected capabilities that all its volumes have, got none" in refused.details()
+
+
 def test_rejects_arguments_that_are_missing_or_unknown(ask):
     """All at once, before Nomad is queried."""
     [missing, unknown] = ask("getVolume", volume="mysql").failures

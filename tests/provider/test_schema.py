@@ -1,13 +1,15 @@
 """The package schema has the custom resources as they are declared, beside the components."""
 
+import json
 from importlib import metadata
 
 import pytest
 
 import nomad_csi
-from nomad_csi.provider import about, configuration, schema
+from nomad_csi.provider import about, configuration, hosting, schema
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import properties
+from tests import shipped
 
 
 def test_every_custom_resource_is_in_the_schema():
@@ -49,6 +51,8 @@ def test_the_package_says_what_the_project_does():
     assert found["homepage"].startswith("https://")
     assert (found["license"], found["publisher"]) == ("Apache-2.0", "nomad-csi contributors")
     assert "repository" not in found
+    assert found["logoUrl"] == f"{about.about().addresses['Source']}/raw/main/{schema.LOGO}"
+    assert (shipped.ROOT / schema.LOGO).read_text().startswith("<svg ")
 
 
 def test_a_copy_that_is_not_installed_says_the_same(monkeypatch):
@@ -94,10 +98,12 @@ def test_defaults_are_scalars():
 
 def test_every_reference_leads_to_a_type():
     """No type is named that the schema does not have."""
-    merged = schema.merged({})
+    merged = schema.merged(json.loads(hosting.Hosted().schema))
 
     references = {item["$ref"] for item in _maps(merged) if "$ref" in item}
-    assert {reference.removeprefix("#/types/") for reference in references} == set(merged["types"])
+    assert {reference.removeprefix("#/types/") for reference in references - {"pulumi.json#/Any"}} == set(
+        merged["types"]
+    )
 
 
 def test_two_types_of_one_name_are_a_mistake():

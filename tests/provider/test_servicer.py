@@ -85,7 +85,7 @@ def test_rejects_an_unknown_function(plugin):
     error = failure(plugin.Invoke, provider_pb2.InvokeRequest(tok="nomad-csi:index:other"))
 
     assert error.details() == (
-        "the program: function: expected one of nomad-csi:index:clusterId, nomad-csi:index:getPlugin, "
+        "the program: function: expected one of nomad-csi:index:clusterId, nomad-csi:index:getClaim, nomad-csi:index:getPlugin, "
         "nomad-csi:index:getVolume, got 'nomad-csi:index:other'"
     )
 

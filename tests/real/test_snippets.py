@@ -24,13 +24,16 @@ def made():
     for path in sorted(CATALOGUE.glob("*/storage.yaml")):
         for item in inputs.read_plan(path).volumes:
             for reads in (False, True):
-                found = snippet.make_snippet([item], item.registration.volume_id, reads=reads)
+                found = snippet.make_snippet([item.registration], item.registration.volume_id, reads=reads)
                 yield pytest.param(found, id=f"{path.parent.name}-{item.registration.volume_id}-{reads}")
     for mode in MODES:
         volume = {"id": "data", "plugin_id": "p", "count": 3, "capabilities": [{"access_mode": mode}]}
         plugin = {"id": "p", "driver": "csi-hostpath"}
         spec = {"plugins": [plugin], "volumes": [volume | {"create": {"capacity_min_gib": 1}}]}
-        yield pytest.param(snippet.make_snippet(storage.plan_document(spec).volumes, "data"), id=f"set-{mode}")
+        yield pytest.param(
+            snippet.make_snippet([item.registration for item in storage.plan_document(spec).volumes], "data"),
+            id=f"set-{mode}",
+        )
 
 
 @pytest.mark.parametrize("found", list(made()))

@@ -27,6 +27,11 @@ def planned(*capabilities, **more):
     return storage.plan_document({"plugins": [plugin], "volumes": [volume | more]}).volumes
 
 
+def registrations(*capabilities, **more):
+    """Return the registrations of these."""
+    return [item.registration for item in planned(*capabilities, **more)]
+
+
 def job_of(found):
     """Return the job that has the blocks of *found*, as text."""
     text = documents.snippet(found)
@@ -48,7 +53,7 @@ def read(found):
 @pytest.mark.parametrize("item", VOLUMES)
 def test_blocks_claim_the_volume_as_it_is_registered(item):
     """Of every driver's volumes, beside their files: the linter, which compares the two, remarks no error."""
-    found = snippet.make_snippet([item], item.registration.volume_id)
+    found = snippet.make_snippet([item.registration], item.registration.volume_id)
 
     _, request, mount = read(found)
     volume = documents.volume_file(item.registration, made_by_plugin=item.made_by_plugin)
@@ -62,7 +67,7 @@ def test_blocks_claim_the_volume_as_it_is_registered(item):
 
 def test_set_is_claimed_by_index():
     """As many allocations as volumes, each with its own."""
-    found = snippet.make_snippet(planned(WRITER, count=3), "data")
+    found = snippet.make_snippet(registrations(WRITER, count=3), "data")
 
     group, request, _ = read(found)
     assert (group.count, request.source, request.per_alloc) == (3, "data", True)
@@ -70,7 +75,7 @@ def test_set_is_claimed_by_index():
 
 def test_one_of_a_set_is_a_volume_like_others():
     """Named with its index; what tasks call it has none."""
-    found = snippet.make_snippet(planned(WRITER, count=3)[1:2], "data[1]")
+    found = snippet.make_snippet(registrations(WRITER, count=3)[1:2], "data[1]")
 
     group, request, mount = read(found)
     assert (group.count, request.source, request.per_alloc) == (None, "data[1]", False)
@@ -89,7 +94,7 @@ def test_one_of_a_set_is_a_volume_like_others():
 )
 def test_only_reading_is_said_in_both_blocks(capabilities, reads, mode, read_only):
     """A reader mode goes with read_only, which Nomad demands; it is taken where the job only reads, or there is no other."""
-    found = snippet.make_snippet(planned(*capabilities), "data", reads=reads)
+    found = snippet.make_snippet(registrations(*capabilities), "data", reads=reads)
 
     _, request, mount = read(found)
     assert (request.access_mode, request.read_only, mount.get("read_only", False)) == (mode, read_only, read_only)
@@ -100,7 +105,7 @@ def test_block_device_is_below_dev():
     device = {"access_mode": "single-node-writer", "attachment_mode": "block-device"}
     [item] = planned(device)
 
-    _, request, mount = read(snippet.make_snippet([item], "data"))
+    _, request, mount = read(snippet.make_snippet([item.registration], "data"))
 
     assert (request.attachment_mode, mount["destination"]) == ("block-device", "/dev/data")
 
@@ -110,7 +115,7 @@ def test_text_is_as_reviewed():
     options = {"fs_type": "ext4", "mount_flags": ["noatime"]}
     [item] = planned(WRITER, {"access_mode": "multi-node-multi-writer"}, namespace="prod", mount_options=options)
 
-    text = documents.snippet(snippet.make_snippet([item], "data", destination="/srv/x"))
+    text = documents.snippet(snippet.make_snippet([item.registration], "data", destination="/srv/x"))
 
     assert text == (
         "# Into the group (one allocation: count = 1), of a job in namespace prod:\n"
@@ -133,9 +138,9 @@ def test_text_is_as_reviewed():
 @pytest.mark.parametrize(
     ("volumes", "told"),
     [
-        (planned(count=3)[1:], r"data: expected a volume for each index from 0: .*, got no data\[0\]"),
+        (registrations(count=3)[1:], r"data: expected a volume for each index from 0: .*, got no data\[0\]"),
         (
-            planned(each=[{"capabilities": [WRITER]}, {"capabilities": [READER]}]),
+            registrations(each=[{"capabilities": [WRITER]}, {"capabilities": [READER]}]),
             "data: expected capabilities that all its volumes have, got none",
         ),
     ],

@@ -159,23 +159,7 @@ def outputs(
 
 
 def _claim(made: model.VolumePlan) -> Mapping[str, Any]:
-    found = snippet.make_snippet([made], made.registration.volume_id)
-    return {
-        "namespace": found.namespace,
-        "name": found.label,
-        "volume": {
-            "type": "csi",
-            "source": found.source,
-            "access_mode": found.access_mode,
-            "attachment_mode": found.attachment_mode,
-            "read_only": found.read_only,
-        },
-        "volume_mount": {
-            "volume": found.label,
-            "destination": found.destination,
-            "read_only": found.read_only,
-        },
-    }
+    return snippet.make_snippet([made.registration], made.registration.volume_id).blocks()
 
 
 def write_file(

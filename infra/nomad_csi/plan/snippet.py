@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import registration
 
 READERS = frozenset({"single-node-reader-only", "multi-node-reader-only"})
 """Access modes for which Nomad accepts only a volume block with ``read_only = true``.
@@ -48,9 +49,28 @@ class Snippet:
         """Whether only one allocation can use the volume."""
         return self.count is None and self.access_mode in ALONE
 
+    def blocks(self) -> dict[str, Any]:
+        """Return the blocks of one volume as data, by their names: ``volume`` and ``volume_mount``."""
+        return {
+            "namespace": self.namespace,
+            "name": self.label,
+            "volume": {
+                "type": "csi",
+                "source": self.source,
+                "access_mode": self.access_mode,
+                "attachment_mode": self.attachment_mode,
+                "read_only": self.read_only,
+            },
+            "volume_mount": {
+                "volume": self.label,
+                "destination": self.destination,
+                "read_only": self.read_only,
+            },
+        }
+
 
 def make_snippet(
-    volumes: Sequence[model.VolumePlan], source: str, *, reads: bool = False, destination: str = ""
+    volumes: Sequence[registration.VolumeRegistration], source: str, *, reads: bool = False, destination: str = ""
 ) -> Snippet:
     """
     Return the snippet for *volumes*: the volume with the id *source*, or all of the set *source*.
@@ -65,9 +85,9 @@ def make_snippet(
         errors.SpecError: the volumes of the set have no pair of modes in common, or an index is missing.
 
     """
-    first = volumes[0].registration
+    first = volumes[0]
     is_set = first.volume_id != source
-    modes = [item for item in first.capabilities if all(item in other.registration.capabilities for other in volumes)]
+    modes = [item for item in first.capabilities if all(item in other.capabilities for other in volumes)]
     _refuse_uneven(volumes, source, modes, is_set=is_set)
     fitting = [item for item in modes if (item.access_mode in READERS) == reads]
     chosen = (fitting or modes)[0]
@@ -88,14 +108,18 @@ def make_snippet(
 
 
 def _refuse_uneven(
-    volumes: Sequence[model.VolumePlan], source: str, modes: Sequence[registration.Capability], *, is_set: bool
+    volumes: Sequence[registration.VolumeRegistration],
+    source: str,
+    modes: Sequence[registration.Capability],
+    *,
+    is_set: bool,
 ) -> None:
     """Raise `errors.SpecError` for a set that no single block can claim."""
     problems = []
     if not modes:
         problems.append(errors.Problem(path=source, got="none", allowed="capabilities that all its volumes have"))
     if is_set:
-        there = {item.registration.volume_id for item in volumes}
+        there = {item.volume_id for item in volumes}
         lacking = [name for name in (f"{source}[{index}]" for index in range(len(volumes))) if name not in there]
         if lacking:
             allowed = "a volume for each index from 0: an allocation claims that of its own"

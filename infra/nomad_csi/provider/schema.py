@@ -27,6 +27,9 @@ Without the extra types, the SDK for Go lacks, but uses, types that occur only i
 _KEYWORDS = ("kind/component", "category/infrastructure")
 """Beside the project's. Source: Package schema, https://www.pulumi.com/docs/iac/using-pulumi/pulumi-packages/schema."""
 
+LOGO = "docs/images/logo.svg"
+"""File of the repository."""
+
 _FOR_PROGRAMS = (names.VOLUME_REGISTRATION_TYPE, names.PLUGIN_JOB_TYPE, names.CREATED_VOLUME_TYPE)
 """The custom resources that a program may have beside components: `pulumi import` writes code with them."""
 
@@ -73,6 +76,7 @@ def _about(project: about.About) -> dict[str, Any]:
         "description": project.description,
         "keywords": [*project.keywords, *_KEYWORDS],
         "homepage": project.addresses["Documentation"],
+        "logoUrl": f"{project.addresses['Source']}/raw/main/{LOGO}",
         "license": project.license,
         "publisher": project.publisher,
     }
@@ -131,8 +135,10 @@ def _type(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record(item: properties.Property, types: dict[str, Any]) -> str:
-    """Add the type of an object to *types* and return its token."""
+    """Add the type of an object to *types* and return its token; one without fields is the type of a component."""
     token = f"{PACKAGE}:index:{item.type_name}"
+    if not item.fields:
+        return token
     described = {
         "type": "object",
         "description": item.description,

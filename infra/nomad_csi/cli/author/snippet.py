@@ -26,7 +26,9 @@ def run(arguments: command.Arguments) -> int:
     """Print the blocks."""
     spec, key = _one(arguments)
     volumes = inputs.chosen_volumes(inputs.read_plan(spec).volumes, [key])
-    found = snippet.make_snippet(volumes, key[1], reads=arguments.read_only, destination=arguments.destination)
+    found = snippet.make_snippet(
+        [item.registration for item in volumes], key[1], reads=arguments.read_only, destination=arguments.destination
+    )
     print(documents.snippet(found), end="")
     return 0
 
