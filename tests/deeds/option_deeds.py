@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import types
@@ -734,8 +735,9 @@ def _files(folder):
 
 
 def masked(text, folder):
-    """Return *text* without what differs from run to run, or from release to release."""
-    return _TIMES.sub("TIME", text.replace(str(folder), "DIR").replace(_VERSION, "VERSION"))
+    """Return *text* without what differs from run to run, from release to release, or from machine to machine."""
+    text = text.replace(sys.executable, "PYTHON").replace(str(folder), "DIR")
+    return _TIMES.sub("TIME", text.replace(_VERSION, "VERSION"))
 
 
 @contextlib.contextmanager
