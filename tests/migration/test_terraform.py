@@ -1,11 +1,13 @@
 """A Terraform state: its volumes and plugin jobs become a spec, its secrets go nowhere, and leaving it is explained."""
 
+import itertools
 import json
 
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.migration import adopt, model, terraform
+from tests.deeds import reply_deeds
 
 CAPABILITY = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 ZONE = [{"required": [{"topology": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}]}]}]
@@ -468,6 +470,30 @@ def test_clients_that_the_state_does_not_say_are_missing():
 
     assert not adoption.is_complete
     assert any("missing: efs.clients of volume shared" in line for line in said)
+
+
+WRONG_KINDS = ("canary-9", 5, ["canary-9"], {"canary-9": 1})
+
+
+@pytest.mark.parametrize("written", [state, shown], ids=["stored", "shown"])
+def test_value_of_another_kind_is_a_problem_with_its_place(written):
+    """Or it is not looked at; nothing else comes of it, and no value is shown: a state has secrets."""
+    text = written(
+        managed("nomad_csi_volume_registration", "a", MYSQL), managed("aws_ebs_volume", "b", {"id": "vol-1"})
+    )
+    document = json.loads(text)
+    refused = []
+    for place, wrong in itertools.product(reply_deeds.places(document), WRONG_KINDS):
+        if not place[0].endswith("version"):
+            try:
+                with_aws(json.dumps(reply_deeds.with_value(document, place, wrong)))
+            except errors.SpecError as error:
+                refused.append(error)
+
+    assert not [str(error) for error in refused if "Terraform state" in str(error) and "canary-9" in str(error)]
+    assert {problem.path for error in refused for problem in error.problems} >= {
+        state: {"resources", "resources.0.instances", "resources.0.instances.0.attributes", "resources.0.type"},
+    }.get(written, {"values", "values.root_module.resources.0.values", "values.root_module.child_modules.0"})
 
 
 def test_plan_of_terraform_is_no_state():

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pydantic
+
 from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import values
@@ -80,7 +82,7 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     """
     found: list[parsed.File] = []
     others = 0
-    for instance in _instances(_document(text, name)):
+    for instance in _instances_of(text, name):
         if instance.type not in _ON_DESTROY:
             continue
         if instance.type == JOB:
@@ -98,21 +100,88 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
 
 def read_aws(states: Iterable[tuple[str, str]]) -> aws_storage.AwsStorage:
     """Return the AWS objects of all *states*, each a text and a file name. Raises the errors of `read`."""
-    found = (item for text, name in states for item in _instances(_document(text, name)))
+    found = (item for text, name in states for item in _instances_of(text, name))
     return aws_storage.collect((item.address, item.type, item.attributes) for item in found)
 
 
-def _document(text: str, name: str) -> Mapping[str, Any]:
+class _StoredInstance(pydantic.BaseModel):
+    """An instance in a state file."""
+
+    attributes: dict[str, Any] | None = None
+    index_key: str | int | float | None = None
+    deposed: str | None = None
+
+
+class _StoredResource(pydantic.BaseModel):
+    """A resource in a state file."""
+
+    mode: str = ""
+    type: str
+    name: str
+    module: str | None = None
+    instances: list[_StoredInstance] | None = None
+
+
+class _Stored(pydantic.BaseModel):
+    """A state file."""
+
+    resources: list[_StoredResource] | None = None
+
+
+class _ShownResource(pydantic.BaseModel):
+    """A resource in the output of ``terraform show -json``."""
+
+    mode: str = ""
+    type: str
+    address: str
+    deposed_key: str | None = None
+    values: dict[str, Any] | None = None
+
+
+class _Module(pydantic.BaseModel):
+    """A module in that output."""
+
+    resources: list[_ShownResource] | None = None
+    child_modules: list["_Module"] | None = None
+
+
+class _Values(pydantic.BaseModel):
+    """The values in that output."""
+
+    root_module: _Module | None = None
+
+
+class _Shown(pydantic.BaseModel):
+    """The output of ``terraform show -json``."""
+
+    values: _Values | None = None
+
+
+def _instances_of(text: str, name: str) -> Iterator[_Instance]:
+    """Return the managed objects of the state *text*. Raises `errors.SpecError` where it is none of a known version."""
     try:
         document = json.loads(text)
     except ValueError:
         document = None
     if not isinstance(document, Mapping) or not (document.get("version") == VERSION or _is_shown(document)):
         got = f"version {document.get('version')}" if isinstance(document, Mapping) else "something else"
-        fix = "write one with `terraform state pull` or `terraform show -json`"
-        problem = errors.Problem(path="", got=got, allowed=f"a Terraform state of version {VERSION}", fix=fix)
-        raise errors.SpecError((problem,), name)
-    return document
+        raise errors.SpecError((errors.Problem(path="", got=got, allowed=_ALLOWED, fix=_FIX),), name)
+    try:
+        if _is_shown(document):
+            shown = _Shown.model_validate(document, strict=True).values
+            return _shown(shown.root_module) if shown and shown.root_module else iter(())
+        return _stored(_Stored.model_validate(document, strict=True))
+    except pydantic.ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        places = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
+        got = "a value of another kind, or none"  # no value is shown: a state has secrets
+        raise errors.SpecError(
+            tuple(errors.Problem(path=path, got=got, allowed=_ALLOWED, fix=_FIX) for path in places), name
+        ) from None
+
+
+_ALLOWED = f"a Terraform state of version {VERSION}"
+_FIX = "write one with `terraform state pull` or `terraform show -json`"
 
 
 def _is_shown(document: Mapping[str, Any]) -> bool:
@@ -121,33 +190,26 @@ def _is_shown(document: Mapping[str, Any]) -> bool:
     return version.startswith(SHOWN) and "planned_values" not in document
 
 
-def _instances(document: Mapping[str, Any]) -> Iterator[_Instance]:
-    if _is_shown(document):
-        return _shown((document.get("values") or {}).get("root_module") or {})
-    return _stored(document)
-
-
-def _shown(module: Mapping[str, Any]) -> Iterator[_Instance]:
-    for resource in module.get("resources") or ():
-        if resource.get("mode") == "managed" and not resource.get("deposed_key"):
-            values_ = resource.get("values") or {}
-            yield _Instance(address=str(resource.get("address")), type=str(resource.get("type")), attributes=values_)
-    for child in module.get("child_modules") or ():
+def _shown(module: _Module) -> Iterator[_Instance]:
+    for resource in module.resources or ():
+        if resource.mode == "managed" and not resource.deposed_key:
+            yield _Instance(address=resource.address, type=resource.type, attributes=resource.values or {})
+    for child in module.child_modules or ():
         yield from _shown(child)
 
 
-def _stored(document: Mapping[str, Any]) -> Iterator[_Instance]:
-    for resource in document.get("resources") or ():
-        if resource.get("mode") != "managed":
+def _stored(state: _Stored) -> Iterator[_Instance]:
+    for resource in state.resources or ():
+        if resource.mode != "managed":
             continue
-        module = f"{resource['module']}." if resource.get("module") else ""
-        for instance in resource.get("instances") or ():
-            if instance.get("deposed"):
+        module = f"{resource.module}." if resource.module else ""
+        for instance in resource.instances or ():
+            if instance.deposed:
                 continue
-            key = instance.get("index_key")
+            key = instance.index_key
             index = "" if key is None else f"[{json.dumps(key)}]"
-            address = f"{module}{resource['type']}.{resource['name']}{index}"
-            yield _Instance(address=address, type=resource["type"], attributes=instance.get("attributes") or {})
+            address = f"{module}{resource.type}.{resource.name}{index}"
+            yield _Instance(address=address, type=resource.type, attributes=instance.attributes or {})
 
 
 def _destroyed(instance: _Instance, remarks: model.Remarks) -> None:
@@ -192,7 +254,8 @@ def _drop_redacted(content: values.Map, instance: _Instance, remarks: model.Rema
     for options in values.blocks(content, "mount_options"):
         for name in [name for name, value in options.items() if value in (None, "", [])]:
             del options[name]
-        if REDACTED in options.get("mount_flags", ()):
+        flags = options.get("mount_flags")
+        if isinstance(flags, list) and REDACTED in flags:
             del options["mount_flags"]
             unknown.append("mount_options.mount_flags")
         unknown += [what for name, what in _WRITE_ONLY.items() if options.pop(name, None)]
