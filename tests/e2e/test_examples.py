@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi.nomad import plugins, volumes
+from nomad_csi.nomad import jobs, plugins, volumes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -26,23 +26,34 @@ def bare(sandbox):
     return sandbox
 
 
-def test_the_ebs_volume_example_makes_verifies_registers_and_removes(bare, tmp_path):
-    """As it stands in the repository, with the task driver of the sandbox in its config."""
-    program = shutil.copytree(EXAMPLES / "ebs-volume", tmp_path / "ebs-volume")
-    task_driver = {
+def task_driver(sandbox, driver):
+    """Return the task driver of a plugin in the sandbox."""
+    return {
         "name": "raw_exec",
         "command": "nomad-csi-sandbox-csi-plugin",
-        "arguments": ["--driver", "aws-ebs"],
-        "client_data_dir": str(bare.data_dir),
+        "arguments": ["--driver", driver],
+        "client_data_dir": str(sandbox.data_dir),
     }
 
+
+def engine_of(sandbox, folder, example, **config):
+    """Return a function that runs an operation on a copy of *example*, with *config*."""
+    program = shutil.copytree(EXAMPLES / example, folder / example)
+    words = ["--project", program, "--stack", "dev", "--state", folder / "state.json"]
+    settings = [word for name, value in config.items() for word in ("--config", f"{name}={json.dumps(value)}")]
+
     def engine(operation, *more):
-        words = ["--project", program, "--stack", "dev", "--state", tmp_path / "state.json"]
-        config = ["--config", f"taskDriver={json.dumps(task_driver)}"]
-        command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *words, *config, *more]
-        done = bare.exec(*command, check=False)
+        command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, *words, *settings, *more]
+        done = sandbox.exec(*command, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    return engine
+
+
+def test_the_ebs_volume_example_makes_verifies_registers_and_removes(bare, tmp_path):
+    """As it stands in the repository, with the task driver of the sandbox in its config."""
+    engine = engine_of(bare, tmp_path, "ebs-volume", taskDriver=task_driver(bare, "aws-ebs"))
 
     made = engine("up", "--json", tmp_path / "up.json")
     with bare.nomad() as client:
@@ -60,6 +71,47 @@ def test_the_ebs_volume_example_makes_verifies_registers_and_removes(bare, tmp_p
     with bare.nomad() as client:
         assert volumes.get(client, "default", "mysql") is None
         assert plugins.list_ids(client) == ("aws-efs0",)
+    assert not json.loads((tmp_path / "state.json").read_text())["deployment"].get("resources")
+
+
+def written(text):
+    """Return the job of *text*, the output of the example, as HCL, with a task that only waits."""
+    group = json.loads(text)["job"]["shop"]["group"]["shop"]
+
+    def block(head, given):
+        return "\n".join([f"{head} {{", *(f"{name} = {json.dumps(value)}" for name, value in given.items()), "}"])
+
+    requests = [block(f'volume "{name}"', volume) for name, volume in group["volume"].items()]
+    mounts = [block("volume_mount", mount) for mount in group["task"]["shop"]["volume_mount"]]
+    config = block("config", {"command": "sleep", "args": ["3600"]})
+    task = "\n".join(['task "shop" {', 'driver = "exec"', config, *mounts, "}"])
+    return "\n".join(['job "shop" {', 'group "shop" {', *requests, task, "}", "}"])
+
+
+def test_the_example_with_a_network_stands_up_and_a_job_uses_its_volumes(bare, until, tmp_path):
+    """The network, key, role and storage of one program; the job in its outputs holds a claim on all three volumes."""
+    drivers = {name: task_driver(bare, f"aws-{name}") for name in ("ebs", "efs")}
+    engine = engine_of(bare, tmp_path, "own-stack", taskDrivers=drivers)
+    names = ("orders", "stock", "uploads")
+
+    engine("up", "--json", tmp_path / "up.json")
+    outputs = json.loads((tmp_path / "up.json").read_text())["outputs"]
+    with bare.nomad() as client:
+        source = written(outputs["job"])
+        jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+        until(lambda: [item.client_status for item in jobs.allocations(client, "default", "shop")] == ["running"])
+        [allocation] = jobs.allocations(client, "default", "shop")
+        claims = {name: volumes.get(client, "default", name).claims for name in names}
+        jobs.stop(client, "default", "shop", purge=True)
+        until(lambda: not any(volumes.get(client, "default", name).claims for name in names))
+    engine("up", "--expect-no-changes", "--skip-preview")
+    engine("destroy", "--skip-preview")
+
+    assert {(name, claim.alloc_id) for name, found in claims.items() for claim in found} == {
+        (name, allocation.alloc_id) for name in names
+    }
+    assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
+    assert outputs["keyArn"].startswith("arn:aws:kms:us-east-1:")
     assert not json.loads((tmp_path / "state.json").read_text())["deployment"].get("resources")
 
 
