@@ -118,7 +118,7 @@ def test_ended_consumer_frees_its_volume_for_the_next(plugged, volume, consumer,
 
     assert waiting["Summary"]["g"]["Queued"] == 1
     plugged.until(lambda: plugged.get("/v1/volume/csi/v")["WriteAllocs"], lambda claims: not claims)
-    assert [call.split()[0] for call in calls()] == ["check", "publish", "unpublish", "publish", "unpublish"]
+    assert [call.split()[0] for call in calls()] == ["validate", "publish", "unpublish", "publish", "unpublish"]
     status, body, headers = plugged.call("DELETE", "/v1/volume/csi/v")
     assert (status, body, "X-Nomad-Index" in headers) == (200, "", True)
 

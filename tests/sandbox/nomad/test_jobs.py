@@ -119,3 +119,16 @@ def test_higher_count_keeps_what_runs(api, job):
     found = api.until_status("j", "running", "running")
     assert old["ID"] in {alloc["ID"] for alloc in found}
     assert [alloc["JobVersion"] for alloc in found] == [1, 1]
+
+
+def test_volume_requests_written_by_hand_have_defaults(api):
+    """Nomad decodes what is left out as its zero value."""
+    request = {"Type": "csi", "Source": "v", "AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+    task = {"Name": "t", "Driver": "exec", "Config": {"command": "true"}}
+    group = {"Name": "g", "Count": 1, "Volumes": {"data": request}, "Tasks": [task]}
+
+    status, reply, _ = api.call("POST", "/v1/jobs", {"Job": {"ID": "j", "Name": "j", "TaskGroups": [group]}})
+
+    assert status == 200, reply
+    [kept] = api.get("/v1/job/j")["TaskGroups"]
+    assert kept["Volumes"]["data"].items() >= (request | {"ReadOnly": False, "PerAlloc": False}).items()

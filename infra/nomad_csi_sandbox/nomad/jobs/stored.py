@@ -84,6 +84,10 @@ def _job_update(update: Json | None) -> Json:
 def _group(group: Json) -> Json:
     done = _complete(group, schema.GROUP.empty)
     done["PreventRescheduleOnLost"] = bool(done["PreventRescheduleOnLost"])
+    volumes = done["Volumes"] or {}
+    done["Volumes"] = {
+        name: {"MountOptions": None, **_complete(volume, schema.VOLUME.empty)} for name, volume in volumes.items()
+    } or None
     done["Tasks"] = done["Tasks"] and [_task(task) for task in done["Tasks"]]
     return done
 
