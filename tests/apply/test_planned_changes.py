@@ -245,7 +245,7 @@ def test_size_of_a_made_volume_is_compared(draw, scripted):
 
     [_, _, (_, state, remarks)] = draw()[1]
     assert state == "changes"
-    assert remarks == ("capacity_min: Nomad has 1GiB, wanted 2GiB",)
+    assert remarks == ("capacity_min: 1GiB -> 2GiB",)
 
 
 @pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])

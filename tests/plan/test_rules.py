@@ -71,7 +71,7 @@ def test_a_small_volume_may_name_the_iops_of_its_type(document):
         ("volumes.0.ebs.availability_zone", "eu-west-1a", "volumes[0].ebs.availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"),
         ("volumes.0.topologies", [{"topology.ebs.csi.aws.com/zone": "us-east-1"}], "volumes[0].topologies[0].topology.ebs.csi.aws.com/zone: expected a zone, not a region: us-east-1a is one of us-east-1, got 'us-east-1'"),
         ("volumes.0.ebs.kms_key_arn", "alias/x", "volumes[0].ebs.kms_key_arn: expected the full ARN of a KMS key, not of an alias, got 'alias/x'"),
-        ("volumes.0.plugin_id", "nope", "volumes[0].plugin_id: expected the id of a plugin of this spec: aws-ebs0, aws-efs0, got 'nope'"),
+        ("volumes.0.plugin_id", "nope", "volumes[0].plugin_id: expected a plugin of this spec: aws-ebs0, aws-efs0, got 'nope'; add it under plugins"),
         ("volumes.0.plugin_id", "aws-efs0", "volumes[0].ebs: expected efs or existing under a plugin of aws-efs, got ebs; check plugin_id 'aws-efs0'"),
         ("volumes.0.mount_options", {"fs_type": "btrfs"}, "volumes[0].mount_options.fs_type: expected one of ext3, ext4, xfs for aws-ebs, got 'btrfs'"),
         ("volumes.0.context", {"k": "v" * 4096}, "volumes[0].context: expected at most 4096 bytes of keys and values, got 4097 bytes"),

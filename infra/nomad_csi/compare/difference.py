@@ -69,6 +69,8 @@ class Difference:
         """
         if self.actual and self.desired and isinstance(self.actual, list) and isinstance(self.desired, list):
             text = f"{self.field}: {'; '.join(_moved(self.actual, self.desired))}"
+        elif self.actual and self.desired and self.field in _SIZES:
+            text = f"{self.field}: {listing.size(self.actual)} -> {listing.size(self.desired)}"
         else:
             actual, wanted = (
                 listing.size(value) if value and self.field in _SIZES else _shown(value)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad.http import classify, replies, request
 from nomad_csi.nomad.records import tokens as records
 
 Rules = records.Rules
@@ -43,6 +43,20 @@ def own(nomad: request.Nomad) -> AclToken:
         missing=tuple(policy for policy, rules in found.items() if rules == "missing" and policy != "anonymous"),
         unread=tuple(policy for policy, rules in found.items() if rules == "unread"),
     )
+
+
+def unknown(nomad: request.Nomad) -> errors.NomadApiError | None:
+    """
+    Return the error of a connection whose token Nomad does not know; ``None`` if it does, or that is not known.
+
+    Nomad denies every call of such a token as one without rights. Every other token may read itself
+    (``self-without-acls`` in ``releases.yaml``).
+    """
+    try:
+        replies.checked(nomad.request("GET", request.path_of("acl", "token", "self")))
+    except errors.NomadApiError as error:
+        return error if error.advice == classify.NOT_KNOWN else None
+    return None
 
 
 def _role_policies(nomad: request.Nomad, item: replies.ReplyObject) -> Iterator[str]:

@@ -10,7 +10,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.plan import iam, jobs, model, plugin_plans, volumes
 from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
-from nomad_csi.spec import encrypted
+from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
 _WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
@@ -109,8 +109,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             if served:
                 yield from volume_rules.check_volume(volume, served, read, path)
         elif not broken:
-            allowed = f"the id of a plugin of this spec: {', '.join(by_id) or 'there is none'}"
-            yield errors.Problem(path=f"{path}.plugin_id", got=repr(volume.plugin_id), allowed=allowed)
+            yield problems.unknown_name(f"{path}.plugin_id", volume.plugin_id, by_id, "plugin", "add it under plugins")
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
     yield from volume_rules.check_volumes(draft.volumes, served_by)
 

@@ -46,7 +46,9 @@ def call(capsys):
     def run(*words, code=0, endpoint=""):
         assert cli.main(["csi", "call", endpoint or os.environ["CSI_ENDPOINT"], *words, "--json"]) == code
         printed = capsys.readouterr()
-        return (json.loads(printed.out) if printed.out else None), printed.err
+        answer = json.loads(printed.out) if printed.out else None
+        assert answer is None or answer.pop("schema_version") == 1
+        return answer, printed.err
 
     return run
 

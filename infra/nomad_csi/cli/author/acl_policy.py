@@ -44,7 +44,12 @@ def run(arguments: command.Arguments) -> int:
     commands = list(dict.fromkeys(arguments.commands or acl_policy.COMMANDS))
     known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
     unknown = [name for name in commands if name not in acl_policy.COMMANDS]
-    usage.refuse(errors.Problem(path="COMMAND", got=repr(name), allowed=f"one of {known}") for name in unknown)
+    usage.refuse(
+        errors.Problem(
+            path="COMMAND", got=repr(name), allowed=f"one of {known}", fix=usage.nearest(name, acl_policy.COMMANDS)
+        )
+        for name in unknown
+    )
     jobs, volumes = _namespaces(arguments)
     print(f"# for {', '.join(commands)}" if arguments.commands else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:

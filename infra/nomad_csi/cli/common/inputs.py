@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -136,18 +137,34 @@ def is_insecure(arguments: command.Arguments) -> bool:
     return nomad.Connection.from_environment(own, insecure_http=arguments.insecure_http).insecure_http
 
 
-def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets: str = "") -> Any:
+@contextlib.contextmanager
+def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets: str = "") -> Iterator[Any]:
     """
-    Return a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: all users can read arguments.
+    Yield a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: all users can read arguments.
 
     An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. If the last
     two differ, standard error names the one in use; but neither the token of the environment nor *secrets*, such as
     ``CSI secrets``, are sent to an address that only a file contains. The command's output does not show the
-    credentials from here on. Raises `errors.SpecError`.
+    credentials from here on. A call that Nomad denies to a token that it does not know says so. Raises
+    `errors.SpecError`.
     """
     found = connection(arguments, specs, secrets=secrets)
     output.hide(found.secrets)
-    return nomad.Nomad(found)
+    with nomad.Nomad(found) as client:
+        try:
+            yield client
+        except errors.NomadApiError as error:
+            if error.status == HTTPStatus.FORBIDDEN and found.token:
+                _refuse_unknown_token(client)
+            raise
+
+
+def _refuse_unknown_token(client: Any) -> None:
+    """Raise `errors.NomadApiError` if Nomad does not know the client's token."""
+    from nomad_csi.nomad import tokens  # noqa: PLC0415  # only a denied call pays for it
+
+    if unknown := tokens.unknown(client):
+        raise unknown
 
 
 @contextlib.contextmanager

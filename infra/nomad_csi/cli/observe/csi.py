@@ -234,7 +234,7 @@ def _call(arguments: command.Arguments) -> int:
     except errors.CsiError as error:
         shown.fail(explain.explained(error, called.name) if error.code else error)
         return explain.exit_code(error)
-    shown.show(reply, sys.stdout)
+    shown.show(output.document(reply) if arguments.json else reply, sys.stdout)
     return 0 if is_good else exit_codes.CHANGES
 
 

@@ -32,6 +32,8 @@ class Call:
     has_token: bool
 
 
+NOT_KNOWN = "Nomad does not know the token: it is wrong, expired or deleted; check NOMAD_TOKEN"
+
 _BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
 
 SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
@@ -122,11 +124,15 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("unknown volume attachment mode", "refused", "use file-system or block-device"),
     ("InvalidVolume.NotFound", "refused", "check whether the EBS volume exists in the region of the plugin"),
     ("Enforcing job modify index", "refused", "the job was changed meanwhile; check it, then run again"),
+    ("ACL token not found", "refused", NOT_KNOWN),  # releases before 1.10.1, and a token that is no UUID
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
 """Part of the message -> kind and advice. The first match applies: ``failed to get conn: ... i/o timeout``."""
 
 _DENIED = "Permission denied"
+
+_SELF = "/v1/acl/token/self"
+"""Every token that Nomad knows may read itself."""
 
 _BEFORE_STORING = "controller validate volume:"
 """Nomad calls the controller before it stores anything: after any failure there, nothing was registered."""
@@ -184,6 +190,8 @@ def _classified(call: Call, kind: errors.ReplyKind, advice: str) -> Classificati
 
 
 def _missing_permission(call: Call) -> str:
+    if call.has_token and call.path == _SELF:
+        return NOT_KNOWN
     who = "the token" if call.has_token else "no token was given: set NOMAD_TOKEN to one that"
     verb = "needs" if call.has_token else "has"
     needs = permissions.needed(call.method, call.path, call.namespace) or "the rights for this call"

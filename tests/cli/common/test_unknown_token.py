@@ -1,0 +1,52 @@
+"""A token that Nomad does not know is called that: Nomad denies its calls as those of one without rights."""
+
+import pytest
+
+from nomad_csi import cli
+
+SAYS = "Nomad does not know the token: it is wrong, expired or deleted; check NOMAD_TOKEN"
+TOKEN = "00000000-0000-0000-0000-000000000000"
+SELF = "/v1/acl/token/self"
+
+
+@pytest.fixture
+def denying(scripted, monkeypatch):
+    """A Nomad that denies the list of volumes."""
+    scripted.reply("GET", "/v1/volumes", 403, "Permission denied")
+    monkeypatch.setenv("NOMAD_ADDR", scripted.address)
+    monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
+    return scripted
+
+
+@pytest.mark.parametrize("reply", [(403, "Permission denied"), (404, "ACL token not found")])
+def test_unknown_token_is_called_that(denying, capsys, reply):
+    """In the words of old and new releases; no right is named that it lacks."""
+    denying.reply("GET", SELF, *reply)
+
+    assert cli.main(["claims"]) == 2
+
+    said = capsys.readouterr().err
+    assert said == f"error: GET {SELF}: status {reply[0]}: {reply[1]}; {SAYS}\n"
+    assert TOKEN not in said
+
+
+@pytest.mark.parametrize("reply", [(200, {"Name": "reader", "Type": "client", "Policies": []}), (500, "no leader")])
+def test_known_token_lacks_the_right(denying, capsys, reply):
+    """And so does one of which that is not known."""
+    denying.reply("GET", SELF, *reply)
+
+    assert cli.main(["claims"]) == 2
+
+    said = capsys.readouterr().err
+    assert SAYS not in said
+    assert "GET /v1/volumes: status 403: Permission denied; the token needs csi-list-volume" in said
+
+
+def test_without_a_token_nothing_more_is_asked(denying, monkeypatch, capsys):
+    """The error says that there is none."""
+    monkeypatch.delenv("NOMAD_TOKEN")
+
+    assert cli.main(["claims"]) == 2
+
+    assert "no token was given: set NOMAD_TOKEN to one that has csi-list-volume" in capsys.readouterr().err
+    assert [path for method, path, _ in denying.requests if SELF in path] == []
