@@ -5,6 +5,7 @@ Each call sees the context variables of the caller, such as a deadline.
 """
 
 import collections
+import contextlib
 import contextvars
 import queue
 import threading
@@ -13,6 +14,36 @@ from concurrent import futures
 from typing import Any, Generic, TypeVar
 
 _Result = TypeVar("_Result")
+
+Advance = Callable[[int, int], None]
+"""Receives how many of how many things are done."""
+
+
+def _nothing(_done: int, _total: int) -> None:
+    return
+
+
+_advance: contextvars.ContextVar[Advance] = contextvars.ContextVar("advance", default=_nothing)
+
+
+@contextlib.contextmanager
+def advancing(advance: Advance) -> Iterator[None]:
+    """Call *advance* for what the block does to many things: see `counted`."""
+    before = _advance.get()
+    _advance.set(advance)
+    try:
+        yield
+    finally:
+        _advance.set(before)
+
+
+def counted(done: Iterable[_Result], total: int) -> Iterator[_Result]:
+    """Yield what is *done*, and report how many of *total* that are. What happens in between reports nothing."""
+    advance = _advance.get()
+    with advancing(_nothing):
+        for count, result in enumerate(done, start=1):
+            advance(count, total)
+            yield result
 
 
 def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
@@ -68,10 +99,15 @@ def run_in_order(
     calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None
 ) -> Iterator[_Result]:
     """
-    Yield the results of *calls* in their order, *workers* at a time; otherwise as `each`.
+    Yield the results of *calls* in their order, `counted`, *workers* at a time; otherwise as `each`.
 
     *ahead*: number of calls to start before the oldest result is consumed, to limit memory; ``None``: all.
     """
+    known = list(calls)
+    yield from counted(_in_order(known, workers, ahead), len(known))
+
+
+def _in_order(calls: Iterable[Callable[[], _Result]], workers: int, ahead: int | None) -> Iterator[_Result]:
     waiting: queue.SimpleQueue[tuple[Callable[[], _Result], futures.Future[_Result]] | None] = queue.SimpleQueue()
     pending: collections.deque[futures.Future[_Result]] = collections.deque()
     is_over = threading.Event()

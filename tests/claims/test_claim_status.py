@@ -97,8 +97,13 @@ def in_use(*places):
     return ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=places)
 
 
+def findings_of(*judged):
+    """Return those of the clients, and those of the volumes."""
+    return [*claim_status.find_lost_clients(judged), *(item for volume in judged for item in volume.findings)]
+
+
 def lines(judged):
-    return [(item.code, item.severity, item.found, item.advice) for item in judged.findings]
+    return [(item.code, item.severity, item.found, item.advice) for item in findings_of(judged)]
 
 
 def ended(status="complete", ago_s=3600.0):
@@ -179,6 +184,19 @@ def test_client_that_is_away_holds_what_may_still_be_written_to(judge, status, t
     ]
 
 
+def test_client_that_is_away_is_one_finding_whatever_it_holds(judge):
+    """Its volumes are named; what they fail by has it as its cause."""
+    away = judge(CLAIM, dataclasses.replace(CLAIM, alloc_id="second"), status="down")
+    other = dataclasses.replace(away, volume=dataclasses.replace(VOLUME, volume_id="logs"))
+
+    [found] = findings_of(away, other)
+
+    assert (found.code, found.severity, found.subject) == ("claim-node-down", "error", "client a")
+    assert found.found == "4 claims of volume prod/data, volume prod/logs; the client is down"
+    assert found.advice.endswith(f", then {REPAIR}, one volume after the other")
+    assert found.links == ("volume prod/data", "volume prod/logs", "client id-a")
+
+
 @pytest.mark.parametrize(
     ("state", "advice"),
     [
@@ -196,8 +214,8 @@ def test_instance_says_whether_a_client_that_is_down_can_write(judge, state, adv
     judged = judge(ended("lost"), status="down", instances={"i-1": state})
 
     assert (judged.claims[0].status, judged.is_held) == ("node-down", False)
-    assert judged.findings[0].found.endswith(f"the client is down, its instance i-1 is {state}")
-    assert judged.findings[0].advice == f"{advice}, then {REPAIR}"
+    assert findings_of(judged)[0].found.endswith(f"the client is down, its instance i-1 is {state}")
+    assert findings_of(judged)[0].advice == f"{advice}, then {REPAIR}"
 
 
 @pytest.mark.parametrize(
@@ -410,7 +428,7 @@ READER = dataclasses.replace(CLAIM, alloc_id="e", node_id="id-c", mode="read")
 )
 def test_finding_is_said_whole(judge, held, situation, said):
     """The volume, what should be, what is, and the next step."""
-    assert [(item.severity, str(item)) for item in judge(*held, **situation).findings] == [("error", said)]
+    assert [(item.severity, str(item)) for item in findings_of(judge(*held, **situation))] == [("error", said)]
 
 
 @pytest.mark.parametrize(

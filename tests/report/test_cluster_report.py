@@ -74,7 +74,6 @@ def test_what_hurts_is_found(ask):
     assert [(item.severity, item.code, item.found_by) for item in found.findings] == [
         ("error", "instance-unhealthy", "verify"),
         ("error", "claim-node-down", "claims"),
-        ("error", "claim-node-down", "claims"),
         ("warning", "client-not-counted", "verify"),
         ("warning", "client-not-counted", "verify"),
     ]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.compare import difference, outcome, volume
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
@@ -104,7 +104,6 @@ def apply(
     timeout_s: float = 0,
     tell: Callable[[str], None] = lambda _line: None,
     is_dry_run: bool = False,
-    advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> tuple[AppliedVolume, ...]:
     """
     Create, register and change the volumes *wanted*, and return an outcome for each, in their order.
@@ -122,7 +121,6 @@ def apply(
             `DEADLINE_S`, and the default of creating or growing one.
         tell: called with progress, every attempt after the first, and warnings.
         is_dry_run: change nothing, and return the planned outcomes.
-        advance: called with the number of volumes done, and of those to do.
 
     Raises:
         errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace (not in
@@ -139,7 +137,7 @@ def apply(
         run.check_namespaces()
     run.decide()
     if not is_dry_run:
-        run.carry_out(advance)
+        run.carry_out()
     return run.outcomes()
 
 
@@ -224,11 +222,11 @@ class _Applying:
         """Decide about each volume; changes nothing. Retried where the response was lost."""
         self._timeouts.retried(self._decide)
 
-    def carry_out(self, advance: Callable[[int, int], None]) -> None:
-        """Carry the decisions out; *advance* as in `apply`."""
+    def carry_out(self) -> None:
+        """Carry the decisions out."""
         total = len(self._to_register) + len(self._to_create)
-        for done, _ in enumerate(itertools.chain(self._register(), self._create_all()), start=1):
-            advance(done, total)
+        for _ in side_by_side.counted(itertools.chain(self._register(), self._create_all()), total):
+            pass
 
     def _decide(self) -> None:
         self._to_register, self._to_create, self._seen = [], {}, {}

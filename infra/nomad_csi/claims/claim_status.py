@@ -5,7 +5,7 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +13,7 @@ from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.findings import causes
 from nomad_csi.nomad.records import nodes, plugins, volumes
+from nomad_csi.text import listing
 
 # Observed claims and their status values.
 
@@ -105,7 +106,7 @@ _NS_IN_S = 1_000_000_000
 
 
 def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: ClaimStatus) -> Iterator[findings.Finding]:
-    """Yield the findings on one claim."""
+    """Yield the findings on one claim; on a client that is away, see `find_lost_clients`."""
     subject = f"volume {volume.key}"
     repair = f"release the claim with `nomad-csi claims repair {volume.key}`"
     claim = item.claim
@@ -116,15 +117,6 @@ def findings_of_claim(found: ObservedClaims, volume: volumes.Volume, item: Claim
             expected="a claim of an allocation that Nomad knows",
             found=f"a {claim.mode} claim of allocation {claim.alloc_id}, which Nomad does not know",
             advice=repair,
-        )
-    elif item.status == "node-down":
-        yield findings.finding(
-            "claim-node-down",
-            subject,
-            expected="a claim of an allocation on a client that is up",
-            found=f"{volumes.holder(claim)}; the client is {item.node_status}{_instance(item)}",
-            advice=f"{_when_down(item)}, then {repair}",
-            links=(subject, causes.of_client(claim.node_id)),
         )
     elif item.status == "ended":
         is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
@@ -149,14 +141,33 @@ def _when_down(item: ClaimStatus) -> str:
     return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
-def find_lost_clients(claimed: Iterable[volumes.Volume], clients: Iterable[nodes.Node]) -> Iterator[findings.Finding]:
-    """Yield a finding for each claim on *claimed* volumes whose client is down, disconnected or unknown."""
-    known = {node.node_id: node for node in clients}
-    found = ObservedClaims(volumes=tuple(claimed), nodes=known, plugins={}, ec2=None, now_ns=0)
-    for volume in found.volumes:
-        for item in (_claim(found, claim) for claim in volume.claims):
+def find_lost_clients(judged: Iterable[VolumeClaims]) -> Iterator[findings.Finding]:
+    """Yield a finding for each client that is down, disconnected or unknown, with the claims that it holds."""
+    lost: dict[str, list[tuple[VolumeClaims, ClaimStatus]]] = {}
+    for volume in judged:
+        for item in volume.claims:
             if item.status == "node-down":
-                yield from findings_of_claim(found, volume, item)
+                lost.setdefault(item.claim.node_id, []).append((volume, item))
+    yield from (_lost_client(held) for held in lost.values())
+
+
+def _lost_client(held: Sequence[tuple[VolumeClaims, ClaimStatus]]) -> findings.Finding:
+    """Return the finding on one client: of the volume if it holds one claim, else of the client."""
+    keys = list(dict.fromkeys(volume.key for volume, _ in held))
+    subjects = [f"volume {key}" for key in keys]
+    _, item = held[0]
+    claim = item.claim
+    is_one = len(held) == 1
+    claims = volumes.holder(claim) if is_one else f"{len(held)} claims of {listing.shortened(subjects)}"
+    repair = f"release the claim with `nomad-csi claims repair {keys[0]}`"
+    return findings.finding(
+        "claim-node-down",
+        subjects[0] if is_one else f"client {claim.node_name or claim.node_id}",
+        expected="a claim of an allocation on a client that is up",
+        found=f"{claims}; the client is {item.node_status}{_instance(item)}",
+        advice=f"{_when_down(item)}, then {repair}{'' if is_one else ', one volume after the other'}",
+        links=(*subjects, causes.of_client(claim.node_id)),
+    )
 
 
 def find_missing_controller(

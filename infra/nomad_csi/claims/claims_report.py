@@ -31,8 +31,9 @@ class ClaimsReport:
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings, volume by volume, then the others."""
-        return causes.assign((*(finding for volume in self.volumes for finding in volume.findings), *self.others))
+        """All findings: on clients that are away, volume by volume, then the others."""
+        lost = claim_status.find_lost_clients(self.volumes)
+        return causes.assign((*lost, *(item for volume in self.volumes for item in volume.findings), *self.others))
 
     @property
     def ok(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
@@ -193,7 +193,8 @@ class _Run:
                     self._end(volume)
             return tuple(self._outcomes[key] for key in wanted)
         while True:
-            self._deregister(volume for volume in held if self._is_free(volume))
+            free = (volume for volume in held if self._is_free(volume))
+            self._deregister(side_by_side.counted(free, len(held)))
             held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
             if not held or not self._waited(held):
                 break

@@ -167,7 +167,9 @@ class Verifier:
         if claimed:
             clients = checks[0].clients if checks else nodes.list_nodes(self._client)
             yield from drain_findings.check(claimed, records, clients)
-            yield from claim_status.find_lost_clients(claimed, clients)
+            known = {node.node_id: node for node in clients}
+            seen = claim_status.ObservedClaims(volumes=tuple(claimed), nodes=known, plugins={}, ec2=None, now_ns=0)
+            yield from claim_status.find_lost_clients(claim_status.judge(seen))
 
     def _others(
         self, there: Iterable[volumes.Volume | None], served: Collection[str]

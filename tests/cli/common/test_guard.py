@@ -1,5 +1,6 @@
 """What plugins, servers and files say controls no terminal, whatever command prints it."""
 
+import functools
 import http.server
 import io
 import json
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from nomad_csi import cli
+from nomad_csi import cli, side_by_side
 from nomad_csi.cli.common import output
 from nomad_csi.text import foreign
 
@@ -150,6 +151,49 @@ def test_waiting_is_said_on_a_terminal_until_something_is_printed(monkeypatch):
     assert said["pipe"] == "a warning\n"
     assert said["terminal"].startswith(f"{cleared}asking Nomad, 0 s{cleared}a warning\n")
     assert said["terminal"].endswith(("a warning\n", cleared))
+
+
+def _drawn(monkeypatch, work):
+    """Return what a terminal shows while *work* goes on."""
+    monkeypatch.setattr(output, "PATIENCE_S", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with output.guarded(), output.waiting("asking Nomad"):
+        work(stream)
+    return stream.getvalue()
+
+
+def _until(stream, text):
+    until = time.monotonic() + 60
+    while text not in stream.getvalue() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def test_many_things_are_shown_with_a_bar_and_a_rate(monkeypatch):
+    """Whatever counts them: reads side by side, and a loop; what a step does meanwhile is not counted."""
+
+    def read(stream):
+        calls = [functools.partial(int, "1") for _ in range(40)]
+        for count, _ in enumerate(side_by_side.run_in_order(calls, workers=4), start=1):
+            list(side_by_side.run_in_order([dict] * 30, workers=2))
+            if count == 10:
+                _until(stream, "]")
+
+    shown = _drawn(monkeypatch, read)
+
+    assert re.search(r"asking Nomad \[#{7}-{23}\] 10/40, \d+/s, 0 s", shown)
+    assert "/30" not in shown
+
+
+def test_few_things_have_no_bar(monkeypatch):
+    """The time that has passed is enough."""
+
+    def count(stream):
+        for _ in side_by_side.counted(range(20), 20):
+            _until(stream, "asking")
+
+    assert "]" not in _drawn(monkeypatch, count).replace("\r\x1b[K", "")
 
 
 def test_streams_are_put_back():

@@ -15,11 +15,12 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO, cast
 
+from nomad_csi import side_by_side
 from nomad_csi.text import foreign, redaction
 
 # Safe output on a terminal: no text from a plugin, a server or a file controls it.
@@ -127,19 +128,20 @@ class _WaitingLine:
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[Callable[[int, int], None]]:
+def waiting(what: str) -> Iterator[None]:
     """
     Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal.
 
-    Yields a function that is called with how many of how many things are done.
+    Of more than `BAR_MIN` things (`side_by_side.counted`), it shows how many are done, and how many in a second.
     """
     out = terminal(sys.stderr)
     if SETTINGS.quiet or not is_drawable(out):
-        yield lambda _done, _total: None
+        yield
         return
     line = _WaitingLine.shown = _WaitingLine(out, what)
     try:
-        yield line.advance
+        with side_by_side.advancing(line.advance):
+            yield
     finally:
         _WaitingLine.shown = None
         line.end()

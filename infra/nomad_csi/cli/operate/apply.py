@@ -59,10 +59,8 @@ def run(arguments: command.Arguments) -> int:
         (tell if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
         plugins.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
-        with output.waiting("applying") as advance:
-            done = applied.apply(
-                client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, tell=tell, advance=advance
-            )
+        with output.waiting("applying"):
+            done = applied.apply(client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, tell=tell)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
     return outcome.exit_code(done)
