@@ -1,5 +1,7 @@
 """Findings that another one explains have it as their cause, and no advice."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.findings import causes, finding, printing
@@ -71,3 +73,15 @@ def test_placeholders_of_a_fix_are_replaced_by_what_is_known():
 
     assert known.advice.endswith("restart it with `nomad alloc restart 1f7e74ec`")
     assert unknown.advice.endswith("restart it with `nomad alloc restart ALLOC`")
+
+
+def test_an_error_has_a_line_for_each_cause():
+    """What is alike stands together with all its subjects, what follows below its cause."""
+    hung = [finding("instance-hung", f"node of efs on {name}", found="x", advice="restart it") for name in "abc"]
+
+    lines = printing.as_lines([NONE[0], *hung, STOPPED, NONE[1]])
+
+    assert lines == [
+        f"{dataclasses.replace(hung[0], subject='node of efs on a, node of efs on b, node of efs on c')}",
+        f"{STOPPED}; so: node-missing: node of efs on a, node of efs on b",
+    ]

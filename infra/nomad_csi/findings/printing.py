@@ -77,6 +77,20 @@ def as_text(findings: Iterable[Finding], width: int, *, colour: bool = False) ->
     return "\n".join(lines)
 
 
+def as_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return a line for each cause, with all its subjects and what follows from it."""
+    alike: dict[tuple[str, ...], list[tuple[Finding, tuple[Finding, ...]]]] = {}
+    for item, consequences in causes.roots(causes.assign(findings)):
+        alike.setdefault((item.code, item.expected, item.found, item.advice), []).append((item, consequences))
+    lines = []
+    for group in alike.values():
+        subject = listing.shortened([item.subject for item, _ in group])
+        following = "; ".join(named_by_code(each for _, consequences in group for each in consequences))
+        line = str(dataclasses.replace(_fitted(group[0][0]), subject=subject))
+        lines.append(f"{line}; so: {following}" if following else line)
+    return lines
+
+
 def named_by_code(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield, for each code, ``CODE: SUBJECT, SUBJECT and 3 more``."""
     subjects: dict[str, list[str]] = {}

@@ -10,6 +10,7 @@ from concurrent import futures
 from typing import TypeVar
 
 from nomad_csi import errors, findings, side_by_side
+from nomad_csi.findings import printing
 from nomad_csi.health import events, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.resources.frame import resource
@@ -46,7 +47,7 @@ NEXT = (
 """The next step for a plugin that did not become healthy in time."""
 
 SHOWN = 8
-"""Maximum number of findings, and of explanations, in an error."""
+"""Maximum number of causes, and of explanations, in an error."""
 
 
 def drop_job(expectation: model.PluginExpectation) -> model.PluginExpectation:
@@ -226,9 +227,9 @@ class _Wait:
         status = latest.status
         wrong = (*findings.errors_of(status.findings), *self._stability.unsteady)
         fetched = self._explained(latest)
-        said = " ".join(finding.found for finding in wrong[:SHOWN])
+        said = " ".join(finding.found for finding in wrong)
         more = [item for item in status.explanations if item.text not in said]
-        lines = [*map(str, wrong[:SHOWN]), *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
+        lines = [*printing.as_lines(wrong)[:SHOWN], *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
         if self._probed is not None:
             lines.append(f"asked over CSI by a job: {_csi_answers(self._probed.status)}")
         elif not wrong and self._needs_job(latest):
