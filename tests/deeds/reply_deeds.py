@@ -427,7 +427,10 @@ def _claims(agent, _context):
             shown[name] = [
                 [item.status for item in judged.claims],
                 judged.is_held,
-                [f"{each.code}: {each.found}; {each.advice}" for each in judged.findings],
+                [
+                    f"{each.code}: {each.found}; {each.advice}"
+                    for each in (*claim_status.find_lost_clients([judged]), *judged.findings)
+                ],
             ]
     return shown
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.nomad.http import classify
 from nomad_csi.resources import volume_registration
 from nomad_csi.resources.frame import resource
 
@@ -176,7 +177,7 @@ def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
             "no token was given: set NOMAD_TOKEN to one that has csi-write-volume in namespace two, and "
             'plugin { policy = "read" } ("write" grants nothing)',
         ),
-        ("ACL token not found", "check NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+        ("ACL token not found", classify.NOT_KNOWN),
     ],
 )
 def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(

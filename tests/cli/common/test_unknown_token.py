@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import cli
 
-SAYS = "Nomad does not know the token: it is wrong, expired or deleted; check NOMAD_TOKEN"
+SAYS = "check NOMAD_TOKEN: Nomad does not know the token, which is of another cluster, expired or deleted"
 TOKEN = "00000000-0000-0000-0000-000000000000"
 SELF = "/v1/acl/token/self"
 

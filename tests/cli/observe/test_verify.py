@@ -119,7 +119,7 @@ def test_verify_asks_with_the_token_of_the_environment(spec, empty_agent, monkey
 
 
 def test_verify_exits_2_where_the_token_is_refused(spec, empty_agent, monkeypatch, capsys):
-    """The capability that the call needs is named, the token is not."""
+    """It is called unknown, and is not shown."""
     address = empty_agent(token="another")
     monkeypatch.setenv("NOMAD_TOKEN", CANARY)
 
@@ -128,7 +128,7 @@ def test_verify_exits_2_where_the_token_is_refused(spec, empty_agent, monkeypatc
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: GET /v1/")
-    assert "status 403: Permission denied; the token needs " in err
+    assert "status 403: Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in err
     assert CANARY not in err
 
 

@@ -32,7 +32,7 @@ class Call:
     has_token: bool
 
 
-NOT_KNOWN = "Nomad does not know the token: it is wrong, expired or deleted; check NOMAD_TOKEN"
+NOT_KNOWN = "check NOMAD_TOKEN: Nomad does not know the token, which is of another cluster, expired or deleted"
 
 _BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
 
@@ -72,7 +72,7 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("code = Unavailable", "ambiguous", "check the plugin's job: its process may have ended during the call"),
     ("code = Aborted", "retry", "the plugin is still busy with an earlier call for the same volume"),
     # Received and refused.
-    ("ACL token", "refused", "check NOMAD_TOKEN: it is not a token of this cluster, or has expired"),
+    ("ACL token", "refused", NOT_KNOWN),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
     ("nonexistent namespace", "refused", "make it first with `nomad namespace apply`, or name another"),
     ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
@@ -124,7 +124,6 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("unknown volume attachment mode", "refused", "use file-system or block-device"),
     ("InvalidVolume.NotFound", "refused", "check whether the EBS volume exists in the region of the plugin"),
     ("Enforcing job modify index", "refused", "the job was changed meanwhile; check it, then run again"),
-    ("ACL token not found", "refused", NOT_KNOWN),  # releases before 1.10.1, and a token that is no UUID
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
 """Part of the message -> kind and advice. The first match applies: ``failed to get conn: ... i/o timeout``."""
