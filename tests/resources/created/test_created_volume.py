@@ -213,7 +213,7 @@ def test_create_tells_what_nomad_warns_of(context, scripted, heard):
     VOLUME.create(context, NEWS)
 
     assert heard["warn"] == ["Nomad warns: large"]
-    assert heard["status"] == ["plugin aws-ebs0 makes prod/scratch"]
+    assert heard["status"] == ["plugin aws-ebs0 creates prod/scratch"]
 
 
 @pytest.mark.parametrize(("status", "is_proven"), [(200, True), (403, False)])
