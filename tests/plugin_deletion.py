@@ -70,7 +70,7 @@ class Driver:
     role: str = "monolith"
     environment: Mapping[str, str] = field(default_factory=dict)
     path: str = ""
-    """Folder in front of ``PATH``, with programs in place of those that the driver calls."""
+    """Folder in front of ``PATH``, with programs instead of those that the driver calls."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     topology: Mapping[str, str] = field(default_factory=dict)

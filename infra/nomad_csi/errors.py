@@ -32,7 +32,7 @@ class Problem:
     """Path of the value: ``volumes[0].ebs.size_gib``. Empty: the whole document."""
 
     got: str
-    """The value given, as short text; ``[secret]`` in place of a secret, empty when nothing was given."""
+    """The value given, as short text; ``[secret]`` instead of a secret, empty when nothing was given."""
 
     allowed: str
     """The allowed values, as a phrase that follows "expected"; empty where *got* describes the problem."""

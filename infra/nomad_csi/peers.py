@@ -41,7 +41,7 @@ def is_own_user(peer: Address, here: Address) -> bool | None:
     """
     Return whether the process that connected from *peer* to *here*, an address of this process, runs as its user.
 
-    False, too, where the other end has been closed, as nobody can be asked any more. ``None``: the system does not say,
+    False, too, where the other end has been closed, and cannot be queried. ``None``: the system does not say,
     as macOS and Windows do not. Asking takes 0.03 ms; where only `TABLES` answer, up to 20 ms on a large machine.
     """
     holders = _ask(peer, here)

@@ -356,7 +356,7 @@ def test_answers_of_the_plugin_are_no_wish():
 
 
 def test_storage_that_its_plugin_made_stays_where_it_is_under_another_key():
-    """The zone is the same; what is only registered has to be registered anew for the key."""
+    """The zone is the same; what is only registered has to be registered again for the key."""
     wanted = {"required_topologies": ({"topology": "us-east-1a"}, {"topology": "us-east-1b"})}
 
     assert judge(wanted, made_by_plugin=True).kind == "equal"

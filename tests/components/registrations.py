@@ -66,7 +66,7 @@ class Mocks(testing.Mocks):
 
 
 def _told_apart(value, texts):
-    """Return *value* with the digest in place of each text of several lines, which *texts* gets: many occur twice."""
+    """Return *value* with the digest instead of each text of several lines, which *texts* gets: many occur twice."""
     if isinstance(value, dict):
         return {key: _told_apart(each, texts) for key, each in value.items()}
     if isinstance(value, list):

@@ -97,7 +97,7 @@ def test_storage_that_goes_says_how(cloud):
 
 
 def test_its_file_is_for_volume_create(cloud):
-    """Sizes in place of an external id, which only the plugin will know."""
+    """Sizes instead of an external id, which only the plugin will know."""
     cloud.settle(lambda: CsiVolume("scratch", SCRATCH | {"render_to": "out"}) and None)
 
     made = cloud.inputs("nomad-csi:index:RenderedFile", "scratch")

@@ -368,7 +368,7 @@ CHANGES = {
 """
 A spec in which the field can be changed, and its other value, by the field's path.
 
-In place of a spec ``None``, with the reason why the field changes nothing alone.
+Instead of a spec ``None``, with the reason why the field changes nothing alone.
 """
 
 

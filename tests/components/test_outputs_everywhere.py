@@ -199,7 +199,7 @@ def replaced(args, where, make):
 
 
 def leaves_replaced(value, kind, where=()):
-    """Return *value* with an output in place of each leaf that may be one."""
+    """Return *value* with an output instead of each leaf that may be one."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         made = {key: leaves_replaced(item, kind, (*where, key)) for key, item in items}

@@ -140,7 +140,7 @@ YOUNGER = (
 """Difference of ``nomad_csi/nomad/releases.yaml``, routes, and the part of a body that older releases have otherwise."""
 
 SYSTEM_UPDATE = "system-deployments"
-"""Without this difference, a system job has no update strategy unless it is written: null in place of the defaults."""
+"""Without this difference, a system job has no update strategy unless it is written: null instead of the defaults."""
 
 
 def as_of(agent, route, *documents):

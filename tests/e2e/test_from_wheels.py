@@ -137,7 +137,7 @@ def test_action_installs_a_wheel_with_which_the_other_steps_pass(installed, tmp_
 
 
 def test_image_is_built_from_what_it_copies_alone(tmp_path):
-    """Its commands behind the one that downloads, in a folder in place of ``/opt``; the program of the last one runs."""
+    """Its commands behind the one that downloads, in a folder instead of ``/opt``; the program of the last one runs."""
     source, target = tmp_path / "src", tmp_path / "opt"
     source.mkdir()
     ran = []

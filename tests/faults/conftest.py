@@ -66,7 +66,7 @@ class Proxy:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fault(self, method, act, *, path="", times=1):
-        """Have *act* called in place of passing on the next *times* requests of *method* with *path* in their path."""
+        """Have *act* called instead of passing on the next *times* requests of *method* with *path* in their path."""
         self.faults.append([method, path, act, times])
 
     def sent(self, method):

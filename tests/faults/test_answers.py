@@ -19,7 +19,7 @@ def finished(register, agent, path):
 
 
 def failing(status, text, *, after=False):
-    """Return a fault: answer *status* and *text*, in place of the agent or *after* it did what was asked."""
+    """Return a fault: answer *status* and *text*, instead of the agent or *after* it did what was asked."""
 
     def act(handler):
         if after:

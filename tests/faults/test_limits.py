@@ -113,7 +113,7 @@ def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run)
     ],
 )
 def test_closed_input_is_no_terminal(words, code, told, run, tmp_path):
-    """What asks on a terminal says what to give in place of an answer; nothing is written."""
+    """What asks on a terminal says what to give instead of an answer; nothing is written."""
     done = run("exec <&-", *words)
 
     assert "Traceback" not in done.stderr
@@ -176,7 +176,7 @@ PROVIDER = f"{sys.executable} -B -m nomad_csi.provider"
     ],
 )
 def test_provider_that_cannot_start_says_why_in_a_line(line, why, run):
-    """The engine shows that line in place of a port that never came; nothing serves on."""
+    """The engine shows that line instead of a port that never came; nothing serves on."""
     done = run(line, program=PROVIDER)
 
     assert (done.returncode, done.stdout) == (1, "")

@@ -72,7 +72,7 @@ def test_health_that_never_came_was_not_lost(look, expected):
 
 
 def test_replacement_begins_the_window_again(look, expected):
-    """A healthy allocation in place of another has still to hold."""
+    """A healthy allocation instead of another has still to hold."""
     watch = stability.Stability(expected(stable_s=3))
     watch.observe(10, *look())
 

@@ -22,7 +22,7 @@ ON_PURPOSE = {("aws-efs", "context with path")}
 
 @pytest.fixture(autouse=True)
 def known_drivers():
-    """The real catalogue, in place of the one of the other tests."""
+    """The real catalogue, instead of the one of the other tests."""
 
 
 def example(driver):

@@ -226,7 +226,7 @@ def test_the_job_that_uses_the_volume_is_no_plugin():
 
 
 def test_a_policy_belongs_to_no_spec():
-    """What to write in place of it is said."""
+    """What to write instead of it is said."""
     adoption = adopt.adopt(load(["tutorial-iam-policy.json"]))
 
     assert adoption.document == {}

@@ -377,7 +377,7 @@ def own(node="", **more):
 
 
 def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
-    """A flag and the word behind it may belong together, or not: one text in place of two is another job to Nomad."""
+    """A flag and the word behind it may belong together, or not: one text instead of two is another job to Nomad."""
     words = [
         "--driver-name=own.example",
         "--node-id",

@@ -171,7 +171,7 @@ def test_real_ebs_driver_in_both_roles(agent, client):
 
 
 def test_plugin_with_null_wherever_nomad_may_write_it(agent, client):
-    """Null in place of a list, a map or an instance is read as empty."""
+    """Null instead of a list, a map or an instance is read as empty."""
     item = {"ID": "p", "Controllers": None, "Nodes": {"n1": None, "n2": {"NodeInfo": {"AccessibleTopology": None}}}}
     agent.answer("GET", "/v1/plugin/csi/p", json.dumps(item))
 

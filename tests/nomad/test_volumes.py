@@ -207,7 +207,7 @@ def test_claim_that_outlived_its_allocation(agent, client):
 
 
 def test_volume_with_null_wherever_nomad_may_write_it(agent, client):
-    """Null in place of a list or a map is read as empty."""
+    """Null instead of a list or a map is read as empty."""
     names = ["Allocations", "Context", "MountOptions", "Parameters", "ReadAllocs", "RequestedCapabilities"]
     names += ["RequestedTopologies", "Topologies", "WriteAllocs"]
     agent.answer("GET", "/v1/volume/csi/v", json.dumps({"ID": "v", "Namespace": "default"} | dict.fromkeys(names)))

@@ -198,7 +198,7 @@ def test_rejects_mount_flags_that_a_driver_refuses(plugin, volumes, lines):
     ],
 )  # fmt: skip
 def test_rejects_external_ids_that_are_not_the_driver_s(plugin, volumes, lines):
-    """A name in place of an id, a form that is switched off, more than CSI allows."""
+    """A name instead of an id, a form that is switched off, more than CSI allows."""
     assert problems(plugin, *volumes) == lines
 
 

@@ -22,14 +22,15 @@ SHARED = {
     "efs": {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}},
 }
 UPLOADS = {"id": "uploads", "plugin_id": "aws-efs0", "existing": {"external_id": f"{SYSTEM}:/uploads"}}
-STATE = [
-    {
+URN = "urn:pulumi:prod::shop::"
+STATE = {
+    f"{URN}nomad-csi:index:EfsVolume$aws:efs/fileSystem:FileSystem::shared": {
         "arn": f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}",
         "tags": {"nomad-csi:volume": "default/shared"},
     },
-    {"arn": "arn:aws:iam::1:policy/p"},
-    {"stackId": "x"},
-]
+    f"{URN}aws:iam/policy:Policy::p": {"arn": "arn:aws:iam::1:policy/p"},
+    f"{URN}nomad-csi:index:StackIdentity::nomad-csi": {"stackId": "x"},
+}
 
 
 def read(*volumes):
@@ -121,8 +122,11 @@ def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system()
 )
 def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(monkeypatch, systems, is_refused):
     """By its name, and under a new one."""
-    arn = f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}"
-    monkeypatch.setattr(functions, "recorded", lambda: [{"arn": arn, "tags": {"nomad-csi:file-system": "data"}}])
+    urn, arn = (
+        f"{URN}aws:efs/fileSystem:FileSystem::data",
+        f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}",
+    )
+    monkeypatch.setattr(functions, "recorded", lambda: {urn: {"arn": arn, "tags": {"nomad-csi:file-system": "data"}}})
     wanted = {name: spec.FileSystemSpec(**item) for name, item in systems.items()}
 
     with pytest.raises(errors.SpecError, match="expected file system data in") if is_refused else nullcontext():

@@ -72,7 +72,7 @@ def test_rejects_a_schedule_that_aws_does_not_have(document, written, line):
         (0, ["nigthly"], "volumes[0].snapshots[0]: expected a schedule of this spec: nightly, got 'nigthly'; did you mean nightly"),
         (0, ["weekly"], "volumes[0].snapshots[0]: expected a schedule of this spec: nightly, got 'weekly'; add it under snapshots"),
         (0, ["nightly", "nightly"], "volumes[0].snapshots: expected each schedule once, at most 40, got nightly, nightly"),
-        (1, ["nightly"], "volumes[1].snapshots[0]: expected a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number, got nightly, which has keep; add a schedule with keep_days in place of keep, or give nightly keep_days"),
+        (1, ["nightly"], "volumes[1].snapshots[0]: expected a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number, got nightly, which has keep; add a schedule with keep_days instead of keep, or give nightly keep_days"),
     ],
 )  # fmt: skip
 def test_rejects_a_schedule_that_a_volume_cannot_have(document, volume, named, line):

@@ -336,5 +336,5 @@ def test_a_token_that_may_not_list_jobs_asks_all_the_same(cluster, ran, ask):
 
     assert ask(tell=told.append).rows[0].ready
 
-    assert told[0].startswith("jobs that earlier probes left behind are not looked for: ")
+    assert told[0].startswith("jobs that earlier probes left behind were not searched for: ")
     assert "the token needs list-jobs in namespace default" in told[0]

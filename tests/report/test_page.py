@@ -80,7 +80,7 @@ def changed(value, change):
 
 
 def with_texts(report, texts):
-    """Return *report* with one of *texts* in place of each text in it, the same one for the same."""
+    """Return *report* with one of *texts* instead of each text in it, the same one for the same."""
     known = {}
 
     def change(text):
@@ -98,7 +98,7 @@ def elements(text):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hostile_text_stays_text(seed, hurt_report, rendered):
-    """A thousand texts in place of every name, message and id: not one element or attribute more, and none less."""
+    """A thousand texts instead of every name, message and id: not one element or attribute more, and none less."""
     texts = hostile.texts(TEXTS, seed) if seed else hostile.unwritable_texts(TEXTS, seed)
 
     report = with_texts(hurt_report, texts)

@@ -89,7 +89,7 @@ def test_create_refuses_a_file_of_somebody_else(context):
 
 
 def test_create_without_a_root_says_where_to_set_it(context):
-    """The plugin's working directory is never used in place of a root."""
+    """The plugin's working directory is never used instead of a root."""
     without = resource.Context(connect=context.connect)
 
     with pytest.raises(errors.SpecError) as refused:

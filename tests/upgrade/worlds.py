@@ -1,7 +1,7 @@
 """
 The world that a recording was made in, built again in a sandbox: the same storage, jobs, registrations and owner records.
 
-AWS (moto) gives its own ids, and so do the plugins; the recorded state gets them in place of the old ones. Emulated are
+AWS (moto) gives its own ids, and so do the plugins; the recorded state gets them instead of the old ones. Emulated are
 AWS, Nomad and the plugins; the engine is either. What stands in the world before the first step of the release under
 test was put there by the recordings alone, never by that release's own resources.
 """

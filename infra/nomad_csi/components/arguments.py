@@ -340,7 +340,7 @@ def _items(value: Any, path: str) -> Iterable[tuple[str, Any]]:
 
 
 def _without_outputs(value: Any) -> Any:
-    """Return *value* with nothing in place of outputs; the items of a list keep their places."""
+    """Return *value* with nothing instead of outputs; the items of a list keep their places."""
     if isinstance(value, Mapping):
         return {name: _without_outputs(item) for name, item in value.items() if not lifting.is_output(item)}
     if isinstance(value, list | tuple):

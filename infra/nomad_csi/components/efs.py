@@ -17,7 +17,7 @@ from nomad_csi.spec import model as spec
 NFS_PORT = 2049
 
 _NO_ARN = "arn:aws:elasticfilesystem:::file-system/"
-"""In place of the ARN of a file system where the mocks of a unit test return none."""
+"""Instead of the ARN of a file system where the mocks of a unit test return none."""
 
 PlanT = TypeVar("PlanT")
 
@@ -248,7 +248,7 @@ class _Settings(Generic[PlanT]):
 
 
 _ANY_ZONE = "us-east-1a"
-"""In place of the zone of a mount target where its subnet is wanted alone."""
+"""Instead of the zone of a mount target where its subnet is wanted alone."""
 
 
 def _target_name(target: MountTarget, index: int) -> str:

@@ -23,8 +23,10 @@ def region_of(found: model.ObservedCluster) -> str | model.Unknown:
     """Return the region of the clients and volumes; where they name none, that of the environment."""
     known = names.region_of_zones(_zones(found))
     if len(known) > 1:
-        told = ", ".join(sorted(known))
-        return model.Unknown(reason=f"clients and volumes are in several regions: {told}; name one with --aws-region")
+        several = ", ".join(sorted(known))
+        return model.Unknown(
+            reason=f"clients and volumes are in several regions: {several}; name one with --aws-region"
+        )
     region = next(iter(known), asking.region_of_environment())
     return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
 
@@ -118,7 +120,7 @@ def _asked(call: Callable[[], _Part]) -> _Part | model.Unknown:
 def _expected(
     found: model.ObservedCluster, systems: file_systems.ObservedFileSystems | model.Unknown
 ) -> file_systems.ObservedFileSystems | model.Unknown:
-    """Return *systems*; where nothing here is of EFS, nobody has to be allowed to see it."""
+    """Return *systems*; where nothing here is of EFS, no permission to see it is needed."""
     uses_efs = machines.EFS in machines.providers(found).values() or any(
         file_systems.parts(item.external_id) for item in found.known_volumes
     )

@@ -94,7 +94,7 @@ def needs(region: str, key_arns: Iterable[str] = ()) -> NeededActions:
 
 
 def lacking(role: aws_records.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
-    """Return the actions that *role* may not call, and those of which it cannot be told."""
+    """Return the actions that *role* may not call, and those of which it is not known."""
     answers: dict[str, bool | None] = {}
     for action in needed.describe:
         answers[action] = _answer(role, 0, action, "*")
@@ -114,7 +114,7 @@ def may_attach(
     external_id: str = "",
     action: str = ON_VOLUMES[0],
 ) -> bool | None:
-    """Return whether *role* may attach the volume with *tags*; ``None``: it cannot be told."""
+    """Return whether *role* may attach the volume with *tags*; ``None``: it is not known."""
     arn = _any_volume(needed.region, external_id or "vol-00000000000000000")
     is_tagged = tags.get(iam.CLUSTER_TAG) == "true"
     return _answer(role, 1 if is_tagged else 2, action, arn, is_tagged=is_tagged)

@@ -32,7 +32,7 @@ from nomad_csi.hcl import expression, scan, source, values
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
 _MAP = "="
-"""In place of a block's type: a map, which HCL1 reads like a block."""
+"""Instead of a block's type: a map, which HCL1 reads like a block."""
 
 _HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
 

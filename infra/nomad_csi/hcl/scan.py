@@ -16,7 +16,7 @@ from nomad_csi import errors
 ResultT = TypeVar("ResultT")
 
 Dialect = Literal["job", "volume", "json"]
-"""HCL2, HCL1, and JSON in place of either."""
+"""HCL2, HCL1, and JSON instead of either."""
 
 Note = Literal["quoted-name", "one-line", "json-surrogate", "not-normalised"]
 """Forms that Nomad's parser accepts and other HCL parsers refuse."""

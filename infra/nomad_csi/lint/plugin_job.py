@@ -123,7 +123,7 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
         return
     wanted = recognise.repository(plugin.driver.image)
     if not (recognise.is_published(image, plugin.driver) or recognise.mirror(image, plugin.driver)):
-        found = f"{recognise.repository(image)} in place of {wanted}"
+        found = f"{recognise.repository(image)} instead of {wanted}"
         yield finding_at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
     newest = recognise.tag(plugin.driver.image)
     if tag not in {"", "latest", newest}:

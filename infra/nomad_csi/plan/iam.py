@@ -93,7 +93,7 @@ def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...
 
 
 ANY_ACCESS_POINT = "*"
-"""In place of an access point's ARN: any access point of the file system is allowed, but one is required."""
+"""Instead of an access point's ARN: any access point of the file system is allowed, but one is required."""
 
 ROOT_ACCESS = "elasticfilesystem:ClientRootAccess"
 ANY_ACTIONS = ("elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")

@@ -135,7 +135,7 @@ def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        tell(f"jobs that earlier probes left behind are not looked for: {error}")
+        tell(f"jobs that earlier probes left behind were not searched for: {error}")
         return
     for job in left:
         if job.status == "dead" and LEFT.fullmatch(job.job_id):

@@ -1,4 +1,4 @@
-"""The server of the plugin's process: on a free port of the loopback interface, until it is told to end."""
+"""The server of the plugin's process: on a free port of the loopback interface, until it is ended."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ THREADS = 64
 
 def serve(arguments: list[str]) -> None:
     """
-    Serve the engine until it ends this process. Raises `OSError` if it cannot be told the port.
+    Serve the engine until it ends this process. Raises `OSError` if it cannot be sent the port.
 
     The engine's address is the first of *arguments* that is no flag; an engine that attaches sends it later.
     """

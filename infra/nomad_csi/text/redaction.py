@@ -4,7 +4,7 @@ Hide secrets in the texts of other programs: the one function that every text of
 `redact` hides values that are known, however they are spelled (`spellings`); values with the name of a secret, in the
 forms in which programs write names and values; and values with the form of a secret (`secrets`). A word of prose after
 such a name may be hidden too; a secret that is not known and has neither such a name nor such a form stays. The time
-is linear in the length of the text: what was hidden or passed over is not looked at again.
+is linear in the length of the text: what was hidden or passed over is not read again.
 
 Sources: RFC 7468 (private keys); Go 1.25 ``fmt`` (``map[name:value]``); protobuf's text format (``name:<...>``);
 2026-11.
@@ -119,7 +119,7 @@ _BRACKET = re.compile(r"(?:map)?(?P<bracket>[\[{<])")
 _PLAIN = re.compile(r"""[^\s,;&"']+""")
 _REST = re.compile(r"""[^\s,;&"'\\\]})<>]+""")
 _BRACKETS = {"[": re.compile(r"[\[\]]"), "{": re.compile(r'[{}"]'), "<": re.compile(r'[<>"]')}
-"""What is looked at behind an opening bracket; Go's ``map[...]`` does not quote."""
+"""What is read behind an opening bracket; Go's ``map[...]`` does not quote."""
 
 _LONGEST_PLACE = 4_096
 """Longest value that may be the place of a secret, as a path; Linux's longest path."""
@@ -144,7 +144,7 @@ _PROSE = frozenset(
 
 
 def _without_named(text: str) -> Iterator[str]:
-    """Yield the parts of *text*, with `HIDDEN` in place of each value that has the name of a secret."""
+    """Yield the parts of *text*, with `HIDDEN` instead of each value that has the name of a secret."""
     start = 0
     found = _NAME.search(text)
     while found:

@@ -68,7 +68,7 @@ FORMS = (
     Form(re.compile(r"\b[Bb]earer\s+(?=[A-Za-z._~+/-]{0,99}[0-9])(?P<secret>[\w.~+/-]{6,}=*)"), in_spec=False),
 )
 """
-Passwords in addresses; key ids of AWS; tokens of DigitalOcean and of Vault; a token in place of a user; Ceph's ``key``;
+Passwords in addresses; key ids of AWS; tokens of DigitalOcean and of Vault; a token instead of a user; Ceph's ``key``;
 secret access keys and session tokens of AWS; tokens in JSON; bearer tokens.
 """
 

@@ -15,7 +15,7 @@ from nomad_csi.verification import prometheus, report, verification, volumes
 
 
 NOTHING = "-"
-"""In place of a status: the object did not exist, or no longer exists."""
+"""Instead of a status: the object did not exist, or no longer exists."""
 
 _Key = tuple[str, str]
 

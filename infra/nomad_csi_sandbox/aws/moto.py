@@ -7,7 +7,7 @@ from nomad_csi_sandbox.aws import process, server
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT. Return the exit code."""
-    options = process.options("nomad_csi_sandbox.aws.moto", "moto in place of AWS, on 127.0.0.1", arguments)
+    options = process.options("nomad_csi_sandbox.aws.moto", "moto instead of AWS, on 127.0.0.1", arguments)
     ended = process.end_on_signal()
     with server.Moto(options.port) as moto:
         moto.wait_until_it_answers()

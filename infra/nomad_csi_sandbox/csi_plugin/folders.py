@@ -1,5 +1,5 @@
 """
-Folders and files in place of mounts: nothing is mounted, and nothing that holds data is removed.
+Folders and files instead of mounts: nothing is mounted, and nothing that holds data is removed.
 
 Part of the CSI driver emulator.
 """
@@ -24,7 +24,7 @@ def make(path: Path) -> None:
 
 
 def publish(path: Path, *, is_block: bool) -> None:
-    """Make what a task is to see: a folder, or an empty file in place of a block device."""
+    """Make what a task is to see: a folder, or an empty file instead of a block device."""
     if is_block:
         make(path.parent)
         path.touch()

@@ -68,7 +68,7 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
         return csi_pb2.NodeUnstageVolumeResponse()
 
     def NodePublishVolume(self, request: Any, _context: Any) -> Any:
-        """Check as the driver does, then make the target in place of a mount. May be repeated."""
+        """Check as the driver does, then make the target instead of a mount. May be repeated."""
         use = capability.given(request)
         volume_id = self.given(request.volume_id, self.profile.words.no_volume_id, "NodePublishVolume")
         target = self.given(request.target_path, "Target path missing in request", "NodePublishVolume")

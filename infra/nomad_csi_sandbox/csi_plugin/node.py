@@ -75,7 +75,7 @@ class EbsNode(Node):
         return limit if limit >= 0 else max(1, EBS_VOLUMES - (reserved if reserved >= 0 else 1))
 
     def NodeStageVolume(self, request: Any, _context: Any) -> Any:
-        """Check as the driver does, then make the staging folder in place of a mount."""
+        """Check as the driver does, then make the staging folder instead of a mount."""
         capability.given_text(request.volume_id, "Volume ID")
         target = capability.given_text(request.staging_target_path, "Staging target")
         self._check(capability.given(request))
@@ -98,7 +98,7 @@ class EbsNode(Node):
         return csi_pb2.NodeUnstageVolumeResponse()
 
     def NodePublishVolume(self, request: Any, _context: Any) -> Any:
-        """Check as the driver does, then make the target in place of a mount."""
+        """Check as the driver does, then make the target instead of a mount."""
         capability.given_text(request.volume_id, "Volume ID")
         capability.given_text(request.staging_target_path, "Staging target")
         target = Path(capability.given_text(request.target_path, "Target path"))
@@ -144,7 +144,7 @@ class EfsNode(Node):
         raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
 
     def NodePublishVolume(self, request: Any, _context: Any) -> Any:
-        """Check as the driver does, then make the folder in place of a mount."""
+        """Check as the driver does, then make the folder instead of a mount."""
         target = capability.given_text(request.target_path, "Target path")
         use = capability.given(request)
         objection = efs_volume.objections(self.driver, [use])

@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack", required=True)
     parser.add_argument("--state", type=Path, required=True, help="the file that holds the state; made if absent")
     parser.add_argument("--config", type=_pair, action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--config-file", type=Path, metavar="FILE", help="read this in place of Pulumi.STACK.yaml")
+    parser.add_argument("--config-file", type=Path, metavar="FILE", help="read this instead of Pulumi.STACK.yaml")
     parser.add_argument("--json", type=Path, help="write what was done to this file")
     parser.add_argument(
         "--parallel", type=int, default=deployment.PARALLEL, help="steps at once (default: %(default)s)"

@@ -56,7 +56,7 @@ def read(root: Path, stack: str, overrides: Mapping[str, str], stack_file: Path 
     """
     Return the project in *root*; *overrides* are the ``--config`` pairs, by key with or without a namespace.
 
-    *stack_file* is read in place of ``Pulumi.<stack>.yaml``.
+    *stack_file* is read instead of ``Pulumi.<stack>.yaml``.
 
     Raises `errors.SpecError` where a file is missing or is not understood, and for an encrypted value.
     """

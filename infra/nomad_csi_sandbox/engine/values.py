@@ -78,7 +78,7 @@ def reveal(value: Any) -> Any:
 
 
 def redact(value: Any) -> Any:
-    """Return *value* as it may be shown: ``[secret]`` and ``[unknown]`` in place of both."""
+    """Return *value* as it may be shown: ``[secret]`` and ``[unknown]`` instead of both."""
     shown = transform(value, lambda _secret: "[secret]")
     return _map_leaves(shown, lambda leaf: "[unknown]" if leaf == wire.UNKNOWN else leaf)
 

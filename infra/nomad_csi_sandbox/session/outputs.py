@@ -9,7 +9,7 @@ HIDDEN = "[secret]"
 
 
 def shown(value: Any) -> Any:
-    """Return *value* of a state with `HIDDEN` in place of each secret in it, encrypted or not."""
+    """Return *value* of a state with `HIDDEN` instead of each secret in it, encrypted or not."""
     if values.is_secret(value):
         return HIDDEN
     if isinstance(value, Mapping):

@@ -35,7 +35,7 @@ class Lowered:
     def __str__(self) -> str:
         """Return it as a sentence."""
         client = "one client" if self.clients == 1 else f"{self.clients} clients"
-        return f"controllers of {self.plugin_id}: {self.clients} in place of {self.count}, as the agent has {client}"
+        return f"controllers of {self.plugin_id}: {self.clients} instead of {self.count}, as the agent has {client}"
 
 
 def fit(document: Any, clients: int | None, data_dir: str) -> tuple[Any, tuple[Lowered, ...]]:

@@ -261,7 +261,7 @@ def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
 
 
 def test_metrics_go_to_standard_output(spec, empty_agent, capsys):
-    """In place of the report; the exit code is the status's."""
+    """Instead of the report; the exit code is the status's."""
     assert cli.main(["verify", spec, "--address", empty_agent(), "--prometheus"]) == 1
 
     out = capsys.readouterr().out

@@ -23,7 +23,7 @@ LISTED = "read back with ListSnapshots: ready"
 FOUND_AGAIN = "found again by its name with CreateSnapshot: ready"
 NOT_READ_BACK = "not read back: nfs.csi.k8s.io has no call for that; it answered an archive of "
 MOUNT = """#!/bin/sh
-# in place of mount(8): -t nfs -o OPTIONS SERVER:/SHARE FOLDER
+# instead of mount(8): -t nfs -o OPTIONS SERVER:/SHARE FOLDER
 for word; do source=$folder; folder=$word; done
 mkdir -p "EXPORTS${source#*:}"
 exec REAL --bind "EXPORTS${source#*:}" "$folder"

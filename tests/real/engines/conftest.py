@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items):
 
 
 def without_random(text):
-    """Return *text* with a name in place of each value that is made up."""
+    """Return *text* with a name instead of each value that is made up."""
     for pattern, name in RANDOM:
         text = pattern.sub(name, text)
     return text

@@ -114,7 +114,7 @@ def test_sandbox_is_made_mended_and_taken_down(sandbox, engine, agent):
     assert f"  engine   {engine:8}  " in up.stdout
     assert f"  nomad    {agent:8}  " in up.stdout
     assert "    + 27 created\n" in up.stdout
-    lowered = "controllers of aws-ebs0: 1 in place of 2, as the agent has one client"
+    lowered = "controllers of aws-ebs0: 1 instead of 2, as the agent has one client"
     assert (lowered in up.stdout) == (agent == "real")
     count = "1/1" if agent == "real" else "2/2"
     assert f"aws-ebs0 healthy {count} {count} csi ebs.csi.aws.com" in " ".join(up.stdout.split())

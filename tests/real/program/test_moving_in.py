@@ -2,7 +2,7 @@
 Plugin jobs that ran before this package came are taken over by `pulumi up`, under their own ids.
 
 The real hostpath driver is controller and node in one, beside a volume in use. The real EBS driver runs by the jobs of
-HashiCorp's tutorial, with `raw_exec` in place of Docker and moto in place of EC2; no disk is mounted there.
+HashiCorp's tutorial, with `raw_exec` instead of Docker and moto instead of EC2; no disk is mounted there.
 """
 
 import os

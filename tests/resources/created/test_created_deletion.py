@@ -86,7 +86,7 @@ def test_the_word_for_storage_of_others_is_told_to_be_in_vain():
 
 
 def test_replacement_that_deletes_data_says_so():
-    """In place of where the data stays."""
+    """Instead of where the data stays."""
     found = differ(DELETING, DELETING | {"parameters": {"tier": "fast"}})
 
     assert found.replaces == ("parameters",)

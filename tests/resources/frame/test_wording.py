@@ -40,7 +40,7 @@ def test_replacements_stand_apart_and_first():
 
 
 def test_a_path_with_details_shows_them():
-    """In place of values."""
+    """Instead of values."""
     found = resource.ResourceDiff(updates=("edited",), details={"edited": "in meta[a]"})
 
     assert wording.describe(["edited"], found, {}, {}, ()) == "edited in meta[a] (in place)"

@@ -32,7 +32,7 @@ def test_ebs_controller_needs_no_metadata():
 
 
 def test_ebs_node_knows_its_machine():
-    """Instance and zone come from the sandbox in place of the metadata service."""
+    """Instance and zone come from the sandbox instead of the metadata service."""
     command = read("aws-ebs", "node", HERE, "--v=2", "--metadata-sources=imds")
 
     assert command.machine == arguments.Machine(instance_id="i-0abc", zone="us-east-1a")

@@ -278,7 +278,7 @@ def test_democratic_without_its_context_does_not_stage(democratic, folder):
 
 
 def test_volume_is_staged_then_published_then_measured(hostpath, folder):
-    """Folders in place of mounts, and nothing is left of them."""
+    """Folders instead of mounts, and nothing is left of them."""
     made = make(hostpath)
     use = csi_calls.VolumeUse(volume_id=made.volume_id, use=WRITER)
     paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}

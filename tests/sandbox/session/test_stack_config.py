@@ -36,8 +36,8 @@ def test_more_controllers_than_clients_are_lowered_and_named():
     fitting, lowered = stack_config.fit(document, 1, "/d")
 
     assert [str(each) for each in lowered] == [
-        "controllers of ebs: 1 in place of 3, as the agent has one client",
-        "controllers of second: 1 in place of 2, as the agent has one client",
+        "controllers of ebs: 1 instead of 3, as the agent has one client",
+        "controllers of second: 1 instead of 2, as the agent has one client",
     ]
     plugins = fitting["config"]["nomad-csi:storage"]["plugins"]
     assert [plugin.get("controller") for plugin in plugins] == [{"count": 1}, {"count": 1}, {"count": 1}, None]

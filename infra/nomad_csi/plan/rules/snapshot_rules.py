@@ -52,5 +52,5 @@ def _named(
         yield problems.unknown_name(path, name, schedules, "schedule", "add it under snapshots")
     elif is_efs and schedules[name].keep_days is None:
         allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
-        fix = f"add a schedule with keep_days in place of keep, or give {name} keep_days"
+        fix = f"add a schedule with keep_days instead of keep, or give {name} keep_days"
         yield Problem(path=path, got=f"{name}, which has keep", allowed=allowed, fix=fix)

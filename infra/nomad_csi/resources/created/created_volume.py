@@ -181,7 +181,7 @@ class CreatedVolumeResource(resource.Resource):
         def live(volume: volumes.Volume) -> volume_ownership.State:
             before = outputs.get("externalId")
             if before != resource.UNKNOWN and (why := volume_facts.stands_for_another(volume, outputs)):
-                context.warn(f"{why}: it was registered anew, and {before} may still be there")
+                context.warn(f"{why}: it was registered again, and {before} may still be there")
             found, shown = _live(volume, inputs)
             return found, shown | _proof(outputs)
 

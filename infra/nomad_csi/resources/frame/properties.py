@@ -171,9 +171,9 @@ def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
 
 def spread_unknown(declared: Property, value: Any) -> Any:
     """
-    Return a *value* of the kind that is *declared*, with `UNKNOWN` only in place of a string.
+    Return a *value* of the kind that is *declared*, with `UNKNOWN` only instead of a string.
 
-    ``UNKNOWN`` in place of a list or an object becomes one that holds it, and in place of a number ``-1``: it differs
+    ``UNKNOWN`` instead of a list or an object becomes one that holds it, and instead of a number ``-1``: it differs
     from every known value, and has its shape.
     """
     match declared.kind:
