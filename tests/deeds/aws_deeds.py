@@ -146,8 +146,13 @@ PAGES = {
                 {"EvalActionName": "ec2:AttachVolume", "EvalDecision": "allowed"},
                 {"EvalActionName": "ec2:DetachVolume", "EvalDecision": "implicitDeny"},
             ],
+            "IsTruncated": True,
+            "Marker": "2",
+        },
+        {
+            "EvaluationResults": [{"EvalActionName": "ec2:CreateTags", "EvalDecision": "allowed"}],
             "IsTruncated": False,
-        }
+        },
     ],
     "ListAttachedRolePolicies": [
         {

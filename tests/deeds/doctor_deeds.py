@@ -94,6 +94,11 @@ def _storage(known, node):
     }
 
 
+def _unencrypted(known, _node):
+    """Have a registered volume whose storage has no key."""
+    known.volumes["default", "logs"].spec["ExternalID"] = aws_deeds.DISKS[1]
+
+
 CAPABILITY = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 DISK, KEY = "vol-0123456789abcdef0", "arn:aws:kms:us-east-1:123456789012:key/12345678-1234-1234-1234-123456789012"
 ALLOWS = json.dumps(
@@ -204,6 +209,7 @@ CASES = (
         for change in (*verify_deeds.CHANGES, _older_client, _no_privileged, _other_zone)
     ),
     *(Case(f"AWS: {name}", _by_aws(pages), before=_then(_storage)) for name, pages in PAGES.items()),
+    Case("AWS: without a key", _by_aws({}), before=_then(_storage, _unencrypted)),
     Case("AWS: another region", _doctor(*DOCTOR), before=_then(_aws)),
     *(
         Case(

@@ -1,0 +1,187 @@
+"""Further small decisions, each over a table of what it can be given: exit codes, orders, files of a project, sockets."""
+
+import itertools
+import json
+import os
+import socket
+import time
+from unittest import mock
+
+from nomad_csi import errors
+from nomad_csi.claims import claim_status, claims_report
+from nomad_csi.cli.author import import_files
+from nomad_csi.compare import difference
+from nomad_csi.findings import finding
+from nomad_csi.hcl import files as parsed
+from nomad_csi.migration import model, short_form
+from nomad_csi.nomad.http import deadline
+from nomad_csi.pulumi_state import stack_cli
+from nomad_csi.render import project
+from nomad_csi.resources import volume_changes
+from tests.deeds import part_deeds, spec_deeds
+from tests.deeds.deeds import Case
+
+
+def _exit_codes(_agent, _context):
+    """Each set of remarks, with a document and without."""
+    kinds = ("note", "missing", "wrong", "not read")
+    return {
+        f"{', '.join(found) or 'nothing'}{'' if document else ', no document'}": import_files._exit_code(
+            model.Adoption(
+                document=document,
+                remarks=tuple(model.Remark(kind=kind, file="f", line=1, text="t") for kind in found),
+            )
+        )
+        for document in ({"plugins": []}, {})
+        for count in range(3)
+        for found in itertools.combinations(kinds, count)
+    }
+
+
+def _refusals(_agent, _context):
+    """A volume with several differences, of which some are refused."""
+    compared = difference.Comparison(
+        differences=tuple(
+            difference.Difference(field=effect, desired="a", actual="b", effect=effect, why="so it is", fix="do it")
+            for effect in difference._KINDS
+        )
+        * 2
+    )
+    return str(volume_changes.refusal_of_impossible(compared, {"namespace": "prod", "volumeId": "web"}))
+
+
+def _failures(_agent, _context):
+    """What Pulumi prints as it fails, with a secret of the environment in it."""
+    texts = {
+        "diagnostics": (
+            json.dumps(
+                {
+                    "diagnostics": [
+                        {"severity": each, "message": f"{each} canary-97\n\n next"} for each in ("info", "error")
+                    ]
+                }
+            ),
+            "no",
+        ),
+        "no diagnostics": (json.dumps({"diagnostics": None}), "error: canary-97 \n at the end"),
+        "a list": ("[]", "error"),
+        "no JSON": ("printed", ""),
+        "many lines": ("", "\n".join(map(str, range(30)))),
+    }
+    with mock.patch.dict(os.environ, {"PULUMI_ACCESS_TOKEN": "canary-97"}):
+        return {name: stack_cli._error_text(*each) for name, each in texts.items()}
+
+
+def _claims(_agent, _context):
+    """A volume with a finding and no claim, one without either, and what could not be read."""
+    volume = part_deeds._volume
+    found = finding("claim-vanished", "volume prod/b", found="x")
+    report = claims_report.ClaimsReport(
+        volumes=tuple(
+            claim_status.VolumeClaims(volume=volume(name), claims=(), ebs=None, findings=findings)
+            for name, findings in (("a", ()), ("b", (found,)))
+        ),
+        asked_ec2=False,
+    )
+    return {"document": report.as_json(), "table": report.as_table().splitlines(), "exit": report.exit_code}
+
+
+def _shares(_agent, _context):
+    """The time that each address of a host gets."""
+    shown = {}
+    for count in (0, 1, 2, 3):
+        given = []
+
+        class Refuses:
+            def __init__(self, *_):
+                self.is_closed = False
+
+            def connect(self, address):
+                given.append([address, round(deadline.left_s(), 2)])  # noqa: B023
+                raise OSError(f"{address} refuses")
+
+            def close(self):
+                given.append("closed")  # noqa: B023
+
+        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", f"address {number}") for number in range(count)]
+        with (
+            mock.patch.object(socket, "getaddrinfo", return_value=addresses),
+            mock.patch.object(deadline, "Socket", Refuses),
+            mock.patch.object(time, "monotonic", return_value=100.0),
+            deadline.until(106.0),
+        ):
+            try:
+                deadline.connected("nomad.example", 4646)
+            except OSError as error:
+                given.append(str(error))
+        shown[f"{count} addresses"] = given
+    return shown
+
+
+VOLUME = {"ID": "a", "PluginID": "ebs", "ExternalID": "vol-1"}
+FILES = {
+    "a list, the last of another type": json.dumps({"Volumes": [VOLUME, VOLUME | {"ID": "b", "type": "host"}]}),
+    "a list": json.dumps({"Volumes": [VOLUME, VOLUME | {"ID": "b"}]}),
+    "JSON with the word job": json.dumps({"Volumes": [VOLUME | {"Name": "\njob x {"}]}),
+    "a template over lines in a job": 'job "a" {\n  meta {\n    x = "${\n  y\n}"\n  }\n}\n',
+    "a template over lines in a volume": 'id = "${\n x}"\ntype = "csi"\n',
+}
+
+
+def _parsed(_agent, _context):
+    shown = {}
+    for name, text in FILES.items():
+        try:
+            found = parsed.parse(text, "f")
+            shown[name] = [found.kind, found.form, len(found.volumes), len(found.jobs)]
+        except errors.NomadCsiError as error:
+            shown[name] = str(error)
+    return shown
+
+
+def _sets(_agent, _context):
+    """Numbered volumes, as many as a set may have and more."""
+    shown = {}
+    for count in (1, 2, 1000, 1001):
+        volumes = [{"id": f"d[{number}]", "plugin_id": "ebs"} for number in range(count)]
+        found = short_form._sets(volumes)
+        shown[str(count)] = [len(found), found[0]]
+    return shown
+
+
+def _projects(_agent, _context):
+    """The files and the next steps of each kind of project, and what an existing file lacks."""
+    shown = {}
+    for form, storages in itertools.product(project.FORMS, [(each,) for each in project.STORAGES] + [("ebs", "efs")]):
+        wanted = project.Wanted(
+            form=form,
+            storages=storages,
+            region="us-east-1",
+            zones=("us-east-1a",),
+            role_name="nodes",
+            client_cidr="10.0.0.0/16",
+            file_system_id="fs-0123456789abcdef0",
+            project="shop",
+            stack="dev",
+            version="1.2.3",
+            stack_config="Pulumi.dev.yaml",
+            program=project.PROGRAMS.get(form, ""),
+        )
+        name = f"{form} {' '.join(storages)}"
+        shown[f"{name}: steps"] = project.steps(wanted)
+        for part in project.files(wanted):
+            others = {"": "", "itself": part.text, "its addition": part.addition, "the name alone": "x: nomad-csi\n"}
+            shown[f"{name}: {part.path}"] = [part.text, {what: part.lacking(each) for what, each in others.items()}]
+    return spec_deeds.paths(shown)
+
+
+CASES = (
+    Case("exit codes of an import", _exit_codes),
+    Case("refusals of a change", _refusals),
+    Case("failures of Pulumi", _failures),
+    Case("claims", _claims),
+    Case("shares of a deadline", _shares),
+    Case("files", _parsed),
+    Case("sets", _sets),
+    Case("projects", _projects),
+)
