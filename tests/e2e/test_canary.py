@@ -207,14 +207,14 @@ def _fail_on_the_spec(watched):
 
 
 def _fail_on_the_token(watched, guarded):
-    """An agent with ACLs: the right token is taken, a wrong one refused with what the call needs."""
+    """An agent with ACLs: the right token is taken, one that Nomad does not know is called that."""
     verify = ["nomad-csi", "verify", watched.sandbox.config]
     taken = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=TOKEN, NOMAD_HTTP_AUTH=PASSWORD)
     assert (taken.returncode, taken.stderr) == (1, "")
 
     refused = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=f"{TOKEN}-wrong", NOMAD_HTTP_AUTH=PASSWORD)
     assert refused.returncode == 2
-    assert "Permission denied; the token needs " in refused.stderr
+    assert "Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in refused.stderr
 
     broken = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=f"{TOKEN}\n")
     assert "token (NOMAD_TOKEN): expected printable ASCII, got [secret]" in broken.stderr

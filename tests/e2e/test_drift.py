@@ -215,7 +215,7 @@ def test_preview_with_nomad_down_says_what_it_could_not_compare(running, mysql):
 
     assert preview.returncode == 0, preview.stdout + preview.stderr
     assert " ~  aws:ebs:Volume mysql update [diff: ~size," in preview.stdout  # and the tag, as the warning says
-    assert "warning: the preview shows no tag of the cluster, which Nomad did not report: " in preview.stdout
+    assert "warning: the preview does not know the cluster, which Nomad did not report: " in preview.stdout
     for subject in (
         "job default/plugin-aws-ebs0-controller",
         "job default/plugin-aws-ebs0-nodes",
