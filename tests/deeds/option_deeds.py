@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -735,6 +736,7 @@ def _files(folder):
 def masked(text, folder):
     """Return *text* without what differs from run to run, from release to release, or from machine to machine."""
     text = text.replace(sys.executable, "PYTHON").replace(str(folder), "DIR")
+    text = text.replace(f'"{platform.python_version()}"', '"PYTHON VERSION"')
     return _TIMES.sub("TIME", text.replace(_VERSION, "VERSION"))
 
 

@@ -156,7 +156,7 @@ def test_table_has_both_words_and_why_there_is_none(judged, instance):
 
     lines = report.VerificationReport(plugins=(status,), volumes=()).as_table(200).splitlines()
 
-    assert " ".join(lines[3].split()) == "instance of role client zone status nomad socket evidence detail"
+    assert " ".join(lines[3].split()) == "instance of role client zone status nomad socket checked by detail"
     assert lines[5].split()[-8:] == ["healthy", "healthy", "no-answer", "nomad", "the", "client", "is", "down"]
     unasked = report.VerificationReport(plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=())
     assert "socket" not in unasked.as_table()

@@ -38,6 +38,9 @@ class Killed:
     """An `up`, carried out once, that can be killed after each step."""
 
     def __init__(self, world: World, number: int) -> None:
+        self.edited = world
+        """The world before it, with the program that is brought up."""
+
         self._run = Run(world, number)
         self._worlds: list[World] = []
 
@@ -82,9 +85,9 @@ def _programs(world, number):
                 continue
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
             run = Killed(edited, number)
-            yield what, run.after, ()
+            yield what, Killed.after, (run,)
             for count in KILLS:
-                yield f"{what}, killed after {count} steps", run.after, (count,)
+                yield f"{what}, killed after {count} steps", Killed.after, (run, count)
             if other.program or other.state:
                 for count in MEETINGS:
                     yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)

@@ -68,8 +68,9 @@ def _can_be_replayed(name, world, _function, arguments):
     owners = {record.stack for cluster in world.clusters for _, record in cluster.records}
     if any(name == f"stack {number}: state copied to the other" for number in {1 - owner for owner in owners}):
         return False
-    for stack in arguments[0].stacks:
-        here = arguments[0].clusters[stack.address].identity
+    edited = _edited(arguments)
+    for stack in edited.stacks:
+        here = edited.clusters[stack.address].identity
         is_elsewhere = any(item.cluster not in {0, here} for _, item in stack.state)
         if is_elsewhere and any(stack.recorded(key) is None for key, _ in stack.program):
             return False
@@ -77,6 +78,12 @@ def _can_be_replayed(name, world, _function, arguments):
         if any(types.get(key, bool(item.wanted.storage)) != bool(item.wanted.storage) for key, item in stack.state):
             return False
     return True
+
+
+def _edited(arguments):
+    """Return the world that an operation with *arguments* starts from."""
+    [first, *_] = arguments
+    return first.edited if isinstance(first, operations.Killed) else first
 
 
 class Parts:
@@ -152,7 +159,7 @@ class Parts:
         return "done"
 
     def _up(self, number, arguments):
-        edited = arguments[0]
+        edited = _edited(arguments)
         run = Run(edited, number)
         for _ in run.steps():
             pass

@@ -151,7 +151,7 @@ class _Values(pydantic.BaseModel):
     root_module: _Module | None = None
 
 
-class _Shown(pydantic.BaseModel):
+class _ShownState(pydantic.BaseModel):
     """The output of ``terraform show -json``."""
 
     values: _Values | None = None
@@ -168,7 +168,7 @@ def _instances_of(text: str, name: str) -> Iterator[_Instance]:
         raise errors.SpecError((errors.Problem(path="", got=got, allowed=_ALLOWED, fix=_FIX),), name)
     try:
         if _is_shown(document):
-            shown = _Shown.model_validate(document, strict=True).values
+            shown = _ShownState.model_validate(document, strict=True).values
             return _shown(shown.root_module) if shown and shown.root_module else iter(())
         return _stored(_Stored.model_validate(document, strict=True))
     except pydantic.ValidationError as error:
