@@ -115,10 +115,11 @@ def _started(program: Path) -> int:
         deadline = threading.Timer(START_DEADLINE_S, child.kill)
         deadline.start()
         line = child.stdout.readline() if child.stdout else ""
+        if has_port := line.strip().isdigit():
+            child.terminate()
+        _, stderr = child.communicate()  # without a port: all that it says until it ends, or until the deadline
         deadline.cancel()
-        child.terminate()
-        _, stderr = child.communicate()
-    if line.strip().isdigit():
+    if has_port:
         print("it starts")
         return 0
     print(f"it does not start: {stderr.strip().splitlines()[-1] if stderr.strip() else 'it ended without output'}")
