@@ -157,20 +157,21 @@ def contains(storage: str, other: str) -> bool:
 
 def canonical(world: World) -> World:
     """Return *world* with its drawn numbers in the order of their appearance, so that equal worlds are equal."""
-    seen: dict[int, int] = {0: 0}
-
-    def number(drawn):
-        return seen.setdefault(drawn, len(seen))
+    number: dict[int, int] = {0: 0}
+    for drawn in _drawn(world):
+        number.setdefault(drawn, len(number))
+    if all(drawn == place for drawn, place in number.items()):
+        return world if world.drawn in (0, len(number)) else world._replace(drawn=len(number))
 
     def name(text):
         head, mark, drawn = text.partition("~")
-        return f"{head}~{number(int(drawn))}" if mark else text
+        return f"{head}~{number[int(drawn)]}" if mark else text
 
     def cluster(item):
         return item._replace(
-            identity=number(item.identity),
+            identity=number[item.identity],
             records=tuple(
-                (key, Record(record.stack, number(record.nonce), number(record.origin))) for key, record in item.records
+                (key, Record(record.stack, number[record.nonce], number[record.origin])) for key, record in item.records
             ),
             volumes=tuple((key, name(storage)) for key, storage in item.volumes),
         )
@@ -182,8 +183,8 @@ def canonical(world: World) -> World:
                 Recorded(
                     item.wanted,
                     name(item.storage),
-                    number(item.nonce),
-                    number(item.cluster),
+                    number[item.nonce],
+                    number[item.cluster],
                     item.stack,
                     name(item.name),
                 ),
@@ -191,24 +192,16 @@ def canonical(world: World) -> World:
             for key, item in items
         )
 
-    if not world.drawn:
-        return world
-    order = dict.fromkeys(_drawn(world))
-    order.pop(0, None)
-    if all(number == place for place, number in enumerate(order, 1)):
-        return world if world.drawn == len(order) + 1 else world._replace(drawn=len(order) + 1)
     clusters = tuple(map(cluster, world.clusters))
     stacks = tuple(item._replace(state=state(item.state), older=state(item.older)) for item in world.stacks)
     saved = None if world.saved is None else cluster(world.saved)
-    left = sorted(item for item in world.storage | world.data if "~" in item)
-    names = {item: name(item) for item in left}
     return world._replace(
         clusters=clusters,
         stacks=stacks,
         saved=saved,
-        storage=frozenset(names.get(item, item) for item in world.storage),
-        data=frozenset(names.get(item, item) for item in world.data),
-        drawn=len(seen),
+        storage=frozenset(map(name, world.storage)),
+        data=frozenset(map(name, world.data)),
+        drawn=len(number),
     )
 
 
@@ -222,8 +215,7 @@ def _drawn(world):
                 yield from (_of_name(item.storage), item.nonce, item.cluster, _of_name(item.name))
     if world.saved is not None:
         yield from _drawn_of_cluster(world.saved)
-    if any("~" in item for item in world.storage):
-        yield from map(_of_name, sorted(world.storage | world.data))
+    yield from map(_of_name, sorted(item for item in world.storage | world.data if "~" in item))
 
 
 def _drawn_of_cluster(cluster):

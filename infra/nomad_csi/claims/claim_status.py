@@ -141,6 +141,12 @@ def _when_down(item: ClaimStatus) -> str:
     return "start the client again, or make sure that its machine is off: its tasks may still write"
 
 
+def findings_of(judged: Sequence[VolumeClaims]) -> Iterator[findings.Finding]:
+    """Yield all findings on claims: on clients that are away, then volume by volume."""
+    yield from find_lost_clients(judged)
+    yield from (item for volume in judged for item in volume.findings)
+
+
 def find_lost_clients(judged: Iterable[VolumeClaims]) -> Iterator[findings.Finding]:
     """Yield a finding for each client that is down, disconnected or unknown, with the claims that it holds."""
     lost: dict[str, list[tuple[VolumeClaims, ClaimStatus]]] = {}

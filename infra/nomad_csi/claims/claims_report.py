@@ -32,8 +32,7 @@ class ClaimsReport:
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
         """All findings: on clients that are away, volume by volume, then the others."""
-        lost = claim_status.find_lost_clients(self.volumes)
-        return causes.assign((*lost, *(item for volume in self.volumes for item in volume.findings), *self.others))
+        return causes.assign((*claim_status.findings_of(self.volumes), *self.others))
 
     @property
     def ok(self) -> bool:

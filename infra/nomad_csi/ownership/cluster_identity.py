@@ -73,7 +73,7 @@ def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bo
     raise errors.RefusedError(
         f"this stack has volumes or jobs in cluster {known}, and the one at {client.connection.address} has no "
         f"identity; nothing was changed: where it is that cluster, rebuilt or restored: {restored}; where it is "
-        f"another one, correct the provider's address or region; where it is new: {_restore(uuid.uuid4())}"
+        f"another one, correct the provider's address or region; where it is new: {_restore(str(uuid.uuid4()))}"
     )
 
 
@@ -125,7 +125,7 @@ def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
     return ""
 
 
-def _restore(recorded: object) -> str:
+def _restore(recorded: str) -> str:
     return f"`nomad var put -force -namespace {NAMESPACE} {PATH} {ITEM}={recorded}`"
 
 

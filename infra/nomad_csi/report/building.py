@@ -230,8 +230,7 @@ def findings_of(parts: Parts) -> tuple[Finding, ...]:
     """Return the findings of all commands, without duplicates; errors first, consequences with their cause."""
     verified = parts.verified.findings if parts.verified else ()
     of_others = (item for status in parts.running.values() for item in status.findings)
-    of_volumes = (item for volume in parts.claims for item in volume.findings)
-    of_claims = [*claim_status.find_lost_clients(parts.claims), *of_volumes]
+    of_claims = [*claim_status.findings_of(parts.claims)]
     held = (item.volume for item in parts.claims)
     of_claims += parts.mounts
     of_claims += drain_findings.check(held, parts.found.known_plugins, parts.found.known_clients)
