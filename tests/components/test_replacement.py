@@ -5,7 +5,7 @@ import pytest
 
 from nomad_csi import EbsVolume, EfsVolume
 from nomad_csi.plan import replacement
-from nomad_csi_sandbox.aws.provider import ebs, efs, efs_access
+from nomad_csi_sandbox.aws.provider import table
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 EFS = {
@@ -24,10 +24,12 @@ RENAMED = [
 ]
 
 
-@pytest.mark.parametrize("kind", [ebs.VOLUME, efs.FILE_SYSTEM, efs_access.ACCESS_POINT], ids=lambda kind: kind.title)
-def test_list_has_every_property_that_forces_a_replacement(kind):
+@pytest.mark.parametrize(
+    "token", ["aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem", "aws:efs/accessPoint:AccessPoint"]
+)
+def test_list_has_every_property_that_forces_a_replacement(token):
     """As the emulated provider has them, which was written from the source of the real one."""
-    assert set(replacement.PROPERTIES[kind.token]) == kind.fixed
+    assert set(replacement.PROPERTIES[token]) == table.ROWS[token].fixed
 
 
 @pytest.mark.parametrize("renamed", RENAMED, ids=["stack", "project", "volume id", "namespace", "name"])

@@ -23,7 +23,7 @@ from nomad_csi.components import argument_classes, arguments, derived_arguments,
 from nomad_csi.provider import hosting
 from nomad_csi.resources import registration_change, registry
 from nomad_csi.resources.frame import properties
-from nomad_csi_sandbox.aws.provider import catalogue
+from nomad_csi_sandbox.aws.provider import table as aws_table
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
 
@@ -178,8 +178,8 @@ def _marked(value):
 
 def _manner(token, inputs, reached, is_protected):
     """Return what the resource of type *token* does when its properties *reached* change, by its own decision."""
-    if token in catalogue.KINDS:
-        is_replaced = bool(set(reached) & catalogue.KINDS[token].fixed)
+    if token in aws_table.ROWS:
+        is_replaced = bool(set(reached) & aws_table.ROWS[token].fixed)
         return _replaced(is_protected) if is_replaced else "in place"
     old = {name: value for name, value in _marked(inputs).items() if not properties.has_unknown(value)}
     new = old | dict.fromkeys(reached, properties.UNKNOWN)

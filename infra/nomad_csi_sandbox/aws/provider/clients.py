@@ -75,16 +75,6 @@ class Clients:
         return self.of("ec2")
 
     @property
-    def backup(self) -> Any:
-        """AWS Backup."""
-        return self.of("backup")
-
-    @property
-    def dlm(self) -> Any:
-        """Data Lifecycle Manager."""
-        return self.of("dlm")
-
-    @property
     def efs(self) -> Any:
         """EFS."""
         return self.of("efs")
@@ -107,10 +97,6 @@ class Clients:
     def dns_suffix(self) -> str:
         """What the names of AWS's end points end with in this region."""
         return DNS_SUFFIXES[self.partition]
-
-    def arn(self, service: str, resource: str) -> str:
-        """Return the ARN of *resource* in this account and region: ``arn("ec2", "volume/vol-1")``."""
-        return f"arn:{self.partition}:{service}:{self.region}:{self.caller()['Account']}:{resource}"
 
     def pause(self, seconds: float) -> None:
         """Wait *seconds*. Raises `errors.CancelledError` as soon as the operator interrupts."""

@@ -2,7 +2,7 @@
 
 from botocore import exceptions
 
-from nomad_csi_sandbox.aws.provider import kinds
+from nomad_csi_sandbox.aws.provider import rows
 
 NO_CREDENTIALS = (
     "No valid credential sources found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the emulator of the aws "
@@ -25,14 +25,14 @@ def is_gone(error: Exception) -> bool:
     return code.endswith(("NotFound", "NotFoundException")) or code in ("404", "NoSuchBucket", "NoSuchEntity")
 
 
-def of_resource(verb: str, kind: kinds.Kind, subject: str, error: Exception) -> str:
+def of_resource(verb: str, row: rows.Row, subject: str, error: Exception) -> str:
     """
     Return ``deleting EBS Volume (vol-1): operation error EC2: DeleteVolume, …, api error VolumeInUse: …``.
 
     Source: hashicorp/terraform-provider-aws, ``internal/service/ec2/ebs_volume.go``; aws-sdk-go-v2, ``OperationError``.
     """
     named = f" ({subject})" if subject else ""
-    return f"{verb} {kind.title}{named}: {of_call(kind.service, error)}"
+    return f"{verb} {row.title}{named}: {of_call(row.service, error)}"
 
 
 def of_call(service: str, error: Exception) -> str:

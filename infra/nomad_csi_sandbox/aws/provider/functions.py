@@ -8,17 +8,18 @@ from typing import Any
 from botocore import exceptions
 
 from nomad_csi import errors
-from nomad_csi_sandbox.aws.provider import clients, faults, kinds, steps, tags
+from nomad_csi_sandbox.aws.provider import clients, faults, forms, rows
+from nomad_csi_sandbox.aws.provider.table import ec2
 
-Function = Callable[[clients.Clients, Mapping[str, Any]], kinds.Properties]
+Function = Callable[[clients.Clients, Mapping[str, Any]], rows.Properties]
 
 
-def _caller_identity(aws: clients.Clients, _arguments: Mapping[str, Any]) -> kinds.Properties:
+def _caller_identity(aws: clients.Clients, _arguments: Mapping[str, Any]) -> rows.Properties:
     caller = aws.caller()
     return {"accountId": caller["Account"], "arn": caller["Arn"], "id": caller["Account"], "userId": caller["UserId"]}
 
 
-def _region(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _region(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     region = arguments.get("region") or arguments.get("name") or aws.region
     suffix = aws.in_region(region).dns_suffix
     return {
@@ -30,7 +31,7 @@ def _region(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Propert
     }
 
 
-def _partition(aws: clients.Clients, _arguments: Mapping[str, Any]) -> kinds.Properties:
+def _partition(aws: clients.Clients, _arguments: Mapping[str, Any]) -> rows.Properties:
     return {
         "dnsSuffix": aws.dns_suffix,
         "id": aws.partition,
@@ -39,10 +40,10 @@ def _partition(aws: clients.Clients, _arguments: Mapping[str, Any]) -> kinds.Pro
     }
 
 
-def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     state = arguments.get("state")
     filters = _filters({"state": state}, arguments)
-    zones = aws.ec2.describe_availability_zones(**kinds.present(Filters=filters))["AvailabilityZones"]
+    zones = aws.ec2.describe_availability_zones(**forms.present(Filters=filters))["AvailabilityZones"]
     zones = sorted(zones, key=lambda zone: zone["ZoneName"])
     return {
         "groupNames": sorted({zone.get("GroupName") or aws.region for zone in zones}),
@@ -53,7 +54,7 @@ def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> k
     }
 
 
-def _ebs_volumes(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _ebs_volumes(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     pages = aws.ec2.get_paginator("describe_volumes").paginate(Filters=_filters({}, arguments))
     ids = sorted(volume["VolumeId"] for page in pages for volume in page["Volumes"])
     return {"id": aws.region, "ids": ids, "region": aws.region, "filters": arguments.get("filters") or []}
@@ -78,7 +79,7 @@ def _only(what: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     return found[0]
 
 
-def _subnet(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _subnet(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     names = {
         "availability-zone": "availabilityZone",
         "availability-zone-id": "availabilityZoneId",
@@ -89,38 +90,34 @@ def _subnet(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Propert
         "vpc-id": "vpcId",
     }
     filters = _filters({name: arguments.get(ours) for name, ours in names.items()}, arguments)
-    subnet = _only("EC2 Subnet", aws.ec2.describe_subnets(**kinds.present(Filters=filters))["Subnets"])
+    subnet = _only("EC2 Subnet", aws.ec2.describe_subnets(**forms.present(Filters=filters))["Subnets"])
     private_names = subnet.get("PrivateDnsNameOptionsOnLaunch", {})
+    shown = "arn availabilityZone availabilityZoneId cidrBlock mapPublicIpOnLaunch ownerId vpcId"
     return {
-        "arn": subnet["SubnetArn"],
+        **_shown(aws, ec2.SUBNET, subnet["SubnetId"], shown),
+        **dict.fromkeys(("customerOwnedIpv4Pool", "ipv6CidrBlock", "ipv6CidrBlockAssociationId", "outpostArn"), ""),
         "assignIpv6AddressOnCreation": subnet["AssignIpv6AddressOnCreation"],
-        "availabilityZone": subnet["AvailabilityZone"],
-        "availabilityZoneId": subnet["AvailabilityZoneId"],
         "availableIpAddressCount": subnet["AvailableIpAddressCount"],
-        "cidrBlock": subnet["CidrBlock"],
-        "customerOwnedIpv4Pool": "",
         "defaultForAz": subnet["DefaultForAz"],
         "enableDns64": False,
         "enableLniAtDeviceIndex": 0,
         "enableResourceNameDnsARecordOnLaunch": private_names.get("EnableResourceNameDnsARecord", False),
         "enableResourceNameDnsAaaaRecordOnLaunch": private_names.get("EnableResourceNameDnsAAAARecord", False),
-        "id": subnet["SubnetId"],
-        "ipv6CidrBlock": "",
-        "ipv6CidrBlockAssociationId": "",
         "ipv6Native": subnet["Ipv6Native"],
         "mapCustomerOwnedIpOnLaunch": False,
-        "mapPublicIpOnLaunch": subnet["MapPublicIpOnLaunch"],
-        "outpostArn": "",
-        "ownerId": subnet["OwnerId"],
         "privateDnsHostnameTypeOnLaunch": private_names.get("HostnameType", "ip-name"),
-        "region": aws.region,
         "state": subnet["State"],
-        "tags": tags.to_map(subnet.get("Tags")),
-        "vpcId": subnet["VpcId"],
     }
 
 
-def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _shown(aws: clients.Clients, row: rows.Row, identity: str, names: str) -> rows.Properties:
+    """Return the properties *names* that a resource of the type has as well, its id, region and tags."""
+    live = row.look(aws, identity) or {}
+    own = {"id": identity, "region": aws.region, "tags": live["tagsAll"]}
+    return {name: live[name] for name in names.split()} | own
+
+
+def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     names = {
         "cidr": "cidrBlock",
         "dhcp-options-id": "dhcpOptionsId",
@@ -129,45 +126,29 @@ def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties
         "vpc-id": "id",
     }
     filters = _filters({name: arguments.get(ours) for name, ours in names.items()}, arguments)
-    vpc = _only("EC2 VPC", aws.ec2.describe_vpcs(**kinds.present(Filters=filters))["Vpcs"])
-    vpc_id = vpc["VpcId"]
+    vpc = _only("EC2 VPC", aws.ec2.describe_vpcs(**forms.present(Filters=filters))["Vpcs"])
     associations = [
-        {
-            "associationId": one["AssociationId"],
-            "cidrBlock": one["CidrBlock"],
-            "state": one["CidrBlockState"]["State"],
-        }
+        {"associationId": one["AssociationId"], "cidrBlock": one["CidrBlock"], "state": one["CidrBlockState"]["State"]}
         for one in vpc["CidrBlockAssociationSet"]
     ]
+    shown = "arn cidrBlock dhcpOptionsId enableDnsHostnames enableDnsSupport instanceTenancy mainRouteTableId ownerId"
     return {
-        "arn": aws.arn("ec2", f"vpc/{vpc_id}"),
-        "cidrBlock": vpc["CidrBlock"],
+        **_shown(aws, ec2.VPC, vpc["VpcId"], shown),
         "cidrBlockAssociations": associations,
         "default": vpc["IsDefault"],
-        "dhcpOptionsId": vpc["DhcpOptionsId"],
-        "enableDnsHostnames": steps.vpc_attribute(aws, vpc_id, "enableDnsHostnames"),
-        "enableDnsSupport": steps.vpc_attribute(aws, vpc_id, "enableDnsSupport"),
         "enableNetworkAddressUsageMetrics": False,
-        "id": vpc_id,
-        "instanceTenancy": vpc["InstanceTenancy"],
         "ipv6AssociationId": "",
         "ipv6CidrBlock": "",
         "ipv6CidrBlockAssociations": [],
-        "mainRouteTableId": steps.main_route_table_id(aws, vpc_id),
-        "ownerId": vpc["OwnerId"],
-        "region": aws.region,
         "state": vpc["State"],
-        "tags": tags.to_map(vpc.get("Tags")),
     }
 
 
-def _subnets(aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _subnets(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     pages = aws.ec2.get_paginator("describe_subnets").paginate(Filters=_filters({}, arguments))
     ids = sorted(subnet["SubnetId"] for page in pages for subnet in page["Subnets"])
     return {"id": aws.region, "ids": ids, "region": aws.region, "tags": arguments.get("tags") or {}}
 
-
-POLICY_VERSION = "2012-10-17"
 
 STATEMENT = {
     "actions": "Action",
@@ -178,14 +159,14 @@ STATEMENT = {
 """Lists of a statement: Pulumi's names and those of the policy language."""
 
 
-def _policy_document(_aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def _policy_document(_aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     """Source: hashicorp/terraform-provider-aws, ``internal/service/iam/policy_document_data_source.go``, 2026-11."""
     overriding = {name for name in arguments if name.endswith(("PolicyDocuments", "Json"))}
     if unknown := sorted(overriding):
         raise errors.AwsError(f"the emulator of the aws provider does not know {', '.join(unknown)} of a document")
-    version = arguments.get("version") or POLICY_VERSION
+    version = arguments.get("version") or "2012-10-17"
     statements = [_statement(one) for one in arguments.get("statements") or []]
-    document = {"Version": version, **kinds.present(Id=arguments.get("policyId")), "Statement": statements}
+    document = {"Version": version, **forms.present(Id=arguments.get("policyId")), "Statement": statements}
     compact = json.dumps(document, separators=(",", ":"))
     return {"id": str(zlib.crc32(compact.encode())), "json": json.dumps(document, indent=2), "minifiedJson": compact}
 
@@ -195,7 +176,7 @@ def _statement(statement: Mapping[str, Any]) -> dict[str, Any]:
     conditions: dict[str, dict[str, Any]] = {}
     for one in statement.get("conditions") or []:
         conditions.setdefault(one["test"], {})[one["variable"]] = _one_or_all(one["values"])
-    return kinds.present(
+    return forms.present(
         Sid=statement.get("sid"),
         Effect=statement.get("effect") or "Allow",
         **lists,
@@ -229,7 +210,7 @@ FUNCTIONS: Mapping[str, Function] = {
 """By Pulumi's token."""
 
 
-def call(token: str, aws: clients.Clients, arguments: Mapping[str, Any]) -> kinds.Properties:
+def call(token: str, aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
     """
     Call the function *token* in the region it names.
 

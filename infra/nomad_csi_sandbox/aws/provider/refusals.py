@@ -10,6 +10,7 @@ from typing import Any
 from botocore import exceptions
 
 from nomad_csi_sandbox.aws.provider import clients
+from nomad_csi_sandbox.aws.provider.rows import Values
 
 MODIFICATIONS_A_DAY = 4
 """Of one volume. Source: Amazon EC2 API reference, ``ModifyVolume``, 2026-11."""
@@ -20,8 +21,9 @@ def _refuse(operation: str, code: str, message: str) -> None:
     raise exceptions.ClientError(reply, operation)
 
 
-def unknown_zone(aws: clients.Clients, zone: str) -> None:
+def unknown_zone(aws: clients.Clients, inputs: Values) -> None:
     """Refuse a volume in a zone that the region does not have."""
+    zone = inputs["availabilityZone"]
     if not aws.ec2.describe_availability_zones(ZoneNames=[zone])["AvailabilityZones"]:
         _refuse("CreateVolume", "InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
 
@@ -53,18 +55,18 @@ def hasty_modification(aws: clients.Clients, volume_id: str) -> None:
         _refuse("ModifyVolume", "VolumeModificationRateExceeded", message)
 
 
-def unknown_file_system(aws: clients.Clients, file_system_id: str) -> None:
+def unknown_file_system(aws: clients.Clients, inputs: Values) -> None:
     """Refuse an access point on a file system that is not there, with EFS's own answer."""
-    aws.efs.describe_file_systems(FileSystemId=file_system_id)
+    aws.efs.describe_file_systems(FileSystemId=inputs["fileSystemId"])
 
 
-def attached_policy(aws: clients.Clients, arn: str) -> None:
+def attached_policy(aws: clients.Clients, arn: str, _state: Values) -> None:
     """Refuse to delete a policy that a role still has."""
     if aws.iam.get_policy(PolicyArn=arn)["Policy"]["AttachmentCount"]:
         _refuse("DeletePolicy", "DeleteConflict", "Cannot delete a policy attached to entities.")
 
 
-def group_in_use(aws: clients.Clients, group_id: str) -> None:
+def group_in_use(aws: clients.Clients, group_id: str, _state: Values) -> None:
     """Refuse to delete a security group that a network interface, such as a mount target's, still has."""
     filters = [{"Name": "group-id", "Values": [group_id]}]
     if aws.ec2.describe_network_interfaces(Filters=filters)["NetworkInterfaces"]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pulumi import _types
 
-from nomad_csi_sandbox.aws.provider import catalogue, functions, kinds
+from nomad_csi_sandbox.aws.provider import functions, rows, table
 
 ANY = {"$ref": "pulumi.json#/Any"}
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -32,7 +32,7 @@ UNDERSTOOD = ("accessKey", "region", "secretKey")
 def text() -> str:
     """Return the schema as JSON."""
     own = _Schema()
-    resources = {token: own.resource(kind) for token, kind in catalogue.KINDS.items()}
+    resources = {token: own.resource(row) for token, row in table.ROWS.items()}
     called = {token: own.function(token) for token in functions.FUNCTIONS}
     tags = {"type": "object", "properties": {"tags": _map_of({"type": "string"})}}
     config = {name: {"type": "string"} for name in UNDERSTOOD} | {
@@ -59,16 +59,16 @@ class _Schema:
     def __init__(self) -> None:
         self.types: dict[str, Any] = {}
 
-    def resource(self, kind: kinds.Kind) -> dict[str, Any]:
+    def resource(self, row: rows.Row) -> dict[str, Any]:
         """Return the schema of a resource type."""
-        cls = _named(kind.token)
-        arguments = _types.input_type_types(_named(kind.token, "Args"))
-        inputs = {name: self._type(arguments[name]) for name in sorted(kind.known_inputs)}
+        cls = _named(row.token)
+        arguments = _types.input_type_types(_named(row.token, "Args"))
+        inputs = {name: self._type(arguments[name]) for name in sorted(row.known_inputs)}
         shown = {name: self._type(one) for name, one in _types.resource_types(cls).items()}
-        known = kind.known_inputs | kind.outputs | {"region", "tagsAll"}
+        known = row.known_inputs | row.output_names | {"region", "tagsAll"}
         return {
             "inputProperties": inputs,
-            "requiredInputs": sorted(kind.required),
+            "requiredInputs": sorted(row.required),
             "properties": {name: one for name, one in shown.items() if name in known},
         }
 

@@ -1,5 +1,5 @@
 """
-The emulator on Pulumi's wire. Only translates: types are in `kinds`, what follows in `inputs` and `lifecycle`.
+The emulator on Pulumi's wire. Only translates: types are in `table`, what follows in `inputs` and `lifecycle`.
 
 Which calls a real engine makes, and in which order, was measured with pulumi 3.260.
 """
@@ -17,7 +17,6 @@ from nomad_csi import errors
 from nomad_csi.provider import wire
 from nomad_csi_sandbox.aws.provider import (
     answers,
-    catalogue,
     clients,
     configuration,
     faults,
@@ -25,6 +24,7 @@ from nomad_csi_sandbox.aws.provider import (
     inputs,
     lifecycle,
     schema,
+    table,
 )
 
 Context: TypeAlias = grpc.ServicerContext
@@ -92,39 +92,39 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Check(self, request: Any, context: Context) -> Any:  # noqa: N802
         """Fill in defaults and a generated name; refuse what the real provider's schema refuses."""
         with answers.answering(context):
-            kind = catalogue.of_urn(request.urn)
+            row = table.of_urn(request.urn)
             defaults = self._configured.of(context.peer()).defaults
         (olds, _), (news, secrets) = wire.load(request.olds), wire.load(request.news)
-        chosen = {kind.autonamed} - {"", *news}
+        chosen = {row.autonamed} - {"", *news}
         kept = chosen & answers.generated(request.olds)
-        name = olds[kind.autonamed] if kept else inputs.generated_name(request.name, request.randomSeed)
-        checked = inputs.checked(kind, news, defaults, generated_name=name)
+        name = olds[row.autonamed] if kept else inputs.generated_name(request.name, request.randomSeed)
+        checked = inputs.checked(row, news, defaults, generated_name=name)
         return provider_pb2.CheckResponse(
             inputs=answers.properties(checked, secrets, chosen),
-            failures=answers.failures(inputs.failures(kind, request.name, news)),
+            failures=answers.failures(inputs.failures(row, request.name, news)),
         )
 
     def Diff(self, request: Any, context: Context) -> Any:  # noqa: N802
         """Say which inputs change in place and which need a new object."""
         with answers.answering(context):
-            kind = catalogue.of_urn(request.urn)
+            row = table.of_urn(request.urn)
         old_inputs, outputs, news = map(_plain, (request.old_inputs, request.olds, request.news))
         updates, replaces = (
             [name for name in names if name not in request.ignoreChanges]
-            for names in inputs.changed(kind, old_inputs, outputs, news)
+            for names in inputs.changed(row, old_inputs, outputs, news)
         )
         detail = {
             **answers.property_diffs(updates, old_inputs, news, replace=False),
             **answers.property_diffs(replaces, old_inputs, news, replace=True),
         }
-        named_by_hand = bool({kind.autonamed} - {"", *answers.generated(request.news), *replaces})
+        named_by_hand = bool({row.autonamed} - {"", *answers.generated(request.news), *replaces})
         return provider_pb2.DiffResponse(
             changes=answers.changes(bool(detail)),
             diffs=list(detail),
             replaces=replaces,
             detailedDiff=detail,
             hasDetailedDiff=True,
-            deleteBeforeReplace=bool(replaces) and (kind.delete_before_replace or named_by_hand),
+            deleteBeforeReplace=bool(replaces) and (row.delete_before_replace or named_by_hand),
         )
 
     def Create(self, request: Any, context: Context) -> Any:  # noqa: N802
@@ -132,7 +132,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         wanted, secrets = wire.load(request.properties)
         with answers.answering(context):
             if request.preview:
-                known = inputs.unknown_outputs(catalogue.of_urn(request.urn), wanted)
+                known = inputs.unknown_outputs(table.of_urn(request.urn), wanted)
                 return provider_pb2.CreateResponse(properties=answers.properties(known, secrets))
             made = self._lifecycle(context, request.urn, wanted).create(wanted)
         if made.problem:
@@ -183,7 +183,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Return what works on the resource *urn*, in the region that its properties name."""
         found = self._configured.of(context.peer())
         aws = found.aws.in_region(properties.get("region"))
-        return lifecycle.Lifecycle(kind=catalogue.of_urn(urn), aws=aws, defaults=found.defaults)
+        return lifecycle.Lifecycle(row=table.of_urn(urn), aws=aws, defaults=found.defaults)
 
 
 def _plain(struct: struct_pb2.Struct) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from nomad_csi_sandbox.aws.provider import efs
+from nomad_csi_sandbox.aws.provider import rows
 
 TOKEN = "aws:efs/fileSystem:FileSystem"
 NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
@@ -95,40 +95,14 @@ def test_what_moto_lacks_is_said(engine, file_system):
     )
 
 
-def test_failure_after_the_create_records_the_file_system(engine, unique, by_hand):
-    """Refused lifecycle policies leave no orphan: the engine learns the id, and the next update repairs."""
-    news = {"creationToken": unique, "lifecyclePolicies": [{"transitionToIa": "NEVER"}]}
+def test_waiting_ends_at_its_deadline(monkeypatch, engine, unique, by_hand):
+    """What never becomes available is an error that says so, and is recorded."""
+    monkeypatch.setattr(rows, "TIMEOUT_S", 0.0)
+    monkeypatch.setattr(rows.Row, "find", lambda *_: {"LifeCycleState": "creating"})
 
-    def refuse(*_):
-        raise efs.errors.AwsError("no such transition")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(efs, "_put_lifecycle", refuse)
-        with pytest.raises(grpc.RpcError) as failed:
-            engine.create(TOKEN, unique, news)
+    with pytest.raises(grpc.RpcError) as failed:
+        engine.create(TOKEN, unique, {})
 
     recorded = engine.init_failure(failed.value)
-    [found] = by_hand("efs").describe_file_systems(CreationToken=unique)["FileSystems"]
-    assert recorded.id == found["FileSystemId"]
-    assert list(recorded.reasons) == [f"waiting for EFS file system ({recorded.id}): no such transition"]
-    assert recorded.inputs.fields["creationToken"].string_value == unique
     by_hand("efs").delete_file_system(FileSystemId=recorded.id)
-
-
-def test_gone(engine, unique):
-    """A file system that is gone is not an error."""
-    made = engine.create(TOKEN, unique, {})
-    engine.delete(made)
-
-    engine.delete(made)
-
-    assert engine.refresh(made) is None
-
-
-def test_waiting_ends_at_its_deadline(monkeypatch):
-    """What never becomes available is an error that says so."""
-    monkeypatch.setattr(efs, "AVAILABLE_TIMEOUT_S", 0.0)
-    aws = type("Aws", (), {"pause": staticmethod(lambda _seconds: None)})()
-
-    with pytest.raises(efs.errors.AwsError, match="fs-1: still creating after 0 s, expected available"):
-        efs.await_available(aws, "fs-1", lambda: "creating")
+    assert failed.value.details().endswith(f"{recorded.id}: still creating after 0 s, expected available")

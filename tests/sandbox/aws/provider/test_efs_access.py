@@ -111,15 +111,6 @@ def test_rejects_deleting_what_a_mount_target_needs(engine, file_system, group):
         engine.delete(group)
 
 
-def test_mount_target_without_drift_and_gone(engine, mount_target):
-    """A refresh gives back the same inputs, and nothing once it is deleted."""
-    refreshed = engine.refresh(mount_target)
-    engine.delete(mount_target)
-
-    assert refreshed.inputs == mount_target.inputs
-    assert engine.refresh(mount_target) is None
-
-
 def test_access_point_has_the_outputs_of_the_real_provider(access_point, file_system):
     """Root's uid and gid of 0 are said, not dropped."""
     assert access_point.outputs == {

@@ -2,19 +2,20 @@
 
 import pytest
 
-from nomad_csi_sandbox.aws.provider import catalogue, inputs, kinds
+from nomad_csi_sandbox.aws.provider import forms, inputs, table
 
 DEFAULTS = inputs.Defaults(region="us-east-1", tags={"team": "storage"})
 
 
-@pytest.mark.parametrize("kind", catalogue.KINDS.values(), ids=catalogue.KINDS.keys())
-def test_every_type_is_consistent(kind):
+@pytest.mark.parametrize("row", table.ROWS.values(), ids=table.ROWS.keys())
+def test_every_type_is_consistent(row):
     """What a type says of its inputs concerns its inputs, and no property is both an input and AWS's own."""
-    said = kind.required | kind.fixed | kind.filled_in | kind.defaults.keys() | kind.canonical.keys()
+    said = row.required | row.fixed | row.filled_in | row.defaults.keys() | row.forms.keys() | {*row.unsent.split()}
+    called = {name for names in (*row.settings, *row.changes) for name in names.split()}
 
-    assert said | {kind.autonamed} - {""} <= kind.inputs
-    assert kind.inputs & kind.outputs == set()
-    assert kind.update is not None or kind.fixed == kind.inputs
+    assert said | called | {row.autonamed} - {""} <= row.input_names
+    assert row.input_names & row.output_names == set()
+    assert {*row.names, *row.derived, *row.empty.split()} <= row.input_names | row.output_names
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_every_type_is_consistent(kind):
 )
 def test_compact_drops_what_says_nothing(value, expected):
     """0 and false say something, an empty text, list or map does not."""
-    assert kinds.compact(value) == expected
+    assert forms.compact(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,9 +49,9 @@ def test_own_tags_leave_out_what_only_the_provider_asks_for(live, declared, own)
 
 def test_checked_keeps_what_the_program_says():
     """Defaults fill gaps; null is a gap."""
-    kind = catalogue.KINDS["aws:iam/role:Role"]
+    row = table.ROWS["aws:iam/role:Role"]
 
-    checked = inputs.checked(kind, {"maxSessionDuration": 7200, "description": None}, DEFAULTS, generated_name="data-1")
+    checked = inputs.checked(row, {"maxSessionDuration": 7200, "description": None}, DEFAULTS, generated_name="data-1")
 
     assert checked == {
         "forceDetachPolicies": False,
@@ -68,11 +69,11 @@ def test_generated_name_follows_from_the_seed():
 
 def test_refreshed_keeps_the_words_of_the_program():
     """A document in another layout is the program's; another document is AWS's; what AWS does not tell stays."""
-    kind = catalogue.KINDS["aws:iam/policy:Policy"]
+    row = table.ROWS["aws:iam/policy:Policy"]
     old = {"policy": '{"a": 1}', "path": "/", "note": "kept"}
 
-    same = inputs.refreshed(kind, old, {"policy": '{"a":1}', "path": "/"}, DEFAULTS)
-    other = inputs.refreshed(kind, old, {"policy": '{"a":2}', "path": "/"}, DEFAULTS)
+    same = inputs.refreshed(row, old, {"policy": '{"a":1}', "path": "/"}, DEFAULTS)
+    other = inputs.refreshed(row, old, {"policy": '{"a":2}', "path": "/"}, DEFAULTS)
 
     assert same == old
     assert other == {**old, "policy": '{"a":2}'}

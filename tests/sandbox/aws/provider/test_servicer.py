@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2
 
 from nomad_csi.provider import wire
-from nomad_csi_sandbox.aws.provider import clients, efs
+from nomad_csi_sandbox.aws.provider import clients, rows
 
 VOLUME = "aws:ebs/volume:Volume"
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
@@ -113,7 +113,7 @@ def test_rejects_unknown_type(engine):
 
     assert refused.value.details() == (
         "the emulator of the aws provider does not know the resource type aws:sqs/queue:Queue; it knows those of the "
-        "table nomad_csi_sandbox/aws/provider/table.py: add a row there, which names the calls that make, read and "
+        "table in nomad_csi_sandbox/aws/provider/table: add a row there, which names the calls that make, read and "
         "delete the type"
     )
 
@@ -203,7 +203,7 @@ def test_cancel_ends_what_waits_until_the_next_operation(engine, unique, by_hand
         return {"LifeCycleState": "creating"}
 
     with pytest.MonkeyPatch.context() as patch, futures.ThreadPoolExecutor() as threads:
-        patch.setattr(efs, "_file_system", never_available)
+        patch.setattr(rows.Row, "find", never_available)
         creating = threads.submit(engine.create, FILE_SYSTEM, unique, {})
         waiting.wait(timeout=60)
         engine.stub.Cancel(empty_pb2.Empty(), timeout=30)

@@ -73,15 +73,6 @@ def test_kept_by_number_does_not_become_kept_by_age(engine, policy):
         engine.update(policy, policy_inputs(interval=7, intervalUnit="DAYS"))
 
 
-def test_a_policy_that_is_gone_reads_as_gone(engine, unique):
-    """Deleted twice is no error either."""
-    made = engine.create(POLICY, unique, policy_inputs())
-    engine.delete(made)
-
-    assert engine.refresh(made) is None
-    engine.delete(made)
-
-
 def test_plan_changes_in_place(engine, plan, by_hand):
     """Another time to keep copies is an update of the plan, which moto alone does not know."""
     vault = plan.inputs["rules"][0]["targetVaultName"]
