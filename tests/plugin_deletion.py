@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nomad_csi import nomad
 from nomad_csi.csi import channel, endpoint
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import deletion, deletion_request
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
@@ -127,7 +127,7 @@ class World:
 
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
-        orders = [created_deletion.deletion_request(outputs)]
+        orders = [created_deletion.request_of(outputs)]
         [outcome] = deletion.delete(self.client, orders, created_deletion.options(self.context, outputs))
         return outcome
 
@@ -197,8 +197,8 @@ def _logs(folder):
 class RoundTrip:
     """What became of a volume, and of the one that was made from its last snapshot."""
 
-    first: deletion.DeletionOutcome
-    second: deletion.DeletionOutcome
+    first: deletion_request.DeletionOutcome
+    second: deletion_request.DeletionOutcome
     again: str
     """What a step says that deletes the first one again."""
 

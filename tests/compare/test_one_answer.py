@@ -20,7 +20,7 @@ from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
 from nomad_csi.report import cluster_report
-from nomad_csi.resources import volume_document, volume_facts, volume_registration
+from nomad_csi.resources import volume_document, volume_registration, wanted_volume
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.spec import volume as spec
@@ -412,7 +412,7 @@ def test_take_over(case, context):
 def test_re_registration(case, context):
     """Needed where a field is kept or replaced."""
     news = inputs_of(case)
-    wanted = volume_facts.WantedVolume(context, volume_registration.VolumeRegistrationResource.declared, news, news)
+    wanted = wanted_volume.WantedVolume(context, volume_registration.VolumeRegistrationResource.declared, news, news)
 
     assert (wanted.registration in {"re-register", "other-storage", "drifted"}) == case.is_anew
 

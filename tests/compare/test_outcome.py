@@ -7,12 +7,12 @@ import pytest
 
 from nomad_csi.apply import volumes as applied
 from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import deletion_request
 from nomad_csi.registration import outcomes
 
 KINDS = {
     applied.AppliedVolume: applied.Status,
-    deletion.DeletionOutcome: deletion.Status,
+    deletion_request.DeletionOutcome: deletion_request.Status,
     outcomes.DeregistrationOutcome: outcomes.DeregistrationStatus,
 }
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
@@ -63,7 +63,7 @@ def test_text():
 
 def test_json_has_a_key_for_each_field():
     """In plain values; what is empty is there too."""
-    found = deletion.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
+    found = deletion_request.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
 
     assert json.loads(json.dumps(found.as_json())) == PLACE | {
         "status": "kept",

@@ -12,7 +12,7 @@ import botocore.awsrequest
 
 from nomad_csi.aws import asking
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.deletion import deleters, deletion
+from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
 from nomad_csi.drivers import catalogue
 from nomad_csi.ownership import cluster_identity
 from tests.deeds import agent as agents
@@ -266,7 +266,7 @@ def _run(call, *, interrupted=-1, answers=None, **more):
         common = {"tell": agent.messages.append, "cancelled": Cancelled(world, interrupted)}
 
         def options(**given):
-            return deletion.DeletionOptions(**{"owner": "shop/prod", "aws_region": REGION} | common | given)
+            return deletion_request.DeletionOptions(**{"owner": "shop/prod", "aws_region": REGION} | common | given)
 
         with (
             mock.patch("time.monotonic", world.clock.monotonic),
@@ -287,7 +287,9 @@ def _run(call, *, interrupted=-1, answers=None, **more):
 
 def _request(volume_id="mysql", *, confirmation="", **more):
     key = f"prod/{volume_id}"
-    return deletion.DeletionRequest(namespace="prod", volume_id=volume_id, confirmation=confirmation or key, **more)
+    return deletion_request.DeletionRequest(
+        namespace="prod", volume_id=volume_id, confirmation=confirmation or key, **more
+    )
 
 
 def _delete(*requests, **given):
@@ -378,7 +380,7 @@ TAGGED = {
     "another cluster": TAGS | {"nomad-csi:cluster": "22222222-2222"},
     "nothing": {},
 }
-MADE = {KEY: deletion.MadeStorage(external_id=DISK, cluster=CLUSTER)}
+MADE = {KEY: deletion_request.MadeStorage(external_id=DISK, cluster=CLUSTER)}
 OTHER = {"VolumeId": OTHER_DISK, "State": "available", "Attachments": [], "Tags": _tags(TAGS)}
 ELSEWHERE = OTHER | {"Tags": _tags(TAGS | {"nomad-csi:cluster": "22222222-2222"})}
 QUICK = {"with_snapshot": False}
@@ -417,11 +419,11 @@ BY_AWS = (
         Case(f"made: {name}", _run(_delete(_request(**named), **QUICK, made=made), tags={}), before=_only_identity)
         for name, made, named in (
             ("of this cluster", MADE, {}),
-            ("of another", {KEY: deletion.MadeStorage(external_id=DISK, cluster="22222222-2222")}, {}),
-            ("of an unknown one", {KEY: deletion.MadeStorage(external_id=DISK, cluster="")}, {}),
+            ("of another", {KEY: deletion_request.MadeStorage(external_id=DISK, cluster="22222222-2222")}, {}),
+            ("of an unknown one", {KEY: deletion_request.MadeStorage(external_id=DISK, cluster="")}, {}),
             (
                 "another storage",
-                {KEY: deletion.MadeStorage(external_id=OTHER_DISK, cluster=CLUSTER)},
+                {KEY: deletion_request.MadeStorage(external_id=OTHER_DISK, cluster=CLUSTER)},
                 {"external_id": DISK},
             ),
             ("another volume", {"prod/x": MADE[KEY]}, {"external_id": DISK}),
@@ -514,7 +516,7 @@ FREE = {"confirmation": DISK, "aws_region": REGION}
 
 def _free(**given):
     def call(client, _options):
-        deletion.refuse_unless_free(client, DISK, **FREE | given)
+        storage_guards.refuse_unless_free(client, DISK, **FREE | given)
         return "free"
 
     return call
@@ -542,7 +544,7 @@ CREATES, SNAPSHOTS, LISTS, UNKNOWN = 1, 5, 6, 2
 BY_PLUGIN = {
     "endpoint": SOCKET,
     "aws_region": "",
-    "made": {KEY: deletion.MadeStorage(external_id="v-1", cluster=CLUSTER)},
+    "made": {KEY: deletion_request.MadeStorage(external_id="v-1", cluster=CLUSTER)},
 }
 MORE = BY_PLUGIN | {"secrets": {KEY: {"key": "canary-8"}, "prod/x": {"key": "canary-9"}}, "accepts_unguarded": True}
 SNAPSHOT = {"snapshot_id": "snap-1", "source_volume_id": "v-1", "size_bytes": 5, "ready_to_use": True}

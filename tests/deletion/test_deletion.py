@@ -11,8 +11,8 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deletion import deleters, deletion
-from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
+from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
 from nomad_csi.plan import registration
@@ -133,7 +133,7 @@ def run(running):
 
     def delete(volume_id="mysql", confirmation=None, external_id="", plugin_id="", **options):
         key = f"default/{volume_id}"
-        order = deletion.DeletionRequest(
+        order = deletion_request.DeletionRequest(
             namespace="default",
             volume_id=volume_id,
             confirmation=key if confirmation is None else confirmation,
@@ -141,7 +141,7 @@ def run(running):
             plugin_id=plugin_id,
         )
         options = {"aws_region": REGION, "owner": OWNER} | options
-        [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(**options))
+        [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(**options))
         delete.last = found
         return found.status, found.reason
 
@@ -363,9 +363,9 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     external_id = made()
     running.register("mysql", external_id)
     monkeypatch.setattr(owner_record_pages.Pages, "read", lambda *_: None)
-    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
+    order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
-    [found] = deletion.delete(running.client, [order], deletion.DeletionOptions(aws_region=REGION, owner=OWNER))
+    [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(aws_region=REGION, owner=OWNER))
 
     assert (found.status, exists(ec2, external_id)) == ("refused", True)
     assert found.reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
@@ -512,11 +512,12 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
     monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
     orders = [
-        deletion.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}") for each in waited
+        deletion_request.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
+        for each in waited
     ]
 
     found = deletion.delete(
-        running.client, orders, deletion.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
+        running.client, orders, deletion_request.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
     )
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
@@ -686,7 +687,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
     """AWS may keep it waiting long enough for somebody to register the storage."""
     external_id = made()
     running.register("mysql", external_id)
-    looked = deletion.refuse_registered
+    looked = storage_guards.refuse_registered
     attempts = []
 
     def look(*arguments, **options):
@@ -695,7 +696,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
             attempts.append(arguments)
             running.register("again", external_id)
 
-    monkeypatch.setattr(deletion, "refuse_registered", look)
+    monkeypatch.setattr(storage_guards, "refuse_registered", look)
     ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
     try:
         status, reason = run(with_snapshot=False)
@@ -716,7 +717,7 @@ def _throttle(**_):
 def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
     """What was seen long ago may not be so any more."""
     running.register("mysql", made())
-    monkeypatch.setattr(deletion, "FRESH_S", -1.0)
+    monkeypatch.setattr(storage_guards, "FRESH_S", -1.0)
 
     assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to list what is registered")
 
@@ -818,9 +819,9 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
-    order = deletion.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
+    order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        [found] = deletion.delete(client, [order], deletion.DeletionOptions(aws_region=REGION))
+        [found] = deletion.delete(client, [order], deletion_request.DeletionOptions(aws_region=REGION))
 
     assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
     assert exists(ec2, external_id)

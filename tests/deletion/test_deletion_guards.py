@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import storage_guards
 
 ID = "vol-0123456789abcdef0"
 
@@ -58,7 +58,7 @@ def test_free_storage_may_be_deleted(client, listed, attached, scripted):
     listed("vol-other")
     attached()
 
-    deletion.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
+    storage_guards.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
 
     assert scripted.sent("GET") == [("/v1/volumes?namespace=%2A&type=csi", None)]
 
@@ -69,7 +69,7 @@ def test_rejects_without_the_word(client, scripted, confirmation):
     with pytest.raises(
         errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
     ):
-        deletion.refuse_unless_free(client, ID, confirmation=confirmation)
+        storage_guards.refuse_unless_free(client, ID, confirmation=confirmation)
 
     assert scripted.requests == []
 
@@ -79,7 +79,7 @@ def test_rejects_what_is_registered(client, listed):
     listed("vol-other", ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
-        deletion.refuse_unless_free(client, ID, confirmation=ID)
+        storage_guards.refuse_unless_free(client, ID, confirmation=ID)
 
 
 def test_all_that_stand_for_the_storage_are_named(client, listed):
@@ -87,7 +87,7 @@ def test_all_that_stand_for_the_storage_are_named(client, listed):
     listed(ID, ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v0, prod/v1; nothing was deleted: "):
-        deletion.refuse_registered(client, ID)
+        storage_guards.refuse_registered(client, ID)
 
 
 @pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])
@@ -95,12 +95,12 @@ def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, to
     """It is asked again where the answer took too long, and deletion is refused where it always does."""
     listed("vol-other")
     clock = [at for number, duration in enumerate(took_s) for at in (10.0 * number, 10.0 * number + duration)]
-    monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
-    is_slow = took_s[-1] > deletion.FRESH_S
+    monkeypatch.setattr(storage_guards, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
+    is_slow = took_s[-1] > storage_guards.FRESH_S
     refused = pytest.raises(errors.RefusedError, match=r"^Nomad takes more than 1 s to list what is registered$")
 
     with refused if is_slow else contextlib.nullcontext():
-        deletion.refuse_registered_now(client, ID)
+        storage_guards.refuse_registered_now(client, ID)
 
     assert len(scripted.sent("GET")) == questions
 
@@ -110,7 +110,7 @@ def test_last_answer_of_nomad_refuses_what_is_registered(client, listed):
     listed(ID)
 
     with pytest.raises(errors.RefusedError, match="is registered as prod/v0"):
-        deletion.refuse_registered_now(client, ID)
+        storage_guards.refuse_registered_now(client, ID)
 
 
 def test_rejects_what_is_attached(client, listed, attached):
@@ -119,7 +119,7 @@ def test_rejects_what_is_attached(client, listed, attached):
     attached("i-1")
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
-        deletion.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
+        storage_guards.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
 
 
 def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
@@ -127,7 +127,7 @@ def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
     listed("vol-other")
     monkeypatch.setattr(ebs_volumes, "read_attachments", lambda *_: pytest.fail("EC2 was asked"))
 
-    deletion.refuse_unless_free(client, ID, confirmation=ID)
+    storage_guards.refuse_unless_free(client, ID, confirmation=ID)
 
 
 def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
@@ -135,7 +135,7 @@ def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
     scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")
 
     with pytest.raises(errors.NomadApiError):
-        deletion.refuse_unless_free(client, ID, confirmation=ID)
+        storage_guards.refuse_unless_free(client, ID, confirmation=ID)
 
 
 SYSTEM = "fs-0123456789abcdef0"
@@ -159,4 +159,4 @@ def test_storage_is_not_deleted_under_a_registration_of_it_or_of_a_part(
     listed(registered)
 
     with pytest.raises(errors.RefusedError, match="is registered as") if is_refused else contextlib.nullcontext():
-        deletion.refuse_registered(client, deleted)
+        storage_guards.refuse_registered(client, deleted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import deletion_proof, deletion_request
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"
@@ -16,12 +16,16 @@ def objection(changes, said):
     seen = {"external_id": ID, "tags": TAGS, "cluster": "one", "is_registered": True, "owner": OWNER} | changes
     cluster = seen.pop("recorded_cluster", "")
     made = seen.pop("made", {"prod/mysql": ID} if cluster else {})
-    recorded = {"made": {key: deletion.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}}
+    recorded = {
+        "made": {key: deletion_request.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}
+    }
     words = {"external_id": ""} | said
-    request = deletion.DeletionRequest(
+    request = deletion_request.DeletionRequest(
         namespace="prod", volume_id="mysql", confirmation="prod/mysql", external_id=words.pop("external_id")
     )
-    return deletion.objection(request, deletion.DeletionOptions(**recorded, **words), deletion.Storage(**seen))
+    return deletion_proof.objection(
+        request, deletion_request.DeletionOptions(**recorded, **words), deletion_request.Storage(**seen)
+    )
 
 
 def without(tag):

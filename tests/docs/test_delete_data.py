@@ -15,7 +15,7 @@ import boto3
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deletion import deletion, volume_snapshots
+from nomad_csi.deletion import deletion_request, volume_snapshots
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.plan import registration, storage
@@ -240,7 +240,7 @@ def test_every_outcome_is_explained():
     """A new one needs a line."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert set(typing.get_args(deletion.Status)) <= told
+    assert set(typing.get_args(deletion_request.Status)) <= told
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE)) - {"--check-volume-lifecycle"}))

@@ -50,6 +50,7 @@ DECIDE_NOTHING = {
     "aws/records.py": "records",
     "claims/claims_report.py": "prints",
     "claims/repair_steps.py": "records",
+    "deletion/deletion_request.py": "records",
     "health/clients.py": "reads",
     "health/explaining.py": "explains",
     "health/states.py": "names",

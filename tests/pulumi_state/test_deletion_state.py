@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.pulumi_state import deletion_state
 
 KEY = "default/data"

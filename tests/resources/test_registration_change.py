@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources import registration_change, volume_facts, volume_properties
+from nomad_csi.resources import registration_change, volume_properties, wanted_volume
 from nomad_csi.resources.frame import properties, resource
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
@@ -183,7 +183,7 @@ MEANT = "nothing was changed: set protect: false on it for one `up` if that is m
 
 def refusal(old, news):
     """Return why the protected volume may not change from *old* to *news*; empty where it may."""
-    wanted = volume_facts.WantedVolume(resource.Context(connect=pytest.fail), volume_properties.DECLARED, news, old)
+    wanted = wanted_volume.WantedVolume(resource.Context(connect=pytest.fail), volume_properties.DECLARED, news, old)
     return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
 
 

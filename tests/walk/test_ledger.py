@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.resources import volume_facts
+from nomad_csi.resources import removed_volume
 from nomad_csi.resources.created import created_changes
 from tests.walk import ledger, tracks
 
@@ -70,8 +70,8 @@ def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
 
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(volume_facts.RemovedVolume, "is_held_elsewhere", False)
-    monkeypatch.setattr(volume_facts.RemovedVolume, "record", "own")
+    monkeypatch.setattr(removed_volume.RemovedVolume, "is_held_elsewhere", False)
+    monkeypatch.setattr(removed_volume.RemovedVolume, "record", "own")
 
 
 def name_by_id(monkeypatch):
@@ -82,7 +82,7 @@ def name_by_id(monkeypatch):
 
 def let_copies_delete(monkeypatch):
     """Delete under another label than the recorded one."""
-    monkeypatch.setattr(volume_facts.RemovedVolume, "is_renamed", False)
+    monkeypatch.setattr(removed_volume.RemovedVolume, "is_renamed", False)
 
 
 DEFECTS = {

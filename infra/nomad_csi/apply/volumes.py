@@ -19,7 +19,7 @@ from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import model, registration
 from nomad_csi.registration import outcomes, owned, secret_safety, sending
-from nomad_csi.resources import volume_document, volume_facts, volume_registration
+from nomad_csi.resources import volume_document, volume_registration, wanted_volume
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi.text import listing
@@ -207,7 +207,7 @@ class _Applying:
         self._timeouts = timeouts
         self._news = _checked(wanted.values(), requester)
         self._seen: dict[volumes.Key, AppliedVolume] = {}
-        self._to_create: dict[volumes.Key, volume_facts.WantedVolume] = {}
+        self._to_create: dict[volumes.Key, wanted_volume.WantedVolume] = {}
         self._to_register: list[owned.Acquisition] = []
 
     def outcomes(self) -> tuple[AppliedVolume, ...]:
@@ -251,7 +251,7 @@ class _Applying:
         """Decide about one volume, of which *known* was read; keep what is needed to carry the decision out."""
         planned, document = self._wanted[key]
         declared = (_CREATED if _is_created(planned) else _REGISTERED).declared
-        wanted = volume_facts.WantedVolume(
+        wanted = wanted_volume.WantedVolume(
             self._context, declared, self._news[key], None, is_label_enough=True, known=known
         )
         decision = wanted.decision()
@@ -290,7 +290,7 @@ class _Applying:
             self._create(key, wanted)
             yield key
 
-    def _create(self, key: volumes.Key, wanted: volume_facts.WantedVolume) -> None:
+    def _create(self, key: volumes.Key, wanted: wanted_volume.WantedVolume) -> None:
         """Carry out the decision about a volume that its plugin creates."""
         news = {name: value for name, value in self._news[key].items() if name != "externalId"}
         try:
@@ -311,7 +311,7 @@ _BY_CONTENT = frozenset({"taken", "never in place", "impossible"})
 """Refusals because of differences, which are the reason."""
 
 
-def outcome_of(wanted: volume_facts.WantedVolume, decision: decide.Decision) -> AppliedVolume:
+def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) -> AppliedVolume:
     """Return the planned outcome of the volume *wanted* with its *decision*, or why nothing is done."""
     if decision.refusal is not None:
         return _refused(wanted, decision.refusal)
@@ -331,14 +331,14 @@ def outcome_of(wanted: volume_facts.WantedVolume, decision: decide.Decision) -> 
     )
 
 
-def _note(wanted: volume_facts.WantedVolume, decision: decide.Decision) -> str:
+def _note(wanted: wanted_volume.WantedVolume, decision: decide.Decision) -> str:
     """Return what else happens to a registration that exists."""
     if wanted.record == "foreign":
         return f"taken over from owner {wanted.owner}" if wanted.has_owner else ""
     return "taken over: it had no owner record" if "taken over" in decision.remarks and wanted.has_owner else ""
 
 
-def _refused(wanted: volume_facts.WantedVolume, refusal: decide.Refusal) -> AppliedVolume:
+def _refused(wanted: wanted_volume.WantedVolume, refusal: decide.Refusal) -> AppliedVolume:
     namespace, volume_id = wanted.key
     planned = AppliedVolume(namespace=namespace, volume_id=volume_id, status="refused")
     if refusal == "foreign":

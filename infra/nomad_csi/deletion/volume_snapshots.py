@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import storage_guards
 from nomad_csi.nomad import snapshots, volumes
 
 INTERVAL_S = 1.0
@@ -69,5 +69,5 @@ def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, confirmatio
     Raises `errors.RefusedError` if it is not confirmed, and `errors.NomadApiError`. A missing snapshot is no error, so
     the deletion is safe to repeat after an ambiguous response.
     """
-    deletion.refuse_unconfirmed(snapshot_id, confirmation)
+    storage_guards.refuse_unconfirmed(snapshot_id, confirmation)
     snapshots.delete(client, plugin_id, snapshot_id)

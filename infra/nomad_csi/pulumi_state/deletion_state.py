@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.resources.created import created_properties
 
 

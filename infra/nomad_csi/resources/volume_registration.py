@@ -11,14 +11,15 @@ from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     re_registration,
     registration_change,
+    removed_volume,
     replacement,
     stack_identity,
     volume_changes,
     volume_document,
-    volume_facts,
     volume_ownership,
     volume_properties,
     volume_steps,
+    wanted_volume,
 )
 from nomad_csi.resources.frame import compare, resource
 
@@ -77,7 +78,7 @@ class VolumeRegistrationResource(resource.Resource):
         if kind == "replace" and old_outputs:
             volume_steps.preview_replacement(context, self.declared, old_outputs, news)
             return
-        wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
+        wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
         if not old_outputs:
             volume_steps.preview_new(context, wanted, news)
             return
@@ -102,7 +103,7 @@ class VolumeRegistrationResource(resource.Resource):
         self, context: resource.Context, news: Mapping[str, Any], old_outputs: Mapping[str, Any] | None
     ) -> resource.Properties:
         """Decide, carry out the steps, and return the outputs."""
-        wanted, recorded = volume_facts.WantedVolume(context, self.declared, news, old_outputs), old_outputs or {}
+        wanted, recorded = wanted_volume.WantedVolume(context, self.declared, news, old_outputs), old_outputs or {}
         decision = wanted.permitted()
         if "owner" in news:
             cluster_identity.cluster_id(context.client, make=True)
@@ -141,7 +142,7 @@ class VolumeRegistrationResource(resource.Resource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        volume_steps.remove(context, volume_facts.RemovedVolume(context, self.declared, outputs), outputs)
+        volume_steps.remove(context, removed_volume.RemovedVolume(context, self.declared, outputs), outputs)
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:

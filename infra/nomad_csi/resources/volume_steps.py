@@ -7,13 +7,20 @@ from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import deregistration, secret_safety
-from nomad_csi.resources import replacement, volume_facts, volume_ownership, volume_properties
+from nomad_csi.resources import (
+    removed_volume,
+    replacement,
+    volume_facts,
+    volume_ownership,
+    volume_properties,
+    wanted_volume,
+)
 from nomad_csi.resources.frame import declaration, resource
 
 State = volume_ownership.State
 
 
-def preview_new(context: resource.Context, wanted: volume_facts.WantedVolume, news: Mapping[str, Any]) -> None:
+def preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume, news: Mapping[str, Any]) -> None:
     """Refuse in a preview a new volume *news* that a create would refuse, and warn where its plugin is missing."""
     decision = wanted.decision()
     if decision.refusal in {"taken", "impossible", "unreadable"}:
@@ -42,16 +49,16 @@ def preview_replacement(
     """Refuse in a preview a replacement of the volume *recorded* by *news* that an `up` would refuse."""
     if any(news[name] != recorded[name] for name in ("namespace", "volumeId")):
         replaced = recorded["namespace"], recorded["volumeId"]
-        new = volume_facts.WantedVolume(context, declared, news, None, in_preview=True, replaced=replaced)
+        new = wanted_volume.WantedVolume(context, declared, news, None, in_preview=True, replaced=replaced)
         if (refusal := new.decision().refusal) is not None:
             raise new.refused(refusal)
-    removed = volume_facts.RemovedVolume(context, declared, recorded, replaced_by=news, in_preview=True)
+    removed = removed_volume.RemovedVolume(context, declared, recorded, replaced_by=news, in_preview=True)
     if removed.fitness == "unfit":
         raise removed.refused("unfit")
     warn_unchecked(context, removed)
 
 
-def warn_unchecked(context: resource.Context, volume: volume_facts.WantedVolume | volume_facts.RemovedVolume) -> None:
+def warn_unchecked(context: resource.Context, volume: volume_facts.VolumeFacts) -> None:
     """Warn of the checks of a replacement that could not be made."""
     if volume.unchecked:
         context.warn(f"not checked before {volume.name} is deregistered: {'; '.join(volume.unchecked)}")
@@ -149,7 +156,7 @@ def wait_until_free(
     return found
 
 
-def remove(context: resource.Context, removed: volume_facts.RemovedVolume, recorded: Mapping[str, Any]) -> bool:
+def remove(context: resource.Context, removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any]) -> bool:
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 

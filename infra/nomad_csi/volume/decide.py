@@ -46,7 +46,7 @@ Refusal = Literal[
     "dependents",
     "unproven",
 ]
-"""Why nothing is done; `resources.volume_facts` has the sentence and the way out of each."""
+"""Why nothing is done; `resources.wanted_volume` and `resources.removed_volume` have the sentence of each."""
 
 Remark = Literal[
     "taken over",

@@ -6,8 +6,8 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import options
-from nomad_csi.deletion import deletion
-from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.deletion import deletion, deletion_request
+from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 
@@ -51,7 +51,7 @@ def asked(monkeypatch):
         def delete(self, _client, orders, options):
             self.orders, self.options = tuple(orders), options
             return tuple(
-                deletion.DeletionOutcome(
+                deletion_request.DeletionOutcome(
                     namespace=order.namespace,
                     volume_id=order.volume_id,
                     status=self.status,

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion import deletion
-from nomad_csi.deletion.deletion import MadeStorage
+from nomad_csi.deletion import deletion_request
+from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.resources.created import created_deletion, created_volume
 from nomad_csi.resources.frame import resource
 
@@ -138,7 +138,7 @@ def test_deletion_gets_what_is_recorded():
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, options = created_deletion.deletion_request(recorded), created_deletion.options(context, recorded)
+    order, options = created_deletion.request_of(recorded), created_deletion.options(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
     assert (options.made, options.secrets) == (
@@ -163,7 +163,7 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
 
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
-    assert created_deletion.deletion_request(KEEPING | ANSWERED | MADE).confirmation == ""
+    assert created_deletion.request_of(KEEPING | ANSWERED | MADE).confirmation == ""
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_without_the_word_nothing_can_be_ordered():
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
-    outcome = deletion.DeletionOutcome(
+    outcome = deletion_request.DeletionOutcome(
         namespace="prod",
         volume_id="scratch",
         status=status,

@@ -14,7 +14,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import deletion, deletion_request, storage_guards
 from nomad_csi.findings import printing
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
@@ -85,7 +85,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 )
 @_of_data("--skip-final-snapshot", "take no last snapshot of the data before it goes")
 @shared_options.duration(
-    "snapshot-timeout", default_s=deletion.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
+    "snapshot-timeout", default_s=deletion_request.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
 )
 @command.as_json()
 @inputs.nomad_connection
@@ -163,9 +163,9 @@ def _delete(arguments: command.Arguments) -> int:
         with output.waiting("waiting for Nomad"):
             for key in keys:
                 if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
-                    deletion.refuse_set(client, *key)
+                    storage_guards.refuse_set(client, *key)
         orders = [
-            deletion.DeletionRequest(
+            deletion_request.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
                 confirmation=_confirmation(f"{namespace}/{volume_id}", arguments),
@@ -176,7 +176,7 @@ def _delete(arguments: command.Arguments) -> int:
         ]
         with output.waiting("waiting for Nomad"):
             outcomes = deletion.delete(client, orders, options)
-    text = outcome.as_text(outcomes, deletion.DeletionOutcome)
+    text = outcome.as_text(outcomes, deletion_request.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
         text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
     output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
@@ -196,11 +196,11 @@ def _check(arguments: command.Arguments) -> None:
     usage.refuse(problems)
 
 
-def _deletion(arguments: command.Arguments) -> deletion.DeletionOptions:
-    made: dict[str, deletion.MadeStorage] = {}
+def _deletion(arguments: command.Arguments) -> deletion_request.DeletionOptions:
+    made: dict[str, deletion_request.MadeStorage] = {}
     for path in arguments.state:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
-    return deletion.DeletionOptions(
+    return deletion_request.DeletionOptions(
         wait_s=arguments.timeout_s,
         aws_region=arguments.aws_region,
         endpoint=arguments.endpoint,

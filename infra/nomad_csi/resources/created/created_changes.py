@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.compare import difference
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import storage_guards
 from nomad_csi.nomad import namespaces, volume_creation, volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
@@ -92,7 +92,7 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = deletion.registered_as(context.client, made.external_id)
+        held = storage_guards.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None

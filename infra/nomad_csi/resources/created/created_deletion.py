@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import deletion
+from nomad_csi.deletion import deletion, deletion_request
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import deregistration
 from nomad_csi.resources import volume_ownership
@@ -59,28 +59,28 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
-def deletion_request(recorded: Mapping[str, Any]) -> deletion.DeletionRequest:
+def request_of(recorded: Mapping[str, Any]) -> deletion_request.DeletionRequest:
     """Return the request to delete the volume *recorded*; the recorded ``onDestroy`` is its confirmation."""
     namespace, volume_id = recorded["namespace"], recorded["volumeId"]
     confirmation = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
-    return deletion.DeletionRequest(
+    return deletion_request.DeletionRequest(
         namespace=namespace, volume_id=volume_id, confirmation=confirmation, plugin_id=str(recorded.get("pluginId", ""))
     )
 
 
-def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion.DeletionOptions:
+def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_request.DeletionOptions:
     """Return the options of the deletion. The custom timeout of the step is the timeout of a last snapshot."""
-    how, key = recorded.get("deletion", {}), deletion_request(recorded).key
+    how, key = recorded.get("deletion", {}), request_of(recorded).key
     cluster = str(recorded.get("cluster", ""))
-    return deletion.DeletionOptions(
+    return deletion_request.DeletionOptions(
         wait_s=deregistration.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),
         secrets={key: recorded.get("secrets", {})},
         with_snapshot=not how.get("skipFinalSnapshot", False),
-        snapshot_wait_s=context.timeout_s or deletion.SNAPSHOT_WAIT_S,
+        snapshot_wait_s=context.timeout_s or deletion_request.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
-        made={key: deletion.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
+        made={key: deletion_request.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
         # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
         accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
@@ -96,7 +96,7 @@ def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
     it.
     """
-    [outcome] = deletion.delete(context.client, [deletion_request(recorded)], options(context, recorded))
+    [outcome] = deletion.delete(context.client, [request_of(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
@@ -113,7 +113,7 @@ def presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.St
     if not is_wanted(recorded) or objection("", recorded):
         return "not known"
     try:
-        found = deletion.observe(context.client, deletion_request(recorded), options(context, recorded))
+        found = deletion.observe(context.client, request_of(recorded), options(context, recorded))
         is_gone = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
     except errors.NomadCsiError as error:
         context.warn(f"could not determine whether {recorded['externalId']} is left: {error}")
@@ -129,7 +129,7 @@ def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     return bool(recorded.get("marked")) and key not in registration_ownership.owner_records_of(client).labels([key])
 
 
-def sentence(outcome: deletion.DeletionOutcome) -> str:
+def sentence(outcome: deletion_request.DeletionOutcome) -> str:
     """Return *outcome* as a sentence with what is left, and the next step."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
     evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""

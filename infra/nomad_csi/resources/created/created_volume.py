@@ -8,6 +8,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
+    removed_volume,
     replacement,
     stack_identity,
     volume_document,
@@ -15,6 +16,7 @@ from nomad_csi.resources import (
     volume_ownership,
     volume_properties,
     volume_steps,
+    wanted_volume,
 )
 from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import compare, resource
@@ -119,14 +121,14 @@ class CreatedVolumeResource(resource.Resource):
             if old_outputs and is_replaced:
                 volume_steps.preview_replacement(context, self.declared, old_outputs, news)
             else:
-                wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
+                wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
                 self._preview(context, wanted, old_outputs, news)
             replacement.warn_out_of_reach(context, news)
 
     def _preview(
         self,
         context: resource.Context,
-        wanted: volume_facts.WantedVolume,
+        wanted: wanted_volume.WantedVolume,
         old_outputs: Mapping[str, Any],
         news: Mapping[str, Any],
     ) -> None:
@@ -137,10 +139,10 @@ class CreatedVolumeResource(resource.Resource):
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Create the volume, or take over an equal one. Raises `errors.RefusedError` where nothing is done."""
-        return self.bring(context, volume_facts.WantedVolume(context, self.declared, news, None), news)
+        return self.bring(context, wanted_volume.WantedVolume(context, self.declared, news, None), news)
 
     def bring(
-        self, context: resource.Context, wanted: volume_facts.WantedVolume, news: Mapping[str, Any]
+        self, context: resource.Context, wanted: wanted_volume.WantedVolume, news: Mapping[str, Any]
     ) -> tuple[str, resource.Properties]:
         """Do what `create` does with the volume *wanted*, which has the inputs *news* and is new to the state."""
         answered = self._carry_out(context, wanted, news, {})
@@ -151,7 +153,7 @@ class CreatedVolumeResource(resource.Resource):
     def _carry_out(
         self,
         context: resource.Context,
-        wanted: volume_facts.WantedVolume,
+        wanted: wanted_volume.WantedVolume,
         news: Mapping[str, Any],
         recorded: Mapping[str, Any],
     ) -> resource.Properties:
@@ -200,7 +202,7 @@ class CreatedVolumeResource(resource.Resource):
         `errors.RefusedError` where nothing is done.
         """
         del identity
-        wanted = volume_facts.WantedVolume(context, self.declared, news, old_outputs)
+        wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs)
         answered = self._carry_out(context, wanted, news, old_outputs)
         return _observed(context, news, {name: value for name, value in answered.items() if name != _GONE})
 
@@ -210,7 +212,7 @@ class CreatedVolumeResource(resource.Resource):
 
         Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
-        removed = volume_facts.RemovedVolume(context, self.declared, outputs)
+        removed = removed_volume.RemovedVolume(context, self.declared, outputs)
         if not volume_steps.remove(context, removed, outputs):
             return
         if created_deletion.is_wanted(outputs):
@@ -235,7 +237,7 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
     return recorded | shown | volume_ownership.outputs(context.client, news)
 
 
-def _proven(wanted: volume_facts.WantedVolume) -> resource.Properties:
+def _proven(wanted: wanted_volume.WantedVolume) -> resource.Properties:
     """Return the proof that the storage of the registration, which is taken over, was created for this stack."""
     if wanted.found is None or not wanted.is_proven:
         return {}
