@@ -2,16 +2,19 @@
 
 import importlib
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pulumi
 import pytest
+import yaml
 
 import nomad_csi
+from nomad_csi import components, testing
 from nomad_csi.components import arguments, derived_arguments, resources
-from nomad_csi.provider import hosting
+from nomad_csi.provider import examples, hosting
 from tests import argument_stub
 
 GOLDEN = Path(__file__).with_name("schema.json")
@@ -149,3 +152,26 @@ def test_generated_python_package_has_a_name_of_its_own(package):
 
     assert name.replace("_", "-") != package["name"]
     assert importlib.import_module(name).EbsVolume is nomad_csi.EbsVolume
+
+
+def test_every_component_has_an_example_in_each_language(package):
+    """In its description, as Pulumi's documentation reads them."""
+    for kind in components.COMPONENTS:
+        text = package["resources"][f"nomad-csi:index:{kind.__name__}"]["description"]
+
+        assert re.findall(r"^```(\w+)$", text, re.MULTILINE) == ["python", "typescript", "yaml", "go"]
+        assert text.count("{{% example %}}") == text.count("{{% /example %}}") == 1
+
+
+def test_the_examples_for_python_and_yaml_declare_every_component(package):
+    """The program in Python runs, and the one in YAML has the same names and types."""
+    script, document = (examples.program(one, package) for one in examples.LANGUAGES if one.name in ("python", "yaml"))
+    mocks = testing.Mocks()
+    pulumi.runtime.set_mocks(mocks, project="examples", stack="prod", preview=True)
+
+    pulumi.runtime.test(lambda: exec(script, {}) and None)()  # noqa: S102  # the program is ours
+
+    kinds = {f"nomad-csi:index:{kind.__name__}" for kind in components.COMPONENTS}
+    declared = {item.name: item.typ for item in mocks.resources if item.typ in kinds}
+    assert set(declared.values()) == kinds
+    assert {name: item["type"] for name, item in yaml.safe_load(document)["resources"].items()} == declared

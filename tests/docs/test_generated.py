@@ -7,6 +7,7 @@ import pytest
 from nomad_csi import cli, components
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
+from nomad_csi.provider import examples
 from tests.pages import MARK, commands, drivers, findings, pages, tested
 
 GENERATED = pages.generated()
@@ -56,13 +57,13 @@ def test_page_of_a_driver_has_its_issues_and_no_evidence(driver):
 
 
 def test_every_component_has_its_arguments_and_outputs():
-    """With an example in three languages, and what a change of each argument does, as the resources decide it."""
+    """With an example in four languages, and what a change of each argument does, as the resources decide it."""
     text = (pages.DOCS / "reference/components.md").read_text(encoding="utf-8")
     ebs = text.partition("## `EbsVolume`")[2].partition("\n## ")[0]
 
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == [f"## `{kind.__name__}`" for kind in components.COMPONENTS]
-    assert text.count("```python\n") == text.count("```typescript\n") == text.count("```yaml\n") == len(headings)
+    assert [text.count(f"```{one.name}\n") for one in examples.LANGUAGES] == [len(headings)] * 4
     changes = dict(re.findall(r"^\| `(\w+)` \| `Input.*\| (.*) \|$", ebs, re.MULTILINE))
     assert changes["size_gib"] == "Volume: in place"
     assert changes["availability_zone"] == (

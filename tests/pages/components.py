@@ -10,9 +10,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pulumi
 from pulumi.output import UNKNOWN, Unknown
@@ -20,7 +18,7 @@ from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
-from nomad_csi.provider import hosting
+from nomad_csi.provider import examples, hosting
 from nomad_csi.resources import registration_change, registry
 from nomad_csi.resources.frame import properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
@@ -42,50 +40,6 @@ refused until `protect` is false; where the value before and after is the same d
 """
 
 
-class Output(NamedTuple):
-    """An output of another component, as an argument of an example."""
-
-    of: str
-    name: str
-
-
-PLUGIN = Output("plugin", "plugin_id")
-EXAMPLES = {
-    "CsiPlugin": ("plugin", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
-    "EbsVolume": ("mysql", {"plugin_id": PLUGIN, "availability_zone": "us-east-1a", "size_gib": 40}),
-    "EfsVolume": (
-        "shared",
-        {
-            "plugin_id": PLUGIN,
-            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
-        },
-    ),
-    "EfsFileSystem": (
-        "files",
-        {
-            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
-        },
-    ),
-    "ExistingVolume": (
-        "legacy",
-        {
-            "plugin_id": PLUGIN,
-            "driver": "aws-ebs",
-            "external_id": "vol-0123456789abcdef0",
-            "availability_zone": "us-east-1a",
-        },
-    ),
-    "CsiVolume": (
-        "scratch",
-        {"plugin_id": PLUGIN, "driver": "aws-ebs", "availability_zone": "us-east-1a", "capacity_min_gib": 10},
-    ),
-    "EbsSnapshots": ("nightly", {"at": "04:30", "keep": 7}),
-    "EfsBackups": ("backups", {"file_system_arns": [Output("shared", "file_system_arn")], "keep_days": 35}),
-}
-"""Name and arguments of the example of each component, for all languages."""
-
 _KNOWN = {
     "plugin_id": "plugin",
     "file_system_arn": "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0",
@@ -100,15 +54,15 @@ def page():
 
 def lines():
     """Yield the lines of the page."""
-    schema = json.loads(hosting.Hosted().schema)["resources"]
+    schema = json.loads(hosting.Hosted().schema)
     yield INTRODUCTION
     for kind in components.COMPONENTS:
         name = kind.__name__
-        found = schema[f"nomad-csi:index:{name}"]
-        base, creates = _declared(kind, _plain(EXAMPLES[name][1])), set()
+        found = schema["resources"][f"nomad-csi:index:{name}"]
+        base, creates = _declared(kind, _plain(examples.EXAMPLES[name][1])), set()
         rows = [_row(kind, argument, base, creates) for argument in _class(kind).__annotations__]
-        yield f"## `{name}`\n\n{found['description']}\n"
-        yield from _examples(name)
+        yield f"## `{name}`\n\n{found['description'].partition('{{% examples')[0].strip()}\n"
+        yield from examples.blocks(name, schema)
         yield f"Creates: {', '.join(f'`{token}`' for token in sorted({*creates, *(key[0] for key in base)}))}.\n"
         yield from table(("argument", "type", "default", "meaning", "a change"), rows)
         yield from table(
@@ -142,7 +96,7 @@ def _row(kind, argument, base, creates):
 
 def _change(kind, argument, base, creates):
     """Return what a change of *argument* does to the resources that it reaches."""
-    known, args = base, _plain(EXAMPLES[kind.__name__][1])
+    known, args = base, _plain(examples.EXAMPLES[kind.__name__][1])
     if argument not in args:
         if f"{kind.__name__} {argument}" in everywhere.IMPOSSIBLE:
             return f"cannot be given: {everywhere.IMPOSSIBLE[f'{kind.__name__} {argument}']}"
@@ -222,62 +176,12 @@ def _declared(kind, args):
     return {key: item for key, item in made.items() if "StackIdentity" not in key[0]}
 
 
-# The examples: one set of arguments, written in three languages.
-
-
 def _plain(value):
-    if isinstance(value, Output):
+    if isinstance(value, examples.Output):
         return _KNOWN[value.name]
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     return list(map(_plain, value)) if isinstance(value, list) else value
-
-
-def _examples(name):
-    label, args = EXAMPLES[name]
-    python = "".join(f"\n    {key}={_written(value, PYTHON)}," for key, value in args.items())
-    yield f'```python\n{label} = {name}(\n    "{label}",{python}\n)\n```\n'
-    script = "".join(f"\n    {_camel(key)}: {_written(value, SCRIPT)}," for key, value in args.items())
-    yield f'```typescript\nconst {label} = new {name}("{label}", {{{script}\n}});\n```\n'
-    yaml = "".join(f"\n    {_camel(key)}: {_written(value, YAML)}" for key, value in args.items())
-    yield f"```yaml\n{label}:\n  type: nomad-csi:index:{name}\n  properties:{yaml}\n```\n"
-
-
-def _camel(name):
-    head, *rest = name.split("_")
-    return head + "".join(part.title() for part in rest)
-
-
-class Language(NamedTuple):
-    """How a language writes values."""
-
-    scalar: Callable[[object], str]
-    key: Callable[[str], str]
-    output: Callable[[Output], str]
-    table: str
-    """A table, with ``{}`` for its entries."""
-
-
-PYTHON = Language(
-    scalar=lambda value: repr(value) if isinstance(value, bool) else json.dumps(value),
-    key=json.dumps,
-    output=lambda value: f"{value.of}.{value.name}",
-    table="{{{}}}",
-)
-SCRIPT = Language(json.dumps, _camel, lambda value: f"{value.of}.{_camel(value.name)}", "{{ {} }}")
-YAML = Language(json.dumps, _camel, lambda value: f"${{{value.of}.{_camel(value.name)}}}", "{{{}}}")
-
-
-def _written(value, language):
-    """Return *value* as *language* writes it."""
-    if isinstance(value, Output):
-        return language.output(value)
-    if isinstance(value, list):
-        return f"[{', '.join(_written(item, language) for item in value)}]"
-    if isinstance(value, dict):
-        entries = (f"{language.key(key)}: {_written(item, language)}" for key, item in value.items())
-        return language.table.format(", ".join(entries))
-    return language.scalar(value)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.ownership import sandbox_mark
-from nomad_csi.provider import about, configuration, queries
+from nomad_csi.provider import about, configuration, examples, queries
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import declaration, properties
 from nomad_csi.spec import names
@@ -54,7 +54,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     tokens = sorted(registry.DECLARED, key=lambda token: token not in _FOR_PROGRAMS)
     resources = {token: _resource(registry.DECLARED[token], types) for token in tokens}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
-    return dict(package) | {
+    merged = dict(package) | {
         **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
         "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
@@ -63,6 +63,10 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
         "config": {"variables": settings},
         "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
     }
+    for kind in examples.EXAMPLES:
+        described = merged["resources"][f"{PACKAGE}:index:{kind}"]
+        described["description"] = f"{described['description']}\n\n{examples.section(kind, merged)}"
+    return merged
 
 
 def _about(project: about.About) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.provider import examples, hosting
 from tests.real.program.test_yaml_program import camel
 
 ROOT = Path(__file__).parents[3]
@@ -32,6 +33,8 @@ class Language:
     program: str
     after: str
     check: tuple
+    layout: tuple = ("true",)
+    """Prints the files that are not laid out as this language has them."""
 
     @property
     def absent(self):
@@ -63,6 +66,7 @@ LANGUAGES = [
         program="main.go",
         after='AwsRegion: pulumi.String("us-east-1"),',
         check=("go", "build", "-o", "/dev/null", "."),
+        layout=("gofmt", "-l", "main.go"),
     ),
 ]
 
@@ -111,6 +115,23 @@ def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, worl
     assert outputs == {"externalId": external_id, "registrationId": "default/mysql"}
     assert (volume["ID"], volume["PluginID"], external_id[:4]) == ("mysql", "aws-ebs0", "vol-")
     assert "9 deleted" in gone, gone
+
+
+def test_the_examples_of_the_schema_compile(language, stack, tmp_path):
+    """All of them in one program, with the generated SDK; those for Go are as gofmt writes them."""
+    folder = tmp_path / language.folder
+    shutil.copytree(EXAMPLES / language.folder, folder)
+    [written] = [one for one in examples.LANGUAGES if one.name == language.folder]
+    (folder / language.program).write_text(examples.program(written, json.loads(hosting.Hosted().schema)))
+    project = stack(folder, **tools(language.needs[-1]))
+
+    project.command("plugin", "install")
+    project.run("package", "add", PLUGIN)
+    for words in (language.check, language.layout):
+        done = subprocess.run(
+            words, cwd=folder, env=project.environment, capture_output=True, text=True, timeout=400, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
 OUTPUTS = """
