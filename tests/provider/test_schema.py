@@ -98,7 +98,7 @@ def test_defaults_are_scalars():
 
 def test_every_reference_leads_to_a_type():
     """No type is named that the schema does not have."""
-    merged = schema.merged(json.loads(hosting.Hosted().schema))
+    merged = json.loads(hosting.Hosted().schema)
 
     references = {item["$ref"] for item in _maps(merged) if "$ref" in item}
     assert {reference.removeprefix("#/types/") for reference in references - {"pulumi.json#/Any"}} == set(

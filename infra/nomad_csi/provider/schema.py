@@ -63,9 +63,10 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
         "config": {"variables": settings},
         "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
     }
-    for kind in examples.EXAMPLES:
-        described = merged["resources"][f"{PACKAGE}:index:{kind}"]
-        described["description"] = f"{described['description']}\n\n{examples.section(kind, merged)}"
+    components = {token: item for token, item in package.get("resources", {}).items() if item.get("inputProperties")}
+    for token, described in components.items():
+        section = examples.section(token.rpartition(":")[2], merged)
+        merged["resources"][token] = described | {"description": f"{described['description']}\n\n{section}"}
     return merged
 
 
