@@ -27,3 +27,8 @@ def test_wide_characters_take_two_columns():
 
     assert text.splitlines() == ["日本  x", "abcd  y"]
     assert table.columns_of("e\u0301") == 1
+
+
+def test_a_column_without_a_text_is_left_out():
+    """With its heading; a column with one text stays."""
+    assert table.without_empty([("a", "b", "c"), ("1", "", ""), ("2", "", "x")]) == [("a", "c"), ("1", ""), ("2", "x")]

@@ -88,6 +88,7 @@ def test_json_has_the_documented_keys(mixed):
             "volume_id": "mysql",
             "plugin_id": "aws-ebs0",
             "external_id": "vol-1",
+            "capacity_bytes": 0,
             "status": "missing",
             "evidence": "-",
             "detail": "",
@@ -122,6 +123,20 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
         "\n"
         "1 plugin and 1 volume checked: 2 errors, 0 warnings\n"
     )
+
+
+def test_sizes_are_shown_where_one_is_known():
+    """As Nomad has them; a size that is not known is not called zero."""
+    there = volumes.judge_volume(WANTED, None)
+    grown = dataclasses.replace(there, volume_id="logs", capacity_bytes=20 * 2**30)
+
+    shown = report.VerificationReport(plugins=(), volumes=(there, grown)).as_table().splitlines()[:3]
+
+    assert shown == [
+        "volume         status   plugin    external id  size   checked by",
+        "default/mysql  missing  aws-ebs0  vol-1               -",
+        "default/logs   missing  aws-ebs0  vol-1        20GiB  -",
+    ]
 
 
 def test_one_cause_is_shown_with_its_consequences_beneath(expected):

@@ -40,6 +40,8 @@ def test_recorded_volume_is_as_planned(held):
 
     assert (status.status, status.findings, status.key) == ("ok", (), "default/e1")
     assert status.evidence == "nomad"
+    made = dataclasses.replace(held, capacity_bytes=2**31)
+    assert [statuses.judge_volume(WANTED, each).capacity_bytes for each in (made, held, None)] == [2**31, 0, 0]
 
 
 def test_external_id_that_nobody_named_is_told_not_compared(held):

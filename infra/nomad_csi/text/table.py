@@ -1,5 +1,6 @@
 """Aligned columns of text, in colour only on request."""
 
+import itertools
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,12 @@ def columns(rows: Sequence[Row], width: int = WIDTH, *, colour: bool = False) ->
     """Return *rows*, the first a heading, with aligned columns; the last column wraps at *width*."""
     widths = [max(map(columns_of, cells)) for cells in zip(*rows, strict=True)]
     return "\n".join(line for row in rows for line in _lines(row, widths, width, colour=colour))
+
+
+def without_empty(rows: Sequence[Row]) -> list[Row]:
+    """Return *rows*, the first a heading, without the columns in which no row has a text."""
+    filled = [any(cells) for cells in zip(*rows[1:], strict=True)]
+    return [tuple(itertools.compress(row, filled)) for row in rows]
 
 
 def painted(word: str, *, colour: bool) -> str:

@@ -43,9 +43,9 @@ class VerificationReport:
         ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
         ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``, ``extra``,
         ``detail``, ``nomad``, ``socket``, ``socket_detail``).
-        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``status``,
-        ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``,
-        ``advice`` and ``cause``. Unknown values are empty strings.
+        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``capacity_bytes`` (0: not known),
+        ``status``, ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
+        ``found``, ``advice`` and ``cause``. Unknown values are empty strings.
         """
         return {
             "ok": self.ok,
@@ -90,9 +90,8 @@ class VerificationReport:
     def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
         shown = (status for status in self.volumes if not only_wrong or status.status != "ok")
         rows = [_volume_row(status) for status in shown]
-        heads = ("volume", "status", "plugin", "external id", "checked by", "detail")
-        size = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
-        return [heads[:size], *(row[:size] for row in rows)] if rows else []
+        heads = ("volume", "status", "plugin", "external id", "size", "checked by", "detail")
+        return table.without_empty([heads, *rows]) if rows else []
 
 
 def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
@@ -116,7 +115,8 @@ def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row
 
 def _volume_row(status: volumes.VolumeStatus) -> table.Row:
     external_id = status.external_id or "not known yet"
-    return (status.key, status.status, status.plugin_id, external_id, status.evidence, status.detail)
+    size = listing.size(status.capacity_bytes) if status.capacity_bytes else ""
+    return (status.key, status.status, status.plugin_id, external_id, size, status.evidence, status.detail)
 
 
 def _cause_lines(status: health_plugins.PluginStatus, width: int) -> Iterator[str]:
@@ -152,4 +152,4 @@ def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
 
 def _volume_json(status: volumes.VolumeStatus) -> dict[str, Any]:
     names = ("namespace", "volume_id", "plugin_id", "external_id", "status", "evidence", "detail")
-    return {name: getattr(status, name) for name in names}
+    return {name: getattr(status, name) for name in names} | {"capacity_bytes": status.capacity_bytes}

@@ -29,6 +29,9 @@ class VolumeStatus(registration.NamedVolume):
 
     status: Status
     findings: tuple[findings.Finding, ...]
+    capacity_bytes: int = 0
+    """Its capacity in Nomad, which has it of volumes that a plugin created; 0: not known."""
+
     detail: str = ""
     """What was not compared; empty: all that can be compared was."""
 
@@ -71,6 +74,7 @@ def judge_volume(
         external_id=actual.external_id if actual else desired.external_id,
         status=_status(seen),
         findings=(*seen, *others),
+        capacity_bytes=actual.capacity_bytes if actual else 0,
         detail=difference.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
     )
 
