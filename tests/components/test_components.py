@@ -399,8 +399,13 @@ def test_a_key_of_the_same_program_is_in_the_policy(cloud):
 
 
 @pytest.mark.parametrize("plugin_first", [True, False])
-@pytest.mark.parametrize(("in_policy", "warns"), [([], True), (["key/1"], False)])
-def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(cloud, monkeypatch, plugin_first, in_policy, warns):
+@pytest.mark.parametrize(
+    ("plugin_id", "in_policy", "warns"),
+    [("aws-ebs0", [], True), ("aws-ebs0", ["key/1"], False), ("aws-ebs0", ["key/2"], True), ("aws-ebs1", [], False)],
+)
+def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(  # parametrized
+    cloud, monkeypatch, plugin_first, plugin_id, in_policy, warns
+):
     """In whichever order they are declared, and whether the key is an output."""
     arn = "arn:aws:kms:us-east-1:123456789012:"
     told = []
@@ -411,7 +416,7 @@ def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(cloud, monkeypat
         CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": iam})
 
     def volume():
-        EbsVolume("mysql", EBS | {"kms_key_arn": pulumi.Output.from_input(f"{arn}key/1")})
+        EbsVolume("mysql", EBS | {"plugin_id": plugin_id, "kms_key_arn": pulumi.Output.from_input(f"{arn}key/1")})
 
     def declare():
         for each in (plugin, volume) if plugin_first else (volume, plugin):
@@ -423,6 +428,15 @@ def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(cloud, monkeypat
         f"the policy of plugin aws-ebs0 lacks the key of this volume, {arn}key/1: EC2 will not attach it; add the key"
     )
     assert told == ([f"{said} to iam.kms_key_arns of aws-ebs0"] if warns else [])
+
+
+def test_size_that_comes_late_is_a_whole_number(cloud):
+    """The wire has no integers: a whole number is one, and another is not rounded."""
+    cloud.settle(lambda: EbsVolume("mysql", EBS | {"size_gib": pulumi.Output.from_input(40.0)}) and None)
+    assert cloud.inputs("aws:ebs/volume:Volume", "mysql")["size"] == 40
+
+    with pytest.raises(program.ProgramError, match=r"size_gib: expected .*, got 40\.5"):
+        cloud.settle(lambda: EbsVolume("other", EBS | {"size_gib": pulumi.Output.from_input(40.5)}) and None)
 
 
 def test_problems_have_the_names_of_the_arguments(cloud):

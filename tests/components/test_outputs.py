@@ -66,8 +66,10 @@ def test_ebs_volume(outputs):
     }
 
 
-def test_efs_volume_of_its_own_file_system(outputs):
+def test_efs_volume_of_its_own_file_system(outputs, cloud):
     """What mounts it elsewhere needs: the file system, the access point, the mount targets, the group."""
+    cloud.recorder.answered["aws:efs/mountTarget:MountTarget"] = {"availabilityZoneName": "us-east-1a"}
+
     found = outputs(components.EfsVolume, ALL[components.EfsVolume])
 
     assert {name: found[name] for name in found if name not in {"volume_hcl", "claim", "dns_name"}} == {
@@ -79,7 +81,7 @@ def test_efs_volume_of_its_own_file_system(outputs):
         "file_system_arn": FS_ARN,
         "access_point_id": "data-id",
         "access_point_arn": "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/data-id",
-        "mount_target_ids": {},
+        "mount_target_ids": {"us-east-1a": "data-us-east-1a-id"},
         "security_group_id": "data-id",
     }
     assert found["claim"]["volume"]["access_mode"] == "multi-node-multi-writer"

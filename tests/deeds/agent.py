@@ -88,6 +88,10 @@ class Disks:
         return self.made[start : start + count], following
 
 
+TRANSPORT = transport.Transport
+"""The product's own, which `running` replaces."""
+
+
 class Recorded:
     """The transport of a client: requests reach the emulator at once, and stand in `requests`."""
 

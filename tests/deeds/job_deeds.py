@@ -1,6 +1,17 @@
 """The cases of `PluginJob`."""
 
-from nomad_csi.resources.plugin_jobs import plugin_job
+import dataclasses
+import itertools
+from unittest import mock
+
+from nomad_csi import errors
+from nomad_csi.apply import plugins as applied
+from nomad_csi.nomad import jobs
+from nomad_csi.ownership import job_ownership, owner_records
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi.resources import plugin_health
+from nomad_csi.resources.plugin_jobs import job_hold, plugin_job
 from tests.deeds.deeds import Case, checked_inputs
 
 JOB = plugin_job.PluginJobResource()
@@ -93,6 +104,106 @@ def _delete(_agent, context, outputs):
     return JOB.delete(context, "storage/ebs-nodes", outputs)
 
 
+OWNERS = {
+    "none": None,
+    "own": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="n"),
+    "own, another resource": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="other"),
+    "own, without id": owner_records.OwnerRecord(label="shop/prod"),
+    "another": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="other"),
+    "another of the label": owner_records.OwnerRecord(label="shop/prod", stack_id="2", nonce="other"),
+    "another with the nonce": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="n"),
+}
+NEWS = {
+    "no owner": {},
+    "owner": {"owner": "shop/prod", "ownerId": "1"},
+    "another owner": {"owner": "shop/test", "ownerId": "3"},
+    "adopts": {"owner": "shop/test", "ownerId": "3", "adopt": True},
+}
+RECORDED = {"nothing": {}, "without owner": {"nonce": "n"}, "owner": {"owner": "shop/prod", "nonce": "n"}}
+
+
+def _owners(agent, context, _before=None):
+    """Who may change or remove the running job: each owner of it, each owner that wants it, each one that is recorded."""
+    found = jobs.get(agent.client(), "storage", "ebs-nodes")
+    for (owner, record), (recorded, outputs) in itertools.product(OWNERS.items(), RECORDED.items()):
+        said = []
+        for wanted, news in NEWS.items():
+            with mock.patch.object(job_ownership, "owner_of", return_value=record):
+                try:
+                    job_hold.refuse_other(context.client, found, news, outputs)
+                    said.append(wanted)
+                except errors.RefusedError:
+                    said.append(f"not {wanted}")
+        agent.messages.append(f"of {owner}, recorded {recorded}: {', '.join(said)}")
+    agent.transport.requests.clear()
+
+
+RUN_BY = {
+    "no owner": {"owner": "", "ownerId": ""},
+    "the owner": {"owner": "shop/prod", "ownerId": ""},
+    "its stack": {},
+    "another owner": {"owner": "web/prod", "ownerId": ""},
+    "another stack": {"owner": "web/prod", "ownerId": "9999999999999999"},
+}
+
+
+def _started(agent, context, _before=None):
+    """Run the job by the command line, for each owner of it: what is refused, and what is left of job and record."""
+    plan = storage.plan_document({"plugins": [{"id": "ebs", "driver": "csi-hostpath"}]})
+    [job] = plan.plugins[0].jobs
+    kept, said = agent.keep(), []
+    for owner, is_equal, adopts in itertools.product((*RUN_BY, "nothing"), (True, False), (False, True)):
+        agent.go_back(kept)
+        if owner != "nothing":
+            hcl = documents.job_file(job if is_equal else dataclasses.replace(job, priority=20))
+            given = {"jobId": job.job_id, "namespace": job.namespace, "hcl": hcl, "pluginJobs": [job.job_id]}
+            create(agent, context, **given | RUN_BY[owner])
+        who = owner_records.Requester(owner="shop/prod", adopts=adopts)
+        try:
+            with mock.patch.object(plugin_health.PluginHealthResource, "create"):
+                applied.start(agent.client(), plan.plugins, who)
+            outcome = "done"
+        except errors.RefusedError as error:
+            outcome = str(error)
+        records = (found["Items"] for found in agent.cluster.state.variables.values())
+        labels = [key for items in records for key, value in items.items() if value.startswith(job.job_id)]
+        version = agent.cluster.state.jobs[job.namespace, job.job_id].spec["Version"]
+        said.append(
+            f"of {owner}, {'equal' if is_equal else 'another'}{', adopts' if adopts else ''}: {outcome}; "
+            f"left: version {version}, {', '.join(labels) or 'no record'}"
+        )
+    agent.go_back(kept)
+    agent.messages[:] = said
+
+
+def _removed(agent, context, _before=None):
+    """Stop the job by the command line, for each owner of it: what is refused, and what is left of job and record."""
+    kept, said = agent.keep(), []
+    choices = itertools.product(RUN_BY, ("runs", "stopped", "gone"), (False, True), (False, True))
+    for owner, state, adopts, is_dry_run in choices:
+        if state != "runs" and (adopts or is_dry_run):
+            continue
+        agent.go_back(kept)
+        create(agent, context, **RUN_BY[owner])
+        known = agent.cluster.state
+        if state == "gone":
+            del known.jobs["storage", "ebs-nodes"]
+        elif state == "stopped":
+            known.jobs["storage", "ebs-nodes"].spec["Stop"] = True
+        who = owner_records.Requester(owner="shop/prod", adopts=adopts)
+        name = f"of {owner}, {state}{', adopts' if adopts else ''}{', dry run' if is_dry_run else ''}"
+        try:
+            applied.stop(agent.client(), ("storage", "ebs-nodes"), who, is_dry_run=is_dry_run)
+            outcome = "done"
+        except errors.RefusedError as error:
+            outcome = str(error)
+        records = {key: value for found in known.variables.values() for key, value in found["Items"].items()}
+        left = ["job"] * len(known.jobs) + [key for key in records if records[key].startswith("ebs-nodes")]
+        said.append(f"{name}: {outcome}; left: {', '.join(left) or 'nothing'}")
+    agent.go_back(kept)
+    agent.messages[:] = said
+
+
 CASES = (
     Case("create", create, fails=True),
     Case("create: runs already", create, before=created, fails=True),
@@ -122,6 +233,7 @@ CASES = (
     Case(
         "update: of another stack", lambda _a, c, _: JOB.update(c, "storage/ebs-nodes", {}, checked()), before=_of_other
     ),
+    Case("owners", _owners, before=created),
     Case("preview: new", lambda _agent, context: JOB.preflight(context, {}, checked())),
     Case("preview: runs already, newer", lambda _a, c, _: JOB.preflight(c, {}, checked()), before=_edited),
     Case("preview: other type", lambda _a, c, o: JOB.preflight(c, o, checked(**OTHER_TYPE)), before=created),
@@ -134,4 +246,6 @@ CASES = (
     Case("delete: stopped", _delete, before=_stopped),
     Case("delete: gone", _delete, before=_gone),
     Case("delete: of another stack by now", _delete, before=_taken),
+    Case("run by the command line", _started),
+    Case("removed by the command line", _removed),
 )

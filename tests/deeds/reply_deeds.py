@@ -5,7 +5,11 @@ import dataclasses
 import itertools
 import json
 import re
+import socket
+import ssl
 from pathlib import Path
+
+import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
@@ -14,6 +18,7 @@ from nomad_csi.nomad import job_plan, jobs, nodes, plugin_jobs, plugins, version
 from nomad_csi.nomad.http import classify, connection, transport
 from nomad_csi.ownership import cluster_identity
 from tests import replies
+from tests.deeds import agent as agents
 from tests.deeds import deeds, spec_deeds
 from tests.deeds.deeds import Case
 
@@ -163,6 +168,57 @@ def _classified(_agent, _context):
             for text in ("Permission denied", " Permission denied\n", "x Permission denied")
         ]
     }
+
+
+def _caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+EXCHANGES = [
+    urllib3.exceptions.ProxyError("x", OSError("refuses")),
+    urllib3.exceptions.NameResolutionError("nomad", None, socket.gaierror(1, "not known")),
+    _caused(urllib3.exceptions.NewConnectionError(None, "x"), ConnectionRefusedError(111, "Connection refused")),
+    urllib3.exceptions.ConnectTimeoutError(None, "timed out"),
+    urllib3.exceptions.SSLError(ssl.SSLCertVerificationError(1, "[SSL] own authority (_ssl.c:1)")),
+    urllib3.exceptions.SSLError(ssl.SSLError(1, "[SSL] wrong version (_ssl.c:1)")),
+    urllib3.exceptions.SSLError(ssl.SSLEOFError(8, "[SSL] EOF (_ssl.c:1)")),
+    urllib3.exceptions.LocationParseError("x"),
+    urllib3.exceptions.ReadTimeoutError(None, "/", "timed out"),
+    urllib3.exceptions.ProtocolError("x", TimeoutError("timed out")),
+    urllib3.exceptions.ProtocolError("x", ConnectionResetError(104, "reset, sent canary-31")),
+    urllib3.exceptions.IncompleteRead(1, 2),
+    urllib3.exceptions.DecodeError("x"),
+]
+"""All ends of a request without a reply, in the order in which they come."""
+
+
+class _Ends:
+    """Connections of which each request ends with the same error."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def urlopen(self, *_, **__):
+        """Raise it."""
+        raise self._error
+
+
+def _unanswered(agent, _context):
+    """Show whether it may be sent again, whether it was delivered, and what is said: of a read and of a write."""
+    for is_default, error in itertools.product((False, True), EXCHANGES):
+        made = agents.TRANSPORT(nomad.Connection(token="canary-31", is_default=is_default))
+        made._pool = _Ends(error)
+        kinds = []
+        for method, path in CALLS[:2]:
+            call = classify.Call(method=method, path=path, namespace="prod", has_token=True)
+            try:
+                made.exchange(call, path, None, 3)
+            except errors.NomadApiError as failed:
+                kinds.append(f"{failed.kind}{'' if failed.is_connected else ' unsent'}")
+                said = f"{failed.message}; {failed.advice}"
+        if not is_default or "default" in said:
+            agent.messages.append(f"{type(error).__name__}: {', '.join(kinds)}: {said}")
 
 
 CONNECTIONS = {
@@ -482,6 +538,7 @@ def _versions(_agent, _context):
 CASES = (
     Case("replies changed", _changed),
     Case("answers classified", _classified),
+    Case("no answer", _unanswered),
     Case("connections", _connections),
     Case("differences of jobs", _plan_lines),
     Case("claims judged", _claims),

@@ -5,11 +5,15 @@ import json
 import os
 import socket
 import time
+import types
 from unittest import mock
+
+import click
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.cli.author import import_files
+from nomad_csi.cli.common import inputs, usage
 from nomad_csi.compare import difference
 from nomad_csi.findings import finding
 from nomad_csi.hcl import files as parsed
@@ -175,6 +179,33 @@ def _projects(_agent, _context):
     return spec_deeds.paths(shown)
 
 
+PLANNED = ("default/web", "default/logs", "prod/web", "prod/disk[0]", "prod/disk[1]")
+NAMED = {
+    "none": [],
+    "of one namespace": [("prod", "web")],
+    "without a namespace": [("", "logs")],
+    "in two namespaces": [("", "web")],
+    "a set": [("", "disk")],
+    "of a set": [("prod", "disk[1]"), ("prod", "disk[1]")],
+    "like one": [("prod", "wbe")],
+    "like one, without a namespace": [("", "dsik")],
+    "of another namespace": [("default", "disk")],
+    "like none": [("", "xxxxxxx"), ("prod", "zzzzzzz"), ("", "logs")],
+}
+
+
+def _chosen(agent, _context):
+    """The volumes of a spec that a command line names, and what is said of names that name none."""
+    planned = [types.SimpleNamespace(key=key) for key in PLANNED]
+    for name, keys in NAMED.items():
+        try:
+            with click.Context(click.Command("verify")):
+                found = [each.key for each in inputs.chosen_volumes(planned, keys)]
+        except usage.UsageError as error:
+            found = str(error)
+        agent.messages.append(f"{name}: {found}")
+
+
 CASES = (
     Case("exit codes of an import", _exit_codes),
     Case("refusals of a change", _refusals),
@@ -184,4 +215,5 @@ CASES = (
     Case("files", _parsed),
     Case("sets", _sets),
     Case("projects", _projects),
+    Case("volumes chosen", _chosen),
 )

@@ -1,9 +1,15 @@
 """The cases of the commands that compare a spec with a cluster: what is well, and one thing at a time that is not."""
 
+import dataclasses
+import json
 import weakref
+from unittest import mock
 
 import yaml
 
+from nomad_csi import errors
+from nomad_csi.migration import live_files
+from nomad_csi.migration import model as migration
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
@@ -197,7 +203,79 @@ CHANGES = (
     _claimed_by_gone,
     _two_jobs,
 )
+IMPORT = command_deeds.command("import", "--cluster", "--json")
 VERIFY = command_deeds.command("verify", "SPEC", "--json")
+
+
+def _no_source(known, _node):
+    known.jobs["default", "plugin-efs-nodes"].sources.clear()
+
+
+def _no_provider(known, _node):
+    known.plugins["efs"].provider = ""
+
+
+def _own_driver(known, node):
+    _no_source(known, node)
+    _other_driver(known, node)
+    known.plugins["efs"].provider = "other.csi.example"
+    for task in known.jobs["default", "plugin-efs-nodes"].spec["TaskGroups"][0]["Tasks"]:
+        task["Config"]["image"] = "example.org/own:1"
+
+
+def _stacks(known, node):
+    _no_source(known, node)
+    known.jobs["default", "plugin-efs-nodes"].spec["Meta"] = {"nomad-csi.owner": "shop/prod", "team": "x"}
+
+
+def _places_of_its_own(known, _node):
+    known.volumes["default", "logs"].spec["Topologies"] = [{"Segments": {"zone": "a"}}]
+
+
+READS = {
+    "all": {"namespace": "*"},
+    "a namespace": {"namespace": "default"},
+    "a plugin": {"namespace": "*", "plugin_id": "efs"},
+    "no such plugin": {"namespace": "*", "plugin_id": "x"},
+    "what files have": {"namespace": "*", "known": True},
+    "a job that may not be read": {"namespace": "*", "is_hidden": True},
+}
+
+
+def _live(agent, _context, _before=None):
+    """What is read of a cluster, for each choice; and with one thing in it changed."""
+    kept, said = agent.keep(), []
+    for change in (None, _no_source, _no_provider, _stacks, _job_stopped, _places_of_its_own):
+        for name, choice in READS.items() if change is None else [("all", READS["all"])]:
+            agent.go_back(kept)
+            if change:
+                change(agent.cluster.state, None)
+            lines = [json.dumps(each) for each in _read(agent.client(), **choice)]
+            said += [f"## {name}{f', {change.__name__[1:]}' if change else ''}"]
+            said += [line.partition(": ")[0] if line in said else line for line in lines]
+    agent.transport.requests.clear()
+    agent.messages[:] = said
+
+
+def _read(client, *, namespace, plugin_id="", known=False, is_hidden=False):
+    """Return drivers, files and remarks."""
+    document = jobs.document
+
+    def shown(of, *key):
+        if is_hidden and key[1] == "plugin-ebs-nodes":
+            raise errors.NomadApiError("GET", "/v1/job", "Permission denied", status=403, kind="refused")
+        return document(of, *key)
+
+    files = live_files.read(client, "*", migration.Remarks()).files if known else ()
+    remarks = migration.Remarks()
+    with mock.patch.object(jobs, "document", shown):
+        found = live_files.read(client, namespace, remarks, plugin_id=plugin_id, known=files[::2])
+    listed = [
+        f"{each.name}: {[job.body.get('meta', '') for job in each.jobs]} {[dict(item) for item in each.volumes]}"
+        for each in found.files
+    ]
+    return found.providers, *listed, *map(dataclasses.astuple, remarks.found)
+
 
 CASES = (
     Case("verify", command_deeds.command("verify", "SPEC"), before=run_jobs),
@@ -207,5 +285,7 @@ CASES = (
     Case("verify --prometheus", command_deeds.command("verify", "SPEC", "--prometheus"), before=then(_unhealthy)),
     Case("plan: all runs", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=run_jobs),
     Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=then(_edited)),
-    Case("import --cluster", command_deeds.command("import", "--cluster", "--json"), before=run_jobs),
+    Case("import --cluster", IMPORT, before=run_jobs),
+    Case("import --cluster: a driver of its own", IMPORT, before=then(_own_driver)),
+    Case("live", _live, before=run_jobs),
 )

@@ -192,11 +192,15 @@ def test_type_of_a_monolith_is_kept(adopted, said, job, group, expected):
     assert [told for _, told in said(adoption) if told.startswith(("type:", "count"))] == []
 
 
-def test_the_usual_job_ids_stand_nowhere(adopted):
+@pytest.mark.parametrize("job_id", ["j", "plugin-aws-ebs0-nodes-2", "plugin-aws-ebs0-node", "Plugin-aws-ebs0-nodes"])
+def test_the_usual_job_ids_stand_nowhere(adopted, job_id):
     """Of two jobs the spec names the one whose id is not the usual one."""
-    texts = {"c": ebs("controller").replace('job "j"', 'job "plugin-aws-ebs0-controller"'), "n": ebs()}
+    texts = {
+        "c": ebs("controller").replace('job "j"', 'job "plugin-aws-ebs0-controller"'),
+        "n": ebs().replace('job "j"', f'job "{job_id}"'),
+    }
 
-    assert plugin_of(adopted(texts))["job_ids"] == {"node": "j"}
+    assert plugin_of(adopted(texts))["job_ids"] == {"node": job_id}
 
 
 @pytest.mark.parametrize(

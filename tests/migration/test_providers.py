@@ -20,11 +20,13 @@ JOB = """job "j" {
 
 def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
     """A job file does not hold it; a running plugin has said it."""
-    alone, told = adopted({"j": JOB}), adopted({"j": JOB}, providers={"own": "own.csi.example.net", "other": "x"})
+    files = {"j": JOB, "k": JOB.replace('"j"', '"k"').replace('"own"', '"second"')}
+    told = adopted(files, providers={"own": "own.csi.example.net", "other": "x"})
 
-    assert ("missing", "driver.provider of own: its driver's name; `nomad plugin status own` shows it") in said(alone)
-    assert told.document["plugins"][0]["driver"]["provider"] == "own.csi.example.net"
-    assert "missing" not in [kind for kind, _ in said(told)]
+    missing = "driver.provider of {0}: its driver's name; `nomad plugin status {0}` shows it"
+    for found, names in ((adopted(files), ["own", "second"]), (told, ["second"])):
+        assert [text for kind, text in said(found) if kind == "missing"] == [missing.format(name) for name in names]
+    assert [each["driver"].get("provider") for each in told.document["plugins"]] == ["own.csi.example.net", None]
 
 
 def test_a_known_name_under_another_program_is_told(adopted, said):

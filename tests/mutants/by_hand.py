@@ -55,7 +55,7 @@ class Change:
 
 
 def _is_there(root: Path, test: str) -> bool:
-    file, _, name = test.partition("::")
+    file, _, name = test.partition("[")[0].partition("::")
     if not name:
         return (root / file).exists()
     return (root / file).is_file() and f"def {name}(" in (root / file).read_text(encoding="utf-8")

@@ -4,8 +4,10 @@ import threading
 import types
 
 import pytest
+import urllib3
 
 from nomad_csi.nomad import changes
+from nomad_csi.nomad.http import streaming
 
 PATH = "/v1/volume/csi/a"
 NEVER = threading.Event()
@@ -36,3 +38,65 @@ def test_event_stream_that_breaks_is_a_change(agent, client, monkeypatch):
 
     [asked] = agent.asked
     assert (asked.path, asked.query["topic"]) == ("/v1/event/stream", "CSIPlugin:ebs")
+
+
+class Streaming:
+    """A connection, and a response that sends *parts*; an error among them is raised."""
+
+    def __init__(self, *parts, status=200, coding=""):
+        self.status, self.headers, self.ended = status, {"Content-Encoding": coding}, []
+        self._parts = list(parts)
+
+    def urlopen(self, *_, **__):
+        return self
+
+    def read1(self, _):
+        part = self._parts.pop(0) if self._parts and not self.ended else b""
+        if isinstance(part, Exception):
+            raise part
+        return part
+
+    def shutdown(self):
+        self.ended.append("shut down")
+
+    def close(self):
+        self.ended.append("closed")
+
+
+REFUSED, BROKEN = streaming.NoStreamError, streaming.BrokenError
+STREAMS = {
+    "ends": ([b"a\nb", b"c\n"], {}, ["a", "bc"], (BROKEN, "the stream ended")),
+    "breaks": ([b"a\n", OSError("reset canary-3")], {}, ["a"], (BROKEN, r"reset \[secret\]")),
+    "breaks without a reason": ([b"a\n", OSError()], {}, ["a"], (BROKEN, "OSError")),
+    "too long": ([b"a\n" + b"x" * (streaming.MAX_LINE_BYTES + 1)], {}, ["a"], (BROKEN, "longer than")),
+    "refused": ([b"no canary-3"], {"status": 403}, [], (REFUSED, r"status 403: no \[secret\]; ")),
+    "encoded": ([b"a\n"], {"coding": "gzip"}, [], (REFUSED, "encoded as 'gzip'")),
+    "nothing": ([], {}, [], (REFUSED, "nothing came")),
+    "silent": ([urllib3.exceptions.ReadTimeoutError(None, "", "")], {}, [], (REFUSED, "nothing came")),
+}
+
+
+@pytest.mark.parametrize("closed", ["never", "before", "at its first line"])
+@pytest.mark.parametrize(("parts", "more", "lines", "error"), STREAMS.values(), ids=STREAMS)
+def test_stream_ends_with_an_error_unless_it_is_closed(parts, more, lines, error, closed):
+    """Closed before it is opened, it has no lines; closed later, it has no more."""
+    sent = Streaming(*parts, **more)
+    stream = streaming.Stream(lambda: sent, {}, "/v1/event/stream", secrets=["canary-3"])
+    found = []
+
+    def read():
+        for line in stream:
+            found.append(line.decode())
+            if closed == "at its first line":
+                stream.close()
+                assert sent.ended == ["shut down"]
+
+    if closed == "before":
+        stream.close()
+    if closed == "never" or (closed == "at its first line" and not lines):
+        with pytest.raises(error[0], match=error[1]):
+            read()
+    else:
+        read()
+    assert found == {"never": lines, "before": [], "at its first line": lines[:1]}[closed]
+    assert sent.ended[-1] == "closed"

@@ -4,18 +4,22 @@ import os
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import grpc
+import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from nomad_csi.provider import schema
+from nomad_csi import open_files
+from nomad_csi.provider import __main__ as process
+from nomad_csi.provider import schema, serving
 
 
 def test_the_process_serves_on_the_port_it_prints():
     """The first line is the port; an interrupt ends the process silently."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-m", "nomad_csi.provider", "--logtostderr", "127.0.0.1:1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -23,14 +27,41 @@ def test_the_process_serves_on_the_port_it_prints():
         env=environment,
     )
     try:
-        port = int(process.stdout.readline())
+        port = int(started.stdout.readline())
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             info = provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(empty_pb2.Empty(), timeout=30)
-        process.send_signal(signal.SIGINT)
-        rest, noise = process.communicate(timeout=30)
+        started.send_signal(signal.SIGINT)
+        rest, noise = started.communicate(timeout=30)
     finally:
-        process.kill()
-        process.communicate()
+        started.kill()
+        started.communicate()
 
     assert info.version == schema.version()
-    assert (process.returncode, rest, noise) == (0, "", "")
+    assert (started.returncode, rest, noise) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("is_closed", "files", "failure", "said"),
+    [
+        (True, 1024, None, "standard output is closed, on which the engine reads the port"),
+        (False, 63, None, "open files: expected a limit of at least 64, got 63; raise it with `ulimit -n 64`"),
+        (False, 64, OSError(98, "Address already in use"), "Address already in use"),
+        (False, 64, None, ""),
+        (False, -1, None, ""),
+    ],
+)
+def test_what_keeps_it_from_starting_is_one_line(monkeypatch, is_closed, files, failure, said):
+    """The engine shows it, and nothing was served."""
+    served = mock.Mock(side_effect=failure)
+    monkeypatch.setattr(serving, "serve", served)
+    monkeypatch.setattr(open_files.resource, "getrlimit", lambda _: (files, files))
+    if is_closed:
+        monkeypatch.setattr(sys, "stdout", None)
+
+    if said:
+        with pytest.raises(SystemExit) as ended:
+            process.main()
+        assert ended.value.code == f"error: the provider nomad-csi cannot start: {said}"
+    else:
+        process.main()
+    assert served.called == (not said or failure is not None)

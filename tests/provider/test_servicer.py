@@ -564,7 +564,7 @@ def test_attach_connects_to_the_engine(serve, scripted, urn, engine, monkeypatch
 
 
 def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatch):
-    """A non-interactive run prints every line, so a line that says nothing new is not sent."""
+    """A non-interactive run prints every line, so a line that says nothing new to this engine is not sent."""
 
     def create(context, news):
         for line in ("0/3 healthy", "0/3 healthy", "1/3 healthy"):
@@ -579,6 +579,12 @@ def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatc
 
     seen = [(urn, "0/3 healthy", True), (urn, "1/3 healthy", True), (urn, "late", False), (urn, "1 warning", True)]
     assert engine.lines == seen
+
+    monkeypatch.setattr(scripted, "create", lambda context, _: (context.status("1 warning"), ("a", {}))[1])
+    plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+
+    assert engine.lines == [*seen, (urn, "1 warning", True)]
 
 
 def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tmp_path, monkeypatch):

@@ -250,9 +250,9 @@ def shared_draft():
 
 
 def shared_steps():
-    """Return the steps of the two volumes; an access point needs the file system."""
-    system = f"{STACK}{SHARED_SYSTEM}${stack_import.FILE_SYSTEM}::web"
-    needs = {"propertyDependencies": {"fileSystemId": [system]}}
+    """Return the steps of the two volumes; an access point needs the file system, and what that depends on."""
+    systems = [f"{STACK}{SHARED_SYSTEM}::web", f"{STACK}{SHARED_SYSTEM}${stack_import.FILE_SYSTEM}::web"]
+    needs = {"propertyDependencies": {"fileSystemId": systems}}
     points = [step(f"{EFS}${POINT}", name) for name in ("a", "b")]
     registered = [step(f"{EFS}${VOLUME}", name, volumeId=name, namespace="prod") for name in ("a", "b")]
     return [item | {"newState": item["newState"] | needs} for item in points] + registered

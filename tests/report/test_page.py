@@ -7,6 +7,7 @@ import hashlib
 import html.parser
 import json
 import re
+import types
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from nomad_csi import findings
 from nomad_csi.findings import causes, registry
 from nomad_csi.render import environment
 from nomad_csi.render import page as html_page
+from nomad_csi.report import page
 from tests import hostile
 
 STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
@@ -277,6 +279,28 @@ def test_empty_sections_are_left_out(hurt_report, rendered):
     assert re.findall(r"<section id=(\w+)", text) == ["zones", "plugins", "clients"]
     assert re.findall(r'<a href="#(\w+)">\w+</a>', text) == ["zones", "plugins", "clients"]
     assert "No findings." in text
+
+
+@pytest.mark.parametrize(
+    ("kinds", "held", "unread", "said"),
+    [
+        ([], [0, 0], 0, (0, "none", "good")),
+        (["good", "good"], [1, 1], 0, (2, "all live", "good")),
+        (["good", "bad", "warn"], [3], 0, (3, "2 not live", "bad")),
+        (["good"], [1, 4], 1, (5, "all live; claims of 1 volume not read", "unsure")),
+        (["bad"], [1, 4], 2, (5, "1 not live; claims of 2 volumes not read", "bad")),
+        ([], [0, 4], 1, (4, "all live; claims of 1 volume not read", "unsure")),
+    ],
+)
+def test_claims_are_counted_by_nomads_numbers(hurt_report, kinds, held, unread, said):
+    """Also those that were not read: then it is not known whether all are live."""
+    [volume, *_] = hurt_report.volumes
+    volumes = tuple(dataclasses.replace(volume, claims=count) for count in held)
+    report = dataclasses.replace(hurt_report, volumes=volumes, claims_unread=unread)
+
+    *_, tile = page._tiles(report, [types.SimpleNamespace(kind=kind) for kind in kinds])
+
+    assert (tile.label, tile.count, tile.remark, tile.kind) == ("claims", *said)
 
 
 def test_consequences_stand_below_their_cause(hurt_report, rendered):

@@ -46,22 +46,6 @@ def test_create_writes_the_file_with_its_folders(context):
     assert [item.name for item in written.parent.iterdir()] == ["a.hcl"]
 
 
-def test_create_twice_is_one_file(context):
-    """A run that goes on after an interruption finds its own file and is content."""
-    first = FILE.create(context, {"path": "a.hcl", "content": OURS})
-
-    assert FILE.create(context, {"path": "a.hcl", "content": OURS}) == first
-
-
-def test_create_overwrites_a_file_that_is_ours(context):
-    """A rendered file of an earlier run gives way."""
-    (context.root / "a.hcl").write_text(OURS)
-
-    FILE.create(context, {"path": "a.hcl", "content": NEW})
-
-    assert (context.root / "a.hcl").read_text() == NEW
-
-
 def test_create_refuses_a_file_that_was_edited(context):
     """What somebody wrote below our first line is not lost, and the advice is another one."""
     (context.root / "a.hcl").write_text(OURS + "# mine\n")
@@ -99,6 +83,57 @@ def test_create_without_a_root_says_where_to_set_it(context):
         "  root: expected the folder that rendered files are written below, got nothing; "
         "set root on the nomad-csi provider, or NOMAD_CSI_ROOT"
     )
+
+
+EDITED = OURS + "edited"
+REFUSED, STAYS = "is not overwritten", "was edited after it was written, and stays"
+FATES = {
+    "nothing": (None, OURS, NEW, "new", "new", "new", "gone"),
+    "as it wrote it": (OURS, OURS, NEW, "new", "new", "new", "gone"),
+    "as it writes it": (OURS, OURS, OURS, "new", "new", "new", "gone"),
+    "of another run": (NEW, OURS, OURS, "new", "new", "new", STAYS),
+    "edited": (EDITED, OURS, NEW, REFUSED, REFUSED, "new", STAYS),
+    "edited, the same edit as in the spec": (EDITED, OURS, EDITED, "new", REFUSED, "new", STAYS),
+    "theirs": ("theirs", OURS, NEW, REFUSED, REFUSED, REFUSED, STAYS),
+    "theirs, with the same text": ("theirs", OURS, "theirs", "new", REFUSED, REFUSED, STAYS),
+    "without our line, as it wrote it": ("{}", "{}", "[]", REFUSED, "new", "new", "gone"),
+}
+"""What is there, what the stack recorded, the new text; what create, update, update after a refresh and delete do."""
+
+
+@pytest.mark.parametrize(
+    ("found", "recorded", "text", "created", "updated", "updated_later", "deleted"), FATES.values(), ids=FATES
+)
+def test_only_what_is_ours_gives_way(  # parametrized
+    context, heard, found, recorded, text, created, updated, updated_later, deleted
+):
+    """An edit is overwritten after a refresh has shown it, and never removed; what is another's stays."""
+    file, news = context.root / "a.hcl", {"path": "a.hcl", "content": text}
+    outputs = {"path": "a.hcl", "content": recorded, "sha256": sha256(recorded)}
+    seen = outputs if found is None else outputs | {"content": found}
+
+    def left(step):
+        file.unlink(missing_ok=True)
+        if found is not None:
+            file.write_text(found)
+        try:
+            step()
+        except errors.RefusedError as refused:
+            assert file.read_text() == found
+            return REFUSED if REFUSED in str(refused) else str(refused)
+        if not file.exists():
+            return "gone"
+        if said := heard["warn"][:]:
+            assert (file.read_text(), said) == (found, [f"a.hcl {STAYS}"])
+            heard["warn"].clear()
+            return STAYS
+        return "new" if file.read_text() == text else "old"
+
+    assert left(lambda: FILE.create(context, news)) == created
+    assert left(lambda: FILE.update(context, "a.hcl", outputs, news)) == updated
+    assert left(lambda: FILE.update(context, "a.hcl", seen, news)) == updated_later
+    for known in (outputs, seen):
+        assert left(lambda: FILE.delete(context, "a.hcl", known)) == deleted  # noqa: B023
 
 
 @pytest.mark.parametrize("link", ["out", "out/deeper"])
@@ -170,65 +205,6 @@ def test_read_of_a_removed_file_is_nothing(context):
     assert FILE.read(context, "a.hcl", {"path": "a.hcl", "content": "x"}, {}) is None
 
 
-def test_update_replaces_what_it_wrote(context):
-    """The file of the last run gives way to the new text."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-
-    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
-
-    assert (context.root / "a.hcl").read_text() == NEW
-
-
-def test_update_replaces_what_another_run_rendered(context):
-    """The command line writes the same files: the first line says that it was not edited since."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text(NEW)
-
-    FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": OURS})
-
-    assert (context.root / "a.hcl").read_text() == OURS
-
-
-def test_update_repairs_a_file_whose_edit_was_shown(context):
-    """A refresh has seen the edit, so the operator saw the difference and went on: the spec decides."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text(OURS + "edited")
-    _, seen = FILE.read(context, "a.hcl", {}, outputs)
-
-    FILE.update(context, "a.hcl", seen, {"path": "a.hcl", "content": OURS})
-
-    assert (context.root / "a.hcl").read_text() == OURS
-
-
-def test_update_refuses_a_file_whose_edit_nobody_has_seen(context):
-    """An edit that no refresh has shown is not thrown away."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text(OURS + "edited")
-
-    with pytest.raises(errors.RefusedError, match=r"^a\.hcl is .* run `pulumi refresh` and check the difference$"):
-        FILE.update(context, "a.hcl", outputs, {"path": "a.hcl", "content": NEW})
-    assert (context.root / "a.hcl").read_text() == OURS + "edited"
-
-
-def test_update_knows_a_file_without_our_line_by_its_hash(context):
-    """A text that cannot hold a comment is known by what was written."""
-    _, outputs = FILE.create(context, {"path": "policy.json", "content": "{}"})
-
-    FILE.update(context, "policy.json", outputs, {"path": "policy.json", "content": "[]"})
-
-    assert (context.root / "policy.json").read_text() == "[]"
-
-
-def test_update_refuses_a_file_put_in_its_place(context):
-    """Somebody else's file in our place stays, even when a refresh has seen it."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text("theirs")
-    _, seen = FILE.read(context, "a.hcl", {}, outputs)
-
-    with pytest.raises(errors.RefusedError, match="is not overwritten"):
-        FILE.update(context, "a.hcl", seen, {"path": "a.hcl", "content": OURS})
-
-
 def test_diff_of_the_path_is_a_new_file():
     """A file at another path is another file."""
     assert FILE.diff("a", {"path": "a", "content": "x"}, {}, {"path": "b", "content": "x"}).replaces == ("path",)
@@ -252,25 +228,3 @@ def test_delete_leaves_the_root(context):
     FILE.delete(context, "a.hcl", outputs)
 
     assert list(context.root.iterdir()) == []
-
-
-def test_delete_leaves_an_edited_file_and_warns(context, heard):
-    """Work that somebody did by hand is not thrown away."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text(OURS + "edited")
-
-    FILE.delete(context, "a.hcl", outputs)
-
-    assert (context.root / "a.hcl").read_text() == OURS + "edited"
-    assert heard["warn"] == ["a.hcl was edited after it was written, and stays"]
-
-
-def test_delete_leaves_an_edited_file_that_a_refresh_has_seen(context):
-    """The work is thrown away as little as before."""
-    _, outputs = FILE.create(context, {"path": "a.hcl", "content": OURS})
-    (context.root / "a.hcl").write_text(OURS + "edited")
-    _, seen = FILE.read(context, "a.hcl", {}, outputs)
-
-    FILE.delete(context, "a.hcl", seen)
-
-    assert (context.root / "a.hcl").read_text() == OURS + "edited"

@@ -45,7 +45,9 @@ def chosen_volumes(
     known = own | {set_of(key) for key in own}
     named = {"/".join(filter(None, key)): _meant(known, *key) for key in keys}
     problems = [
-        errors.Problem(path="VOLUME", got=repr(text), allowed=_allowed(meant or known), fix=_nearest(text, known))
+        errors.Problem(
+            path="VOLUME", got=repr(text), allowed=_allowed(meant or known), fix="" if meant else _nearest(text, known)
+        )
         for text, meant in sorted(named.items())
         if len(meant) != 1
     ]
