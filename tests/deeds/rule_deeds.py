@@ -1,5 +1,6 @@
 """Further small decisions, each over a table of what it can be given: exit codes, orders, files of a project, sockets."""
 
+import dataclasses
 import itertools
 import json
 import os
@@ -22,7 +23,8 @@ from nomad_csi.nomad.http import deadline
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import project
 from nomad_csi.resources import volume_changes
-from tests.deeds import part_deeds, spec_deeds
+from nomad_csi.smoke import smoke
+from tests.deeds import part_deeds, reply_deeds, spec_deeds
 from tests.deeds.deeds import Case
 
 
@@ -206,6 +208,72 @@ def _chosen(agent, _context):
         agent.messages.append(f"{name}: {found}")
 
 
+OUTPUTS = {
+    "none": None,
+    "nothing of ours": "{}",
+    "no volumes": '{"externalIds": {}}',
+    "volumes": '{"externalIds": {"prod/web": "vol-1", "default/logs": "fs-1"}, "x": 1}',
+    "not known yet": '{"externalIds": null}',
+    "a list": '{"externalIds": ["vol-1"]}',
+    "a number": '{"externalIds": {"prod/web": 1}}',
+    "one is not known": '{"externalIds": {"prod/web": "vol-1", "default/logs": null}}',
+    "secret": '{"externalIds": "[secret]"}',
+    "another document": "[]",
+    "no JSON": "externalIds: {}",
+    "no text": b"\xff",
+}
+
+
+def _outputs(agent, _context):
+    """The ids of storage in the outputs of a stack; what is not of that form is refused."""
+    path = agent.folder / "outputs.json"
+    for name, text in OUTPUTS.items():
+        if text is not None:
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        try:
+            found = inputs.read_external_ids(None if text is None else path)
+        except errors.SpecError as error:
+            found = str(error).replace(str(path), "FILE")
+        agent.messages.append(f"{name}: {found}")
+    path.unlink()
+
+
+CLIENTS = {
+    "ready": {},
+    "down": {"status": "down"},
+    "ineligible": {"eligible": False},
+    "draining": {"draining": True},
+    "other driver unhealthy": {"drivers": {"docker": True, "exec": False}},
+}
+INSTANCES = {"healthy": (True, "a"), "unhealthy": (False, "a"), "healthy in another zone": (True, "b"), "none": None}
+PLACES = {
+    "anywhere": (),
+    "a zone": ({"zone": "a"},),
+    "two zones": ({"zone": "a"}, {"zone": "b"}),
+    "a rack": ({"zone": "a", "rack": "1"},),
+}
+
+
+def _fitting(agent, _context):
+    """Which clients a smoke test may use: each state of the client, of its instance, each topology of the volume."""
+    for (name, changes), (health, instance) in itertools.product(CLIENTS.items(), INSTANCES.items()):
+        node = dataclasses.replace(reply_deeds.NODE, **{"drivers": {"docker": True}} | changes)
+        held = (
+            [types.SimpleNamespace(node_id="n", healthy=instance[0], segments={"zone": instance[1]})]
+            if instance
+            else []
+        )
+        taken = []
+        for place, topologies in PLACES.items():
+            volume = types.SimpleNamespace(plugin_id="ebs", topologies=topologies)
+            with (
+                mock.patch.object(smoke.plugins, "get", return_value=types.SimpleNamespace(nodes=held)),
+                mock.patch.object(smoke.nodes, "list_nodes", return_value=[node]),
+            ):
+                taken += [f"{place} by {sorted(each.drivers)}" for each in smoke._fitting(None, volume)]
+        agent.messages.append(f"{name}, instance {health}: {', '.join(taken) or 'no volume'}")
+
+
 CASES = (
     Case("exit codes of an import", _exit_codes),
     Case("refusals of a change", _refusals),
@@ -216,4 +284,6 @@ CASES = (
     Case("sets", _sets),
     Case("projects", _projects),
     Case("volumes chosen", _chosen),
+    Case("outputs of a stack", _outputs),
+    Case("clients of a smoke test", _fitting),
 )
