@@ -82,7 +82,7 @@ def stop(
     document = jobs.document(client, *key)
     if found is None or document is None or not any(jobs.csi_plugins(document)):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
-    owner = job_ownership.owner_of(client, found)
+    owner = job_ownership.recorded_owner(client, found)
     if owner is not None and owner.label != requester.owner and not requester.adopts:
         raise errors.RefusedError(f"job {name} belongs to owner {owner}: pass --owner {owner}, or --adopt")
     if why := _refusal(owner, requester):

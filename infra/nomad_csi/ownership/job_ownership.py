@@ -38,8 +38,11 @@ def records(client: nomad.Nomad) -> registration_ownership.OwnerRecords:
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
     """Return the owner of a running job; ``None`` where it has none, or does not run."""
-    if found is None or found.stopped:
-        return None
+    return None if found is None or found.stopped else recorded_owner(client, found)
+
+
+def recorded_owner(client: nomad.Nomad, found: jobs.Job) -> OwnerRecord | None:
+    """Return the owner of a job, also of a stopped one; ``None`` where it has none."""
     key, label = (found.namespace, found.job_id), found.meta.get(OWNER_META, "")
     record = records(client).read([key]).owners.get(key)
     if record is not None and (not label or record.origin == digest(label)):
