@@ -324,20 +324,22 @@ def last_lines(drawn):
 @pytest.mark.parametrize("owner", ["", "shop/hcl"])
 def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, owner):
     """It is no change; what belongs to others is not named. One list, and no request for one of the volumes."""
-    with_listed(scripted, "scratch", "data[2]", "other")
+    with_listed(scripted, "scratch", "data[2]", "wiki", "other")
     mark(scripted, "scratch", "shop/hcl")
     mark(scripted, "data[2]", "shop/hcl")
+    mark(scripted, "wiki", "shop/hcl")
     mark(scripted, "other", "bank/prod")
 
     drawn, _ = draw(owner=owner)
 
     assert drawn.changes == ()
     assert last_lines(drawn) == [
-        "registered by owner shop/hcl, and not in the spec: default/data[2]",
+        "registered by owner shop/hcl, and not in the spec: default/data[2], default/wiki",
         "  they stay registered; to deregister them (their storage stays): "
-        "nomad-csi remove 'default/data[2]' --owner shop/hcl",
+        "nomad-csi remove 'default/data[2]' default/wiki --owner shop/hcl",
     ]
-    assert drawn.as_json()["not_in_spec"] == [{"namespace": "default", "volume_id": "data[2]", "owner": "shop/hcl"}]
+    named = [(item["namespace"], item["volume_id"], item["owner"]) for item in drawn.as_json()["not_in_spec"]]
+    assert named == [("default", "data[2]", "shop/hcl"), ("default", "wiki", "shop/hcl")]
     asked = [path.partition("?")[0] for path, _ in scripted.sent("GET")]
     assert asked.count("/v1/volumes") == 1
     assert [path for path in asked if path.startswith("/v1/volume/")] == ["/v1/volume/csi/scratch"]

@@ -13,8 +13,9 @@ import yaml
 
 import nomad_csi
 from nomad_csi import components, testing
-from nomad_csi.components import arguments, derived_arguments, resources
+from nomad_csi.components import arguments, declared_resource, derived_arguments, resources
 from nomad_csi.provider import examples, hosting
+from nomad_csi.resources.frame.properties import python_name
 from tests import argument_stub
 
 GOLDEN = Path(__file__).with_name("schema.json")
@@ -134,6 +135,23 @@ def test_resource_class_refuses_what_is_not_declared(cloud):
     """It would be dropped."""
     with pytest.raises(TypeError, match=r"RenderedFile\(\) got an unexpected argument 'mode'"):
         cloud.settle(lambda: resources.RenderedFile("a", path="a", content="", mode="0600"))
+
+
+REQUIRED = [
+    (kind, name)
+    for kind in declared_resource.DeclaredResource.__subclasses__()
+    for name, item in kind.declared.inputs.items()
+    if item.required
+]
+
+
+@pytest.mark.parametrize(("kind", "left_out"), REQUIRED, ids=lambda one: getattr(one, "__name__", one))
+def test_a_missing_argument_is_named(kind, left_out):
+    """Before the engine hears of the resource; every required argument of every class."""
+    given = {name: "x" for name, item in kind.declared.inputs.items() if item.required and name != left_out}
+
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\(\) missing argument '{python_name(left_out)}'"):
+        kind("one", **given)
 
 
 def test_properties_of_a_resource_are_attributes(cloud):
