@@ -114,6 +114,7 @@ def test_verify_as_json_has_the_documented_keys(untouched):
         "volume_id": "mysql",
         "plugin_id": "aws-ebs0",
         "external_id": external_ids["default/mysql"],
+        "capacity_bytes": 0,
         "status": "ok",
         "evidence": "nomad",
         "detail": "",
