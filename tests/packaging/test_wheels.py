@@ -43,7 +43,16 @@ print(len(names))
 def wheels(tmp_path_factory):
     """Build both and return them opened, by the name of the distribution."""
     made = tmp_path_factory.mktemp("wheels")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-cache-dir",
+    )
     subprocess.run([*pip, "--no-build-isolation", "--wheel-dir", made, ROOT, EMULATORS], check=True)
     return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in made.glob("*.whl")}
 
