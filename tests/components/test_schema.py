@@ -147,7 +147,7 @@ REQUIRED = [
 
 @pytest.mark.parametrize(("kind", "left_out"), REQUIRED, ids=lambda one: getattr(one, "__name__", one))
 def test_a_missing_argument_is_named(kind, left_out):
-    """Before the engine hears of the resource; every required argument of every class."""
+    """Before the resource reaches the engine; every required argument of every class."""
     given = {name: "x" for name, item in kind.declared.inputs.items() if item.required and name != left_out}
 
     with pytest.raises(TypeError, match=rf"{kind.__name__}\(\) missing argument '{python_name(left_out)}'"):

@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pulumi.provider.experimental import util
+
 Package = Mapping[str, Any]
 """A package schema, or a part of one."""
 
@@ -21,24 +23,15 @@ class Output(NamedTuple):
 
 
 PLUGIN = Output("plugin", "plugin_id")
+FILE_SYSTEM: Mapping[str, Any] = {
+    "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+    "clients": {"cidr_blocks": ["10.0.0.0/16"]},
+}
 EXAMPLES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "CsiPlugin": ("plugin", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
     "EbsVolume": ("mysql", {"plugin_id": PLUGIN, "availability_zone": "us-east-1a", "size_gib": 40}),
-    "EfsVolume": (
-        "shared",
-        {
-            "plugin_id": PLUGIN,
-            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
-        },
-    ),
-    "EfsFileSystem": (
-        "files",
-        {
-            "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
-        },
-    ),
+    "EfsVolume": ("shared", {"plugin_id": PLUGIN, **FILE_SYSTEM}),
+    "EfsFileSystem": ("files", FILE_SYSTEM),
     "ExistingVolume": (
         "legacy",
         {
@@ -82,13 +75,9 @@ class Language(NamedTuple):
     """What stands after a block in it, with ``{label}``."""
 
 
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.title() for part in rest)
-
-
 def _capital(name: str) -> str:
-    return _camel(name)[0].upper() + _camel(name)[1:]
+    camel = util.camel_case(name)
+    return camel[0].upper() + camel[1:]
 
 
 LANGUAGES = (
@@ -107,10 +96,10 @@ LANGUAGES = (
         name="typescript",
         block='const {label} = new {kind}("{label}", {{\n{arguments}\n}});\n',
         argument="    {key}: {value},",
-        key=_camel,
+        key=util.camel_case,
         output="{label}.{key}",
         table="{{ {fields} }}",
-        field=_camel,
+        field=util.camel_case,
         program='import {{ {kinds} }} from "nomad-csi";\n\n{blocks}',
         indent="",
     ),
@@ -118,10 +107,10 @@ LANGUAGES = (
         name="yaml",
         block="{label}:\n  type: nomad-csi:index:{kind}\n  properties:\n{arguments}\n",
         argument="    {key}: {value}",
-        key=_camel,
+        key=util.camel_case,
         output='"${{{label}.{key}}}"',
         table="{{{fields}}}",
-        field=_camel,
+        field=util.camel_case,
         program="name: examples\nruntime: yaml\nresources:\n{blocks}",
         indent="  ",
     ),
@@ -188,10 +177,10 @@ def _block(kind: str, language: Language, package: Package) -> str:
     if language.name == "go":
         width = max(map(len, keys.values())) + 1
         keys = {name: f"{key}:".ljust(width) for name, key in keys.items()}
-    lines = (
-        language.argument.format(key=keys[name], value=_written(value, language, typed[_camel(name)], package["types"]))
-        for name, value in args.items()
-    )
+    values = {
+        name: _written(value, language, typed[util.camel_case(name)], package["types"]) for name, value in args.items()
+    }
+    lines = (language.argument.format(key=keys[name], value=value) for name, value in values.items())
     return language.block.format(label=label, kind=kind, arguments="\n".join(lines))
 
 
@@ -207,12 +196,12 @@ def _written(value: Any, language: Language, typed: Package, types: Package) -> 
         kind = typed["$ref"].rpartition("/")[2]
         fields = types[kind]["properties"]
         entries = (
-            f"{language.field(key)}: {_written(item, language, fields[_camel(key)], types)}"
+            f"{language.field(key)}: {_written(item, language, fields[util.camel_case(key)], types)}"
             for key, item in value.items()
         )
         written = language.table.format(fields=", ".join(entries))
         return f"{_go_name(kind)}Args{written}" if go else written
-    scalar = json.dumps(value)
+    scalar = repr(value) if language.name == "python" and isinstance(value, bool) else json.dumps(value)
     return scalar if not go or typed.get("plain") else f"pulumi.{_GO[typed['type']]}({scalar})"
 
 

@@ -54,7 +54,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     tokens = sorted(registry.DECLARED, key=lambda token: token not in _FOR_PROGRAMS)
     resources = {token: _resource(registry.DECLARED[token], types) for token in tokens}
     settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
-    merged = dict(package) | {
+    whole = dict(package) | {
         **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
         "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
@@ -65,9 +65,9 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     }
     components = {token: item for token, item in package.get("resources", {}).items() if item.get("inputProperties")}
     for token, described in components.items():
-        section = examples.section(token.rpartition(":")[2], merged)
-        merged["resources"][token] = described | {"description": f"{described['description']}\n\n{section}"}
-    return merged
+        section = examples.section(token.rpartition(":")[2], whole)
+        whole["resources"][token] = described | {"description": f"{described['description']}\n\n{section}"}
+    return whole
 
 
 def _about(project: about.About) -> dict[str, Any]:
