@@ -97,7 +97,7 @@ class Recorded:
 
     def __init__(self, application):
         self._application = application
-        self.requests, self.fails = [], {}
+        self.requests, self.fails, self.lacks = [], {}, ""
 
     def exchange(self, call, target, content, timeout_s):
         """Answer as the emulator does, but for the fault that is set for this request."""
@@ -114,6 +114,9 @@ class Recorded:
         if fault == "refused":
             self.requests.append((sent, "500, and nothing is done"))
             return transport.Answer(status=500, headers={}, content=b"no such luck")
+        if right_of(sent) == self.lacks:
+            self.requests.append((sent, 403))
+            return transport.Answer(status=403, headers={}, content=b"Permission denied")
         position = len(self.requests)
         self.requests.append((sent, ""))
         answer = self._application.test_client().open(
@@ -142,6 +145,12 @@ class Recorded:
 
     def close(self):
         """Nothing is open."""
+
+
+def right_of(sent):
+    """Return what a token needs for a request, so that one that lacks it gets no such request: ``GET /v1/var``."""
+    method, target, *_ = sent
+    return " ".join((method, "/".join(target.partition("?")[0].split("/")[:3])))
 
 
 def shortened(value):

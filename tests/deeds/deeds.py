@@ -2,7 +2,7 @@
 What each operation sends to Nomad and returns, whole, in the text files beside this one.
 
 A case is run once undisturbed, and then once for each of its requests with that request failing: refused, or done with
-its answer lost. The files have every request with its body and time limit, what the plugin was called, every message,
+its answer lost; and once for each right of its token with a token that lacks it. The files have every request with its body and time limit, what the plugin was called, every message,
 the outputs or the error, and what Nomad has afterwards. After a change that is meant, ``python -m tests.deeds.deeds``
 writes them again; the difference is what a reader of the change looks at.
 """
@@ -57,7 +57,7 @@ class Case:
 
     before: Callable = lambda _agent, _context: None
     fails: bool = False
-    """Whether it is run again with each of its requests failing."""
+    """Whether it is run again with each of its requests failing, and with a token that lacks each of its rights."""
 
     repeats: bool = False
     """Whether it sends the same requests again and again: then each row of them is shown once."""
@@ -165,9 +165,9 @@ def write(cases, agent):
 
 
 def _add_faults(page, case, agent, given, known):
-    """Run *case* again with each of its requests failing, and add what is not as without that: alike ones together."""
+    """Run *case* again with each fault, and add what is not as without that: alike ones together."""
     kept, whole, before = known
-    alike = {}
+    alike, rights = {}, {}
     for number, (sent, _) in enumerate(whole.requests):
         if sent[1].endswith(agents.WAITS):
             continue
@@ -175,6 +175,11 @@ def _add_faults(page, case, agent, given, known):
             agent.go_back(kept)
             found = _differing(page, number, _run(case, agent, given, {number: fault}), whole, before)
             alike.setdefault(tuple(found), []).append(f"{number + 1} {fault}")
+        rights.setdefault(agents.right_of(sent), number)
+    for right, number in rights.items():
+        agent.go_back(kept)
+        found = _differing(page, number, _run(case, agent, given, {}, right), whole, before)
+        alike.setdefault(tuple(found), []).append(f"no {right}")
     for found, where in alike.items():
         is_short = not any(line.startswith(" ") for line in found) and len("; ".join(found)) <= LINE
         label = f"({', '.join(where)})"
@@ -197,8 +202,10 @@ def _differing(page, number, run, whole, before):
     if run.left != whole.left:
         found.append(f"left {_left(page, run.left, before)}")
     method, target, *_ = whole.requests[number][0]
-    own = f"{method} {target.partition('?')[0]}: status 500: no such luck"
-    return [line.replace(own, "[its error]") for line in found]
+    path = target.partition("?")[0]
+    for own in (f"{method} {path}: status 500: no such luck", f"{method} {path}: status 403: Permission denied"):
+        found = [line.replace(own, "[its error]") for line in found]
+    return found
 
 
 def _joined(page, requests, first=None):
@@ -261,8 +268,8 @@ def _request(page, sent):
     )
 
 
-def _run(case, agent, given, fails):
-    agent.transport.fails = fails
+def _run(case, agent, given, fails, lacks=""):
+    agent.transport.fails, agent.transport.lacks = fails, lacks
     with agents.counted():
         context = context_of(agent)
         try:

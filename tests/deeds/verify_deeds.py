@@ -238,6 +238,7 @@ READS = {
     "a plugin": {"namespace": "*", "plugin_id": "efs"},
     "no such plugin": {"namespace": "*", "plugin_id": "x"},
     "what files have": {"namespace": "*", "known": True},
+    "what files without a namespace have": {"namespace": "*", "known": True, "are_named": False},
     "a job that may not be read": {"namespace": "*", "is_hidden": True},
 }
 
@@ -257,7 +258,15 @@ def _live(agent, _context, _before=None):
     agent.messages[:] = said
 
 
-def _read(client, *, namespace, plugin_id="", known=False, is_hidden=False):
+def _unnamed(file):
+    """Return *file* as it is where no object in it has a namespace."""
+    volumes = tuple({name: value for name, value in each.items() if name != "namespace"} for each in file.volumes)
+    return dataclasses.replace(
+        file, jobs=tuple(dataclasses.replace(each, namespace="") for each in file.jobs), volumes=volumes
+    )
+
+
+def _read(client, *, namespace, plugin_id="", known=False, are_named=True, is_hidden=False):
     """Return drivers, files and remarks."""
     document = jobs.document
 
@@ -267,9 +276,10 @@ def _read(client, *, namespace, plugin_id="", known=False, is_hidden=False):
         return document(of, *key)
 
     files = live_files.read(client, "*", migration.Remarks()).files if known else ()
+    files = files[::2] if are_named else tuple(map(_unnamed, files))
     remarks = migration.Remarks()
     with mock.patch.object(jobs, "document", shown):
-        found = live_files.read(client, namespace, remarks, plugin_id=plugin_id, known=files[::2])
+        found = live_files.read(client, namespace, remarks, plugin_id=plugin_id, known=files)
     listed = [
         f"{each.name}: {[job.body.get('meta', '') for job in each.jobs]} {[dict(item) for item in each.volumes]}"
         for each in found.files

@@ -1,5 +1,7 @@
 """What a cluster tells of a driver that the catalogue does not know."""
 
+import pytest
+
 JOB = """job "j" {
   type = "system"
   group "g" {
@@ -38,3 +40,26 @@ def test_a_known_name_under_another_program_is_told(adopted, said):
         "own calls itself ebs.csi.aws.com, as the driver aws-ebs of the catalogue does, but its program has another "
         "name: write driver: aws-ebs if it accepts the same arguments",
     ) in told
+
+
+@pytest.mark.parametrize(
+    ("controller", "node", "provider"),
+    [
+        ("--csi-name=a.example", "--drivername=b.example", "a.example"),
+        ("--csi-name=a.example", "--verbose=b", "a.example"),
+        ("--verbose=a", "--driver_name=b.example", "b.example"),
+        ("--driver-name=${NAME}", "--drivername=b.example", "b.example"),
+        ("--verbose=a", "--verbose=b", None),
+    ],
+)
+def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, controller, node, provider):
+    """The first role that has one, other than a template, decides."""
+    image = 'image = "example.net/own-driver:v1"\n        args = ["{}"]'
+    files = {
+        role: JOB.replace('"j"', f'"{role}"')
+        .replace('"node"', f'"{role}"')
+        .replace('image = "example.net/own-driver:v1"', image.format(argument))
+        for role, argument in (("controller", controller), ("node", node))
+    }
+
+    assert [each["driver"].get("provider") for each in adopted(files).document["plugins"]] == [provider]
