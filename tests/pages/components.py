@@ -36,7 +36,7 @@ reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount
 *Registered again*: the volume is deregistered and registered again, which is refused while it is claimed; the storage
 stays. *Replaced*: a new object takes its place. *Refused while protected*: `protect` keeps the data, so the change is
 refused until `protect` is false; where the value before and after is the same data, nothing is refused. More in
-[registrations](../explain/registrations.md) and [programs in other languages](../howto/languages.md).
+[changes of a registration](comparison.md) and [programs in other languages](../howto/languages.md).
 """
 
 

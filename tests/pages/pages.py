@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.pages import MARK, commands, compatibility, components, csc, drivers, findings, promises, spec, tested
+from tests.volume import page as decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -16,6 +17,7 @@ def generated():
         "reference/findings.md": findings.page,
         "reference/options.md": commands.page,
         "reference/csc.md": csc.page,
+        "reference/decisions.md": decisions.page,
         "explain/promises.md": promises.page,
         "explain/how-it-was-tested.md": tested.page,
         **{f"reference/drivers/{name}.md": lambda text=text: text for name, text in drivers.pages().items()},

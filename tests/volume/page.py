@@ -1,17 +1,19 @@
 """
-The tables of docs/explain/ownership.md, from `volume.decide`: ``python -m tests.volume.page`` writes them again.
+The page of what is decided about a volume, from `volume.decide`.
 
 Each table has a case in which nothing is wrong, and changes one fact of it at a time.
 """
 
-import re
-from pathlib import Path
 from types import SimpleNamespace
 
 from nomad_csi.volume import decide, facts
+from tests.pages import table
 
-PAGE = Path(__file__).parents[2] / "docs/explain/ownership.md"
-BEGIN, END = "<!-- generated: python -m tests.volume.page -->", "<!-- end of generated -->"
+HEAD = """# What happens to a volume
+
+What previews, `up` and `nomad-csi apply` do to an unclaimed volume without `adopt`, by what Nomad has, and by what the
+state of the stack has ([ownership](../explain/ownership.md)). *Create again*: the plugin finds what it created by the
+volume's name. *Deregister, register*: see [changes of a registration](comparison.md)."""
 
 USUAL = {
     facts.Presence: {
@@ -95,30 +97,22 @@ def _told(decision):
     return f"{', '.join(decision.steps) or 'nothing'}{remarks}"
 
 
-def _row(*cells):
-    return f"| {' | '.join(cells)} |"
-
-
 def _decided(kind, changes):
     decision_of = {facts.Presence: decide.decide_presence, facts.Removal: decide.decide_removal}[kind]
     return decision_of(SimpleNamespace(**{**USUAL[kind], **changes}))
 
 
 def _wanted():
-    yield _row("Nomad has", *WAYS)
-    yield _row(*["---"] * (1 + len(WAYS)))
     for registration, words in REGISTRATIONS.items():
         cells = [_told(_decided(facts.Presence, way | {"registration": registration})) for way in WAYS.values()]
         if set(cells) != {cells[0]}:  # else it is a refusal whatever else holds
-            yield _row(words, *cells)
+            yield words, *cells
 
 
 def _removed():
-    yield _row("a removed volume whose", "is")
-    yield _row("---", "---")
     for ends in facts.values(facts.Removal)["ends"]:
-        yield _row(ENDS[ends], _told(_decided(facts.Removal, {"ends": ends})))
-    yield _row("id another resource declares", _told(_decided(facts.Removal, {"is_held_elsewhere": True})))
+        yield ENDS[ends], _told(_decided(facts.Removal, {"ends": ends}))
+    yield "id another resource declares", _told(_decided(facts.Removal, {"is_held_elsewhere": True}))
 
 
 def reasons():
@@ -135,20 +129,11 @@ def reasons():
     return found - {None}
 
 
-def _refusals():
-    yield _row("refused", "because")
-    yield _row("---", "---")
-    for reason, words in REASONS.items():
-        yield _row(reason, words)
-
-
-def written():
-    """Return the page with its tables as the code decides."""
-    text = PAGE.read_text(encoding="utf-8")
-    tables = "\n\n".join("\n".join(lines) for lines in (_wanted(), _removed(), _refusals()))
-    between = re.compile(rf"(?<={re.escape(BEGIN)}\n\n).*?(?=\n\n{re.escape(END)})", re.DOTALL)
-    return between.sub(lambda _found: tables, text)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(written(), encoding="utf-8")
+def page():
+    """Return the page."""
+    tables = (
+        table(("Nomad has", *WAYS), _wanted()),
+        table(("a removed volume whose", "is"), _removed()),
+        table(("refused", "because"), REASONS.items()),
+    )
+    return "\n".join((HEAD, "", *(line for lines in tables for line in lines)))

@@ -75,12 +75,6 @@ def _plain_note(place: str) -> str:
     return f" No output: {reason}." if reason else ""
 
 
-def plain_arguments() -> str:
-    """Return the table of the arguments that are no outputs, in Markdown."""
-    rows = (f"| `{place}` | {reason} |" for place, reason in places.PLAIN.items())
-    return "\n".join(("| argument | why |", "|---|---|", *rows))
-
-
 def _text(value: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
     """Return the description of a key of the JSON schema, its allowed values and its default."""
     choices = (value, *value.get("anyOf", ()))
