@@ -141,12 +141,14 @@ def fill(
 def fill_roles(
     plugins: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool
 ) -> None:
-    """Add a remark on the role of the clients; where *takes_over*, set it on plugins that name none."""
+    """Add a remark on the role of the clients; where *takes_over*, set it on EBS plugins that name none."""
     for plugin in plugins:
         roles = storage.roles(plugin["driver"]) if isinstance(plugin.get("driver"), str) else ()
         for role in roles:
             text = f"plugin {plugin['id']}: a policy of role {role} is in the state"
-            if takes_over and len(roles) == 1 and "iam" not in plugin:
+            if plugin["driver"] == "aws-efs":
+                fix = f"it stays there; with efs.iam.role_name: {role} of a volume, Pulumi creates one that fits"
+            elif takes_over and len(roles) == 1 and "iam" not in plugin:
                 plugin["iam"] = {"role_name": role}
                 fix = "`pulumi up` attaches its own policy to the role; afterwards, remove this one from Terraform"
             else:

@@ -184,7 +184,9 @@ _JOB = frozenset(
 )  # fmt: skip
 _GROUP = frozenset({"constraint", "count", "restart", "task", "update", values.LABELS})
 _TASK = frozenset({"config", "constraint", "csi_plugin", "driver", "env", "resources", "restart", values.LABELS})
-_CONFIG = frozenset({"args", "command", "image", "ipc_mode", "network_mode", "privileged", "volumes", values.LABELS})
+_CONFIG = frozenset({"args", "image", "ipc_mode", "network_mode", "privileged", "volumes", values.LABELS})
+_COMMAND_DRIVERS = frozenset({"exec", "raw_exec"})
+"""Task drivers whose command goes into the spec; a container runs its image's."""
 _RESOURCES = frozenset({"cpu", "memory", "memory_max", values.LABELS})
 
 _DEFAULTS = {
@@ -203,6 +205,7 @@ _DEFAULTS = {
 _WHY = {
     "affinity": "a plugin runs on all clients that meet its constraints",
     "artifact": "the image or the clients must contain what the driver needs",
+    "command": "the driver's image sets the command",
     "network": "a plugin has at most one port, metrics_port",
     "reschedule": "Nomad's default applies",
     "service": "Nomad checks the health of CSI plugins itself",
@@ -214,11 +217,12 @@ _WHY = {
 
 def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
     """Add a remark for each name of *part* that the spec lacks; *also_taken* are carried over in another form."""
+    config = _CONFIG | ({"command"} if part.task.driver in _COMMAND_DRIVERS else set())
     for where, body, taken in (
         ("the job", part.job.body, _JOB),
         ("the group", part.group.body, _GROUP),
         ("the task", part.task.body, _TASK),
-        (f"the {part.task.driver} config", part.task.config, _CONFIG),
+        (f"the {part.task.driver} config", part.task.config, config),
         ("resources", values.block(part.task.body, "resources"), _RESOURCES),
     ):
         for name in _others(body, taken | also_taken):
