@@ -1,13 +1,15 @@
 """What is checked before anything is made: a volume that was deleted comes back empty, and a preview says so."""
 
+import dataclasses
 import json
 
 import pulumi
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import deletion, tagged
+from nomad_csi.aws import deletion, ebs_volumes, tagged
 from nomad_csi.components import arguments, functions, preflight, stack
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -85,6 +87,65 @@ def declare(cloud):
             assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
 
     return run
+
+
+def _present(**changes):
+    known = {"availability_zone": "us-east-1a", "encrypted": True, "size_gib": 2, "volume_type": "gp3"}
+    return ebs_rules.Present(external_id="vol-1", **known | changes)
+
+
+UNDER_WAY = ebs_rules.Modification(state="optimizing", progress_percent=7, started="2026-11-21 16:44")
+SMALLER = "volumes[0].ebs.size_gib: expected at least 3, the size of vol-1: an EBS volume never shrinks, got 2"
+CHANGING = "volumes[0].ebs: expected no change until the modification under way is completed"
+
+
+@pytest.mark.parametrize(
+    ("present", "modification", "asked", "said"),
+    [
+        ({}, UNDER_WAY, [], []),
+        ({"size_gib": 3}, None, [["vol-1"]], [SMALLER]),
+        ({"size_gib": 3}, UNDER_WAY, [["vol-1"]], [SMALLER, CHANGING]),
+        ({"size_gib": 1}, None, [["vol-1"]], []),
+        ({"size_gib": 1}, UNDER_WAY, [["vol-1"]], [CHANGING]),
+        ({"size_gib": 1}, dataclasses.replace(UNDER_WAY, state="completed"), [["vol-1"]], []),
+        ({"availability_zone": "us-east-1b", "size_gib": 3}, UNDER_WAY, [], []),
+    ],
+)
+@pytest.mark.parametrize("others", [(), (KEPT,)])
+def test_change_that_ec2_would_refuse_is_refused_before_anything_is_done(
+    monkeypatch, present, modification, asked, said, others
+):
+    """With the profile of the stack, in the volume's own region; storage of other volumes does not matter."""
+    heard = []
+    disk = tagged.Tagged(
+        external_id="vol-1", key="default/kept", stack_id="", cluster="", resource_type="x", volume=_present(**present)
+    )
+    here = {"eu-west-1": (disk, *others), "us-east-1": others}
+    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    disk_urn = COMPONENT.replace("::orders", "$aws:ebs/volume:Volume::orders")
+    monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "x/fs-1"}, disk_urn: {"arn": "x/vol-1"}})
+    monkeypatch.setattr(tagged, "find", lambda _owner, region, *, profile: here[region] if profile == "shop" else ())
+
+    def latest(ids, region, *, profile):
+        heard.append(ids)
+        assert (region, profile) == ("eu-west-1", "shop")
+        return {"vol-1": modification} if modification else {}
+
+    monkeypatch.setattr(ebs_volumes, "latest_modifications", latest)
+    wanted = {
+        "default/kept": preflight.PlannedEbsVolume(
+            path="volumes[0].ebs", volume=spec.EbsSpec(availability_zone="us-east-1a", size_gib=2)
+        )
+    }
+
+    try:
+        preflight.refuse_what_cannot_be(["us-east-1", "eu-west-1"], wanted, profile="shop")
+        found = []
+    except errors.SpecError as error:
+        found = list(map(str, error.problems))
+
+    assert [line[: len(start)] for line, start in zip(found, said, strict=True)] == said
+    assert heard == asked
 
 
 def test_ready_stack_makes_nothing_beside_what_an_interrupted_run_left(declare, monkeypatch):

@@ -1,5 +1,6 @@
 """Files in which one line is left out, changed or added at a time: what an import and the check of a file return."""
 
+import dataclasses
 import functools
 import json
 import re
@@ -10,6 +11,7 @@ from nomad_csi import errors
 from nomad_csi.hcl import files
 from nomad_csi.migration import adopt, model, terraform
 from nomad_csi.plan import storage
+from nomad_csi.registration import volume_file
 from nomad_csi.render import documents
 from tests.deeds import deeds, file_deeds
 from tests.deeds.deeds import Case
@@ -176,7 +178,11 @@ def _say(agent, outcomes):
     for name, told in outcomes:
         alike.setdefault(tuple(told), []).append(name)
     for told, names in alike.items():
-        agent.messages += [f"## {' | '.join(names)}", *told]
+        agent.messages += [f"## {' | '.join(names)}", *filter(None, told)]
+
+
+def _as_data(value):
+    return json.loads(json.dumps(dataclasses.asdict(value), default=str))
 
 
 PLAN = storage.plan_document(yaml.safe_load(SPEC))
@@ -209,6 +215,15 @@ def _volume(name, text, **texts):
     def run(agent, _context):
         usual = _imported({name: text, **texts})
         planned = VOLUMES.get(name)
+        path = agent.folder / "v.volume.hcl"
+
+        def read(edited):
+            path.write_text(edited)
+            found = [_as_data(each) for each in volume_file.read(path, namespace="team")]
+            path.unlink()
+            return found
+
+        was = dict(deeds.flat(read(text))) if not planned or not planned.made_by_plugin else {}
 
         def outcomes():
             for edit, lines in _edits(text, "volume"):
@@ -220,7 +235,12 @@ def _volume(name, text, **texts):
                             edited, planned.registration, made_by_plugin=planned.made_by_plugin, path="v"
                         )
                     )
-                yield edit, _told(usual, _imported({name: edited, **texts}), problems)
+                try:
+                    found = deeds.changes(was, dict(deeds.flat(read(edited)))) if was else {}
+                except errors.SpecError as error:
+                    found = str(error).replace(str(path), "FILE")
+                told = _told(usual, _imported({name: edited, **texts}), problems)
+                yield edit, (*told, f"registered: {json.dumps(found, sort_keys=True)}" if found else "")
 
         _say(agent, outcomes())
 
