@@ -13,10 +13,12 @@ import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
-from nomad_csi.claims import claim_status
+from nomad_csi.claims import claim_status, reading
 from nomad_csi.nomad import job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
 from nomad_csi.ownership import cluster_identity
+from nomad_csi.provider import configuration
+from nomad_csi.resources.frame import properties
 from tests import replies
 from tests.deeds import agent as agents
 from tests.deeds import deeds, spec_deeds
@@ -319,6 +321,113 @@ def _connections(_agent, _context):
     }
 
 
+NO_VARIABLES = {}
+SETTINGS = {"address": "http://127.0.0.1:4647", "token": "canary-61"}
+SETTING_VALUES = ("", "/x", "true", "FALSE", "a:canary-62", True, 5, None, properties.UNKNOWN)
+MISSPELT = ("adress", "tokens", "caCerts", "ca_cert", "storage", "Address", "")
+
+
+def _settings(agent, _context):
+    """Each setting of the provider with each kind of value: what is known of it, refused, and what the client gets."""
+
+    def outcome(given, environment=NO_VARIABLES):
+        values, failures = configuration.check(given)
+        found = [f"{each.path}: {each.reason}" for each in failures]
+        try:
+            made = configuration.connection(values, environment)
+            shown = {name: repr(value) for name, value in dataclasses.asdict(made).items()}
+        except errors.NomadCsiError as error:
+            shown = {"": f"! {error}"}
+        return shown | {"failures": found, "root": str(configuration.root(values, environment))}
+
+    usual = outcome(SETTINGS)
+    for name in configuration.DECLARED:
+        alike = {}
+        for value in SETTING_VALUES:
+            now = outcome(SETTINGS | {name: value})
+            text = now.get("") or json.dumps(deeds.changes(usual, now), sort_keys=True)
+            alike.setdefault(text.replace(repr(value), "VALUE"), []).append(repr(value))
+        agent.messages += [f"{name} {', '.join(values)}: {text}" for text, values in alike.items()]
+    for name in MISSPELT:
+        agent.messages.append(f"{name}: {deeds.changes(usual, outcome(SETTINGS | {name: 'x'}))}")
+    for name, value in (("NOMAD_CSI_ROOT", "/y"), ("NOMAD_TOKEN", "canary-63"), ("NOMAD_ADDR", "http://127.0.0.1:1")):
+        for given in ({}, SETTINGS, SETTINGS | {"root": "/x"}):
+            agent.messages.append(f"{name}, {sorted(given)}: {deeds.changes(usual, outcome(given, {name: value}))}")
+
+
+CSI_HOOK = 'failed to setup alloc: pre-run hook "csi_hook" failed: '
+FAILED = {
+    "ID": "1f7e74ec-9d1c",
+    "Namespace": "prod",
+    "JobID": "shop",
+    "Name": "shop.db[2]",
+    "TaskGroup": "db",
+    "NodeID": "n1",
+    "NodeName": "one",
+    "ClientStatus": "failed",
+    "DesiredStatus": "run",
+    "TaskStates": {"t": {"Events": [{"Time": 1, "Type": "Setup Failure", "DisplayMessage": f"{CSI_HOOK}no volume"}]}},
+}
+SHOP = {
+    "ID": "shop",
+    "Namespace": "prod",
+    "TaskGroups": [
+        {
+            "Name": "db",
+            "Volumes": {
+                "a": {"Type": "csi", "Source": "data", "PerAlloc": False},
+                "b": {"Type": "csi", "Source": "wal", "PerAlloc": True},
+                "c": {"Type": "host", "Source": "logs"},
+            },
+        },
+        {"Name": "web", "Volumes": {"d": {"Type": "csi", "Source": "web"}}},
+    ],
+}
+LATER = {"Time": 2, "Type": "Setup Failure", "DisplayMessage": f"{CSI_HOOK}volume wal[2]: busy"}
+OTHER_EVENT = {"Time": 3, "Type": "Killing", "DisplayMessage": "killed"}
+MOUNTS = {
+    "a volume": ([FAILED], SHOP),
+    "replaced": ([FAILED | {"NextAllocation": "x"}], SHOP),
+    "without a number": ([FAILED | {"Name": "shop"}], SHOP),
+    "of another group": ([FAILED | {"TaskGroup": "web"}], SHOP),
+    "of no group": ([FAILED | {"TaskGroup": "x"}], SHOP),
+    "for another reason": ([with_value(FAILED, ("TaskStates", "t", "Events"), [OTHER_EVENT])], SHOP),
+    "twice": ([with_value(FAILED, ("TaskStates", "t", "Events"), [LATER, OTHER_EVENT])], SHOP),
+    "two allocations": ([FAILED, FAILED | {"ID": "2", "Name": "shop.db[0]", "NodeName": "two", "NodeID": "n2"}], SHOP),
+    "a stopped job": ([FAILED], SHOP | {"Stop": True}),
+    "no such job": ([FAILED], None),
+    "not allowed": (None, SHOP),
+    "none": ([], SHOP),
+}
+
+
+class ByPath(Fixed):
+    """A transport that answers each path with its own values; without some, as Nomad does where nothing is, or 403."""
+
+    def __init__(self, values):
+        self._values, self.requests = values, []
+
+    def exchange(self, call, target, *_):
+        """Return the answer."""
+        self.requests.append(((call.method, target, None, 30), ""))
+        path = target.partition("?")[0]
+        if self._values[path] is None:
+            status, text = (404, b"job not found") if path.startswith("/v1/job/") else (403, b"Permission denied")
+            return transport.Answer(status=status, headers={}, content=text)
+        return transport.Answer(status=200, headers={}, content=json.dumps(self._values[path]).encode())
+
+
+def _mounts(agent, _context):
+    """Allocations that cannot have their volumes: what is found of each."""
+    of = {("prod", name): "ebs" for name in ("data", "wal[2]", "wal[0]", "web", "logs")}
+    for name, (allocations, job) in MOUNTS.items():
+        agent.transport = ByPath({"/v1/allocations": allocations, "/v1/job/shop": job})
+        found = list(reading.failing_mounts(agent.client(), of | {("default", "x"): "ebs"} if name == "none" else of))
+        agent.messages += [f"{name}: {'; '.join(target for (_, target, *_), _ in agent.transport.requests)}"]
+        agent.messages += [f"  {each.code}, {each.subject}: {each.found} {list(each.links)}" for each in found]
+        agent.transport.requests.clear()
+
+
 def _plan_lines(_agent, _context):
     """Read differences of jobs, as Nomad describes them."""
 
@@ -360,6 +469,10 @@ def _plan_lines(_agent, _context):
                 field("args[10]", "", "--password=x", "Added"),
                 field("args[2]", "", "c", "Added"),
             ],
+        },
+        "list, of one without a place": {
+            "Type": "Edited",
+            "Fields": [field("args[1]", "a", "b"), field("args", "", "c")],
         },
         "list of secrets": {"Type": "Edited", "Fields": [field("tokens[0]", "a", "b")]},
         "objects": {
@@ -540,6 +653,8 @@ CASES = (
     Case("answers classified", _classified),
     Case("no answer", _unanswered),
     Case("connections", _connections),
+    Case("settings of the provider", _settings),
+    Case("failed mounts", _mounts),
     Case("differences of jobs", _plan_lines),
     Case("claims judged", _claims),
     Case("identity of a cluster", _identities),
