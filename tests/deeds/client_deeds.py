@@ -375,14 +375,17 @@ OF_JOBS = plugins.Plugin(
     jobs=frozenset({("prod", "web/nodes"), ("prod", "ebs-controller"), ("prod", "none")}),
 )
 
+WANTED = [("prod", "none"), ("default", "x"), ("prod", "mysql"), ("prod", "none")]
+"""In no order, and one twice."""
+
 CALLS = {
     "volumes.get": lambda client: volumes.get(client, "prod", "mysql"),
     "volumes.list_volumes": lambda client: volumes.list_volumes(client, "*", prefix="my"),
     "volumes.register": lambda client: volumes.register(client, [DOCUMENT]),
     "volumes.register, several": lambda client: volumes.register(client, [DOCUMENT, DOCUMENT], timeout_s=70),
     "volumes.deregister": lambda client: volumes.deregister(client, "prod", "mysql"),
-    "volumes.found": lambda client: volumes.found(client, [("prod", "mysql"), ("prod", "none")]),
-    "volumes.read_each": lambda client: volumes.read_each(client, [("prod", "mysql"), ("prod", "none")]),
+    "volumes.found": lambda client: volumes.found(client, WANTED),
+    "volumes.read_each": lambda client: volumes.read_each(client, WANTED),
     "volume_creation.create": lambda client: volume_creation.create(client, DOCUMENT),
     "volume_creation.change": lambda client: volume_creation.change(client, DOCUMENT),
     "claim_requests.detach": lambda client: claim_requests.detach(client, "prod", "mysql", "n"),

@@ -238,6 +238,19 @@ def _outputs(agent, _context):
     path.unlink()
 
 
+def _texts(agent, _context):
+    """Files that are text, and where others stop being that."""
+    path = agent.folder / "file"
+    for content in (b"", "a é".encode(), b"a \xe9", b"a\xc3", b"\xff\xfe", b"\xe2\x82x"):
+        path.write_bytes(content)
+        try:
+            found = repr(inputs.text(path))
+        except errors.SpecError as error:
+            found = str(error).replace(str(path), "FILE")
+        agent.messages.append(f"{content}: {found}")
+    path.unlink()
+
+
 CLIENTS = {
     "ready": {},
     "down": {"status": "down"},
@@ -285,5 +298,6 @@ CASES = (
     Case("projects", _projects),
     Case("volumes chosen", _chosen),
     Case("outputs of a stack", _outputs),
+    Case("texts", _texts),
     Case("clients of a smoke test", _fitting),
 )
