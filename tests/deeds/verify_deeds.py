@@ -293,7 +293,12 @@ CASES = (
     *(Case(f"verify: {change.__name__[1:].replace('_', ' ')}", VERIFY, before=then(change)) for change in CHANGES),
     Case("verify, as text: unhealthy", command_deeds.command("verify", "SPEC", "--strict"), before=then(_unhealthy)),
     Case("verify --prometheus", command_deeds.command("verify", "SPEC", "--prometheus"), before=then(_unhealthy)),
-    Case("plan: all runs", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=run_jobs),
+    Case(
+        "plan: all runs",
+        command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER),
+        before=run_jobs,
+        fails=True,
+    ),
     Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=then(_edited)),
     Case("import --cluster", IMPORT, before=run_jobs),
     Case("import --cluster: a driver of its own", IMPORT, before=then(_own_driver)),
