@@ -489,3 +489,25 @@ def test_token_of_the_provider_is_secret_whatever_the_program_says_of_it(cloud):
 
     token = cloud.inputs("pulumi:providers:nomad-csi", "nomad")["token"]
     assert (SECRET_MARKER in token, token["value"]) == (True, "plain")
+
+
+LATE = [
+    ("secrets", {"key": 5}, "secrets: expected Input should be a valid string"),
+    ("secrets", {"key": ["canary-64"]}, "secrets: expected Input should be a valid string"),
+    ("mount_options", {"mount_flags": ["canary-64", 5]}, "mount_flags: expected Input should be a valid string"),
+    ("mount_options", {"mount_flags": "canary-64"}, "mount_flags: expected Input should be a valid list"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), LATE)
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_secret_that_comes_late_and_is_wrong_is_not_shown(cloud, name, value, said, is_whole):
+    """As an output whole, and as an output in its argument."""
+    inside = {key: pulumi.Output.from_input(each) for key, each in value.items()}
+
+    with pytest.raises(program.ProgramError) as caught:
+        cloud.settle(
+            lambda: EbsVolume("mysql", EBS | {name: pulumi.Output.from_input(value) if is_whole else inside}) and None
+        )
+
+    assert str(caught.value) == f"the storage spec: 1 problem\n  {said}, got [secret]"
