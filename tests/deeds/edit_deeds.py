@@ -21,6 +21,7 @@ SPEC = """plugins:
 - {id: ebs, driver: aws-ebs, aws_region: us-east-1}
 volumes:
 - {id: logs, plugin_id: efs, existing: {external_id: "fs-0123456789abcdef0:/logs"}, context: {encryptInTransit: "true"}}
+- {id: all, plugin_id: efs, existing: {external_id: "fs-0123456789abcdef0"}, context: {encryptInTransit: "true"}}
 - {id: new, namespace: prod, plugin_id: ebs, create: {capacity_min_gib: 5, availability_zone: us-east-1a}}
 """
 DURATION = re.compile(r'"(\d+)([smh])"')
@@ -87,6 +88,8 @@ ADDED = {
         '"word",',
         '"--http-endpoint=:1",',
     ),
+    "context": ('path = "/a"', 'token = "canary-60"'),
+    "mount_options": ('fs_type = "xfs"', 'mount_flags = ["noatime", "password=canary-65"]'),
     "volume": (
         'secrets = {\nkey = "canary-59"\n}',
         'capacity_max = "20GiB"',
@@ -94,7 +97,6 @@ ADDED = {
         'clone_id = "vol-1"',
         'name = "other"',
         'parameters = {\ntype = "io2"\n}',
-        'context = {\npath = "/a"\ntoken = "canary-60"\n}',
         "other = 1",
     ),
 }
