@@ -17,7 +17,7 @@ from nomad_csi.claims import claim_status, reading
 from nomad_csi.nomad import job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.provider import configuration
+from nomad_csi.provider import configuration, schema
 from nomad_csi.resources.frame import properties
 from tests import replies
 from tests.deeds import agent as agents
@@ -341,7 +341,8 @@ def _settings(agent, _context):
         return shown | {"failures": found, "root": str(configuration.root(values, environment))}
 
     usual = outcome(SETTINGS)
-    for name in configuration.DECLARED:
+    for name, item in configuration.DECLARED.items():
+        agent.messages.append(f"# {name} {json.dumps(schema._property(item, {}))}")
         alike = {}
         for value in SETTING_VALUES:
             now = outcome(SETTINGS | {name: value})
