@@ -12,6 +12,7 @@ from tests.deeds import registration_deeds
 from tests.deeds.deeds import Case
 
 CLAIM = {"Mode": "write", "AccessMode": "single-node-writer", "AttachmentMode": "file-system", "NodeID": "n"}
+CAPABILITIES = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
 KEYS = [("prod", volume_id) for volume_id in ("a", "b", "c")]
 OTHER = {"owner": "web/prod", "ownerId": "9999999999999999"}
 OURS = owner_records.Requester(owner="shop/prod", stack_id="00112233aabbccdd")
@@ -56,6 +57,10 @@ def _again(**changes):
     return change
 
 
+def _once_more(_agent, context, _ebs):
+    _register(context, "a")
+
+
 def _taken(_agent, context, _ebs):
     _register(context, "b", adopt=True, **OTHER)
 
@@ -67,22 +72,38 @@ def _detached(*volume_ids):
     return change
 
 
-def _deregister(*meanwhile, keys=KEYS, requester=OURS, attached=(), cancels=False, **options):
-    """Return what deregisters *keys*; the changes *meanwhile* happen one after another as it waits."""
+def _by_hand(_agent, context, _ebs):
+    """Register a volume again as a program does that writes no records."""
+    made = {"Volumes": [{"ID": "a", "PluginID": "ebs", "ExternalID": "vol-a", "RequestedCapabilities": CAPABILITIES}]}
+    context.connect().request("PUT", "/v1/volume/csi/a", query={"namespace": "prod"}, body=made)
+
+
+def _deregister(*meanwhile, keys=KEYS, requester=OURS, attached=(), cancels=False, at_end=(), **options):
+    """Return what deregisters *keys*; *meanwhile* happens as it waits, and *at_end* after a record is gone, one by one."""
 
     def run(agent, context, _before=None):
         left, held, waits = list(meanwhile), {f"vol-{each}" for each in attached}, []
+        late, sent = list(at_end), agent.transport.exchange
         real, passed, cancelled = time.monotonic, [0.0], agents.Cancelled()
 
         def sleep(seconds):  # a blocking query sleeps in a thread of its own, too
             passed[0] += seconds
             waits.append(seconds)
             if len(waits) % EVERY == 0 and left:
-                kept, agent.transport.requests = agent.transport.requests, []
-                left.pop(0)(agent, context, held)
-                agent.transport.requests = kept
+                happens(left.pop(0))
             if cancels and len(waits) == EVERY:
                 cancelled.set()
+
+        def happens(change):
+            kept, agent.transport.requests = agent.transport.requests, []
+            change(agent, context, held)
+            agent.transport.requests = kept
+
+        def exchange(call, target, *given):
+            answer = sent(call, target, *given)
+            if late and call.method == "DELETE" and target.startswith("/v1/var/"):
+                happens(late.pop(0))
+            return answer
 
         def now():
             return real() + passed[0]
@@ -101,6 +122,7 @@ def _deregister(*meanwhile, keys=KEYS, requester=OURS, attached=(), cancels=Fals
 
         with (
             mock.patch("time.sleep", sleep),
+            mock.patch.object(agent.transport, "exchange", exchange),
             mock.patch("time.monotonic", now),
             mock.patch.object(ebs_volumes, "read_attachments", observed),
         ):
@@ -131,6 +153,10 @@ CASES = (
     Case("registered again meanwhile", _deregister(_again(), _freed("b"), **LONG), before=_claimed("a", "b")),
     Case("another meanwhile", _deregister(_again(external_id="vol-z"), _freed("b"), **LONG), before=_claimed("a", "b")),
     Case("taken meanwhile", _deregister(_taken, _freed("a", "b"), **LONG), before=_claimed("a", "b")),
+    Case("registered by hand at the end", _deregister(at_end=[_by_hand]), before=_claimed()),
+    Case("registered by hand at the end, and gone", _deregister(at_end=[_by_hand, _gone]), before=_claimed()),
+    Case("registered again at the end", _deregister(at_end=[_once_more]), before=_claimed()),
+    Case("taken at the end", _deregister(at_end=[_taken]), before=_claimed()),
     Case("forced", _deregister(is_forced=True), before=_claimed("a", "b"), fails=True),
     Case("interrupted", _deregister(cancels=True, **LONG), before=_claimed("a", "b")),
     Case("dry run", _deregister(is_dry_run=True), before=_claimed("b")),

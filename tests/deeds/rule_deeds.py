@@ -251,6 +251,20 @@ def _texts(agent, _context):
     path.unlink()
 
 
+PARAMETERS = (
+    click.Option(["--quiet", "-q"]),
+    click.Option(["-C", "--directory"], metavar="DIR"),
+    click.Option(["--color/--no-color", "-c/-n"]),
+    click.Argument(["files"]),
+    click.Argument(["spec"], metavar="SPEC"),
+)
+
+
+def _shown(_agent, _context):
+    """What messages call the parameters of a command, with one name and with several."""
+    return [usage.shown(each) for each in PARAMETERS]
+
+
 CLIENTS = {
     "ready": {},
     "down": {"status": "down"},
@@ -299,5 +313,6 @@ CASES = (
     Case("volumes chosen", _chosen),
     Case("outputs of a stack", _outputs),
     Case("texts", _texts),
+    Case("parameters", _shown),
     Case("clients of a smoke test", _fitting),
 )
