@@ -118,7 +118,7 @@ def _run_once(agent, source, job_id, headers=None):
 def test_real_agent_runs_it(real_world, printed, fresh, tmp_path):
     """A run that finds something fails, with the report in its log and the metrics in their file."""
     agent, job_id, file = real_world.agent, fresh("verify"), tmp_path / "nomad_csi.prom"
-    source = printed("--job-id", job_id, "--address", agent.url, "--prometheus", str(file), "--on-client", "one")
+    source = printed("--job-id", job_id, "--prometheus", str(file), "--on-client", "one")
 
     (status, forced, _), allocation, log = _run_once(agent, source, job_id)
 
@@ -142,7 +142,7 @@ def test_identity_of_the_task_is_its_token(moto_url, printed):
             lambda: agent.call("GET", "/v1/nodes", headers=root)[1],
             lambda found: [node["Status"] for node in found] == ["ready"],
         )
-        source = printed("--address", agent.url, "--job-id", "stranger")
+        source = printed("--job-id", "stranger")
         refused = _run_once(agent, source, "stranger", root)[-1]
         given = {"Name": "verify", "Rules": policy, "JobACL": {"Namespace": "default", "JobID": "nomad-csi-verify"}}
         assert agent.call("PUT", "/v1/acl/policy/verify", given, root)[0] == 200

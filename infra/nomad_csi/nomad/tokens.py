@@ -22,6 +22,10 @@ _NO_ACLS = "ACL support disabled"
 """Reply of an older release in that case (``self-without-acls`` in ``releases.yaml``)."""
 
 
+_DOTS_OF_AN_IDENTITY = 2
+"""Of a JSON Web Token; an ACL token is a UUID."""
+
+
 def own(nomad: request.Nomad) -> AclToken:
     """Return the capabilities of the connection's token. Raises `errors.NomadApiError`."""
     path = request.path_of("acl", "token", "self")
@@ -50,8 +54,10 @@ def unknown(nomad: request.Nomad) -> errors.NomadApiError | None:
     Return the error of a connection whose token Nomad does not know; ``None`` if it does, or that is not known.
 
     Nomad denies every call of such a token as one without rights. Every other token may read itself
-    (``self-without-acls`` in ``releases.yaml``).
+    (``self-without-acls`` in ``releases.yaml``), but for the identity of a task, a JSON Web Token: Nomad keeps none.
     """
+    if nomad.connection.token.count(".") == _DOTS_OF_AN_IDENTITY:
+        return None
     try:
         replies.checked(nomad.request("GET", request.path_of("acl", "token", "self")))
     except errors.NomadApiError as error:

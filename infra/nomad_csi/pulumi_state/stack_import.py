@@ -14,8 +14,10 @@ from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
+from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
 from nomad_csi.pulumi_state import urns
+from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
@@ -44,7 +46,7 @@ class ImportableObject:
     """For a volume: the storage provider's id."""
 
     reason: str = ""
-    """Why there is no id."""
+    """Why there is no id, or what `up` needs after the import."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,20 +267,37 @@ def read_objects(client: nomad.Nomad, kind: str, inputs: Mapping[str, Any]) -> I
     key = inputs.get("namespace", "default"), inputs.get(name, "")
     if resource.UNKNOWN in key or not all(isinstance(part, str) and part for part in key):
         return ImportableObject(reason=_UNKNOWN_ID)
-    return _job(client, *key) if kind == JOB else _volume(client, *key)
+    return _job(client, *key, inputs) if kind == JOB else _volume(client, *key, inputs)
 
 
-def _job(client: nomad.Nomad, namespace: str, job_id: str) -> ImportableObject:
+def _job(client: nomad.Nomad, namespace: str, job_id: str, inputs: Mapping[str, Any]) -> ImportableObject:
     found = jobs.get(client, namespace, job_id)
     if found is None or found.stopped:
         return ImportableObject(reason="Nomad does not run it; `pulumi up` does")
     if jobs.source(client, namespace, job_id, found.version) is None:
         return ImportableObject(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal")
-    return ImportableObject(id=f"{namespace}/{job_id}")
+    return ImportableObject(
+        id=f"{namespace}/{job_id}", reason=_owned_by_another(job_ownership.owner_of(client, found), inputs)
+    )
 
 
-def _volume(client: nomad.Nomad, namespace: str, volume_id: str) -> ImportableObject:
+def _volume(client: nomad.Nomad, namespace: str, volume_id: str, inputs: Mapping[str, Any]) -> ImportableObject:
     found = volumes.get(client, namespace, volume_id)
     if found is None:
         return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
-    return ImportableObject(id=f"{namespace}/{volume_id}", external_id=found.external_id)
+    key = namespace, volume_id
+    owner = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
+    return ImportableObject(id="/".join(key), external_id=found.external_id, reason=_owned_by_another(owner, inputs))
+
+
+def _owned_by_another(owner: owner_records.OwnerRecord | None, inputs: Mapping[str, Any]) -> str:
+    """
+    Return why `up` is refused after the import, where *owner* is not the stack of *inputs*; empty where it is.
+
+    A stack that has no id yet gets one that no record has: it lost its state, or is another stack of that name.
+    """
+    who = volume_ownership.requester(inputs, {})
+    is_new = inputs.get("ownerId") == resource.UNKNOWN and owner is not None and bool(owner.stack_id)
+    if who.adopts or (who.may_have(owner) and not is_new):
+        return ""
+    return f"belongs to stack {owner}: set adopt: true for `up`"

@@ -42,6 +42,16 @@ def test_known_token_lacks_the_right(denying, capsys, reply):
     assert "GET /v1/volumes: status 403: Permission denied; the token needs csi-list-volume" in said
 
 
+def test_identity_of_a_task_is_no_unknown_token(denying, monkeypatch, capsys):
+    """Nomad has no record of it, and says so in the words of an unknown token."""
+    monkeypatch.setenv("NOMAD_TOKEN", "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ0YXNrIn0.c2lnbmVk")
+    denying.reply("GET", SELF, 404, "ACL token not found")
+
+    assert cli.main(["claims"]) == 2
+
+    assert "GET /v1/volumes: status 403: Permission denied; the token needs csi-list-volume" in capsys.readouterr().err
+
+
 def test_without_a_token_nothing_more_is_asked(denying, monkeypatch, capsys):
     """The error says that there is none."""
     monkeypatch.delenv("NOMAD_TOKEN")

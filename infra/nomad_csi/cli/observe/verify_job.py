@@ -15,7 +15,8 @@ from nomad_csi.render import documents
 PASSED, HELD = "passed", "held"
 """Values of an option's ``job``: the job's command receives it, or the job contains it."""
 
-_ADDRESS = "http://127.0.0.1:4646"
+_ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
+"""Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
 
 options = command.together(
     probe_on_nodes.job_options(section=command.OPTIONS, needs=()),
@@ -70,9 +71,10 @@ def run(arguments: command.Arguments) -> int:
 
 def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, str]:
     """Return the job's environment for Nomad. Raises `errors.SpecError` if its token would be sent unencrypted."""
-    address = arguments.address or inputs.address_of_stack(arguments.spec) or _ADDRESS
-    nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses the address
-    found = {VARIABLES["address"]: address} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
+    address = arguments.address or inputs.address_of_stack(arguments.spec)
+    if address:
+        nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses it
+    found = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
     held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or in the list above
     return found | {VARIABLES[name]: value for name in sorted(held) if (value := getattr(arguments, name))}
 
