@@ -175,7 +175,7 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
     [
         ({"address": "https://10.0.0.1:4646"}, [], "https://10.0.0.1:4646"),
         ({"address": "https://10.0.0.1:4646"}, ["--address", "https://10.0.0.2:4646"], "https://10.0.0.2:4646"),
-        ({}, [], "http://127.0.0.1:4646"),
+        ({}, [], "unix://${NOMAD_SECRETS_DIR}/api.sock"),
     ],
 )
 def test_job_that_verifies_asks_the_nomad_of_the_config(stack, monkeypatch, capsys, settings, words, expected):
