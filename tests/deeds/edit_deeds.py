@@ -143,13 +143,26 @@ def _edits(text, whole):
 _parsed = functools.cache(files.parse)
 
 
+class Remark(str):
+    """What is shown of a remark: its code and its line, which changes with lines above it and is no difference."""
+
+    __slots__ = ("line",)
+
+    def __new__(cls, code, line):
+        """Return the code, with the line."""
+        made = super().__new__(cls, code)
+        made.line = line
+        return made
+
+
 def _adopted(found, remarks, **options):
     """Return the spec and the remarks of an import, by their paths and by their texts."""
     try:
         made = adopt.adopt(found, remarks=remarks, **options)
     except errors.NomadCsiError as error:
         return {"error": str(error)}
-    return dict(deeds.flat(made.document)) | {f"{each.kind}: {each.text}": each.code for each in made.remarks}
+    told = {f"{each.kind}: {each.text}": Remark(each.code, each.line) for each in made.remarks}
+    return dict(deeds.flat(made.document)) | told
 
 
 def _imported(texts):
@@ -171,6 +184,7 @@ def _checked(check):
 
 def _told(usual, found, problems=()):
     told = found if "error" in found else deeds.changes(usual, found)
+    told = {key: f"{each} at {each.line}".strip() if isinstance(each, Remark) else each for key, each in told.items()}
     return json.dumps(told, sort_keys=True) if told else "the same", *problems
 
 
@@ -197,7 +211,8 @@ def _job(job_id):
 
     def run(agent, _context):
         job = JOBS[job_id]
-        texts = {name: documents.job_file(each) for name, each in JOBS.items() if each.plugin_id == job.plugin_id}
+        own = [each for each in JOBS.values() if each.plugin_id == job.plugin_id]
+        texts = {each.job_id: documents.job_file(each) for each in reversed(own)}
         usual = _imported(texts)
 
         def outcomes():
