@@ -292,6 +292,8 @@ class Canned(agents.Recorded):
         self.requests.append(((call.method, target, body, round(timeout_s)), self._status or 200))
         if self._status == -1:
             raise self.lost(call, "the connection broke")
+        if self._status == BARE:
+            return transport.Answer(status=404, headers={}, content=self._text.encode())
         found = REPLIES.get(f"{call.method} {path}", ...)
         if self._status or found is ...:
             absent = next((text for start, text in ABSENT.items() if path.startswith(start)), "absent")
@@ -305,6 +307,9 @@ class Canned(agents.Recorded):
 
 
 CONNECTION = nomad.Connection(address=agents.ADDRESS, token="t-1", namespace="own", region="eu")
+BARE = -404
+"""The 404 of a proxy, which is no word of Nomad about what it was asked for."""
+
 STATUSES = {
     400: "bad",
     403: "Permission denied",
@@ -313,9 +318,10 @@ STATUSES = {
     429: "slow down",
     500: "volume in use: mysql",
     503: "no leader",
+    BARE: "404 page not found",
     -1: "",
 }
-"""What Nomad answers, and -1 for no answer."""
+"""What Nomad answers, `BARE` for the answer of a proxy, and -1 for no answer."""
 
 ABSENT = {
     "/v1/volume/": volumes.ABSENT,
@@ -331,6 +337,7 @@ ABSENT = {
 USUAL = {
     400: "refused: status 400: bad",
     404: "refused: status 404: absent",
+    BARE: "refused: status 404: 404 page not found",
     409: "refused: status 409: cas error",
     429: "retry: status 429: slow down; use fewer connections at a time; a Nomad agent takes 100 of one address",
     500: "refused: status 500: volume in use: mysql; stop the jobs that claim it and wait until the claims are free",
