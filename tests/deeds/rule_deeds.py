@@ -174,6 +174,9 @@ def _projects(_agent, _context):
             program=project.PROGRAMS.get(form, ""),
         )
         name = f"{form} {' '.join(storages)}"
+        if storages == ("ebs", "efs"):
+            other = dataclasses.replace(wanted, project_file="Pulumi.yml", requirements="needs.txt")
+            shown[f"{name} in a project"] = {part.path: [part.text, part.addition] for part in project.files(other)}
         shown[f"{name}: steps"] = project.steps(wanted)
         for part in project.files(wanted):
             others = {"": "", "itself": part.text, "its addition": part.addition, "the name alone": "x: nomad-csi\n"}

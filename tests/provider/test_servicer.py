@@ -7,11 +7,12 @@ import threading
 import grpc
 import pytest
 from google.protobuf import empty_pb2
+from pulumi.provider import server as pulumi_server
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.provider import wire
+from nomad_csi.provider import servicer, wire
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server
@@ -776,3 +777,26 @@ def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):
 
     assert all(f"{serving.url} is not this sandbox's Nomad" in text for text in told)
     assert {(item["method"], item["path"]) for item in other.requests} == {("GET", "/v1/acl/token/self")}
+
+
+FAILURES = {
+    "sentence": (errors.RefusedError("no such\nplace"), grpc.StatusCode.UNKNOWN, "no such\nplace"),
+    "bug": (KeyError(PASSWORD), grpc.StatusCode.INTERNAL, "bug in nomad-csi: KeyError at nowhere; please report it"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_a_component_fails_with_has_no_value_of_the_user(plugin, monkeypatch, name):
+    """A refusal is its sentence; of any other error only its class and place are shown."""
+    error, code, said = FAILURES[name]
+
+    async def fails(*_):
+        raise error if isinstance(error, errors.NomadCsiError) else pulumi_server.ComponentInitError(error)
+
+    monkeypatch.setattr(servicer.Servicer, "_construct", fails)
+
+    failed = failure(plugin.Construct, provider_pb2.ConstructRequest(type="nomad-csi:index:EbsVolume", name="a"))
+
+    assert failed.code() is code
+    assert said in failed.details()
+    assert PASSWORD not in failed.details()
