@@ -1,6 +1,7 @@
 """Further small decisions, each over a table of what it can be given: exit codes, orders, files of a project, sockets."""
 
 import dataclasses
+import io
 import itertools
 import json
 import os
@@ -14,7 +15,7 @@ import click
 from nomad_csi import errors
 from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.cli.author import import_files
-from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import command, inputs, output, usage
 from nomad_csi.compare import difference
 from nomad_csi.findings import finding
 from nomad_csi.hcl import files as parsed
@@ -327,6 +328,30 @@ def _usage(agent, _context):
     agent.messages.append(usage.describe_file_error(OSError("without a number"), {}))
 
 
+class _Stream(io.StringIO):
+    """A stream that may be a terminal."""
+
+    is_terminal = False
+
+    def isatty(self):
+        """Return whether it is a terminal."""
+        return self.is_terminal
+
+
+def _written(agent, _context):
+    """What reaches a stream of what is written to it: text, colours, control characters, secrets, several lines."""
+    texts = ["", "a\n", "\x1b[31mred\x1b[0m \x07\n", "with canary-66 in it\n", "\u202eb\n"]
+    for is_terminal, color in itertools.product((False, True), ("auto", "always", "never")):
+        for how in ("write", "writelines"):
+            stream = _Stream()
+            stream.is_terminal = is_terminal
+            guard = output.Guard(stream)
+            guard.secrets += ("canary-66",)
+            with mock.patch.object(output.SETTINGS, "color", color):
+                given = map(guard.write, texts) if how == "write" else [guard.writelines(texts)]
+                agent.messages.append(f"{how}, {is_terminal}, {color}: {[*given]} {stream.getvalue()!r}")
+
+
 PARAMETERS = (
     click.Option(["--quiet", "-q"]),
     click.Option(["-C", "--directory"], metavar="DIR"),
@@ -389,6 +414,7 @@ CASES = (
     Case("volumes chosen", _chosen),
     Case("outputs of a stack", _outputs),
     Case("texts", _texts),
+    Case("writes", _written),
     Case("parameters", _shown),
     Case("usage", _usage),
     Case("clients of a smoke test", _fitting),
