@@ -7,6 +7,7 @@ import pytest
 
 from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
 from nomad_csi.components import program, resources
+from nomad_csi.drivers import catalogue
 from tests.components.conftest import SECRET_MARKER
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
@@ -511,3 +512,20 @@ def test_a_secret_that_comes_late_and_is_wrong_is_not_shown(cloud, name, value, 
         )
 
     assert str(caught.value) == f"the storage spec: 1 problem\n  {said}, got [secret]"
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize(
+    ("driver", "fix"),
+    [("aws-ebz", "did you mean aws-ebs"), ("none", "or describe the driver here: {name, provider, image, roles, ...}")],
+)
+def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, driver, fix, is_late):
+    """Before anything is declared, also where another argument is not known yet."""
+    late = {"aws_region": pulumi.Output.from_input("us-east-1")} if is_late else {"aws_region": "us-east-1"}
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        cloud.settle(lambda: CsiPlugin("aws-ebs0", {"driver": driver} | late) and None)
+
+    known = ", ".join(sorted(catalogue.DRIVERS))
+    said = f"driver: expected one of {known}, got {driver!r}; {fix}"
+    assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {said}"

@@ -485,7 +485,7 @@ def _attached(agent, _context):
         )
         ebs = aws_records.AttachedVolume(external_id="vol-1", state=state, attachments=places)
         judged = claim_status.VolumeClaims(volume=_volume("mysql"), claims=(), ebs=ebs, findings=())
-        shown[f"{state}, {name}"] = _ended(lambda: repair._refuse_attached(judged))  # noqa: B023
+        shown[f"{state}, {name}"] = [str(ebs), ebs.is_free, _ended(lambda: repair._refuse_attached(judged))]  # noqa: B023
     return shown | {"not asked": _ended(lambda: repair._refuse_attached(dataclasses.replace(judged, ebs=None)))}
 
 
