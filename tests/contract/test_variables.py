@@ -8,6 +8,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
 from nomad_csi.ownership import registration_ownership
+from tests import owner_labels
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -130,7 +131,7 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         thread.join()
 
     with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-        owners = registration_ownership.owner_records_of(mine).labels(keys)
+        owners = owner_labels.read(mine, keys)
     assert set(owners) == set(keys)
     for owner, (key, mine) in itertools.product(taken, zip(keys, range(40), strict=True)):
         refused = {name: str(other) for name, other in taken[owner][mine].refused.items()}
@@ -179,7 +180,7 @@ def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent
         assert set(marks.acquire(registration_ownership.objects_without_nonce([key]), requester).fresh) == {key}
         marks.give_up(registration_ownership.objects_without_nonce([key]), requester)
 
-        assert marks.labels([key]) == {}
+        assert marks.known([key]) == {}
 
 
 def test_refusal_names_the_right_over_variables(acl_agent, token_of):

@@ -20,6 +20,7 @@ from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from tests import owner_labels
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
@@ -336,9 +337,12 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
             "default/mysql belongs to stack shop/prod by its owner record: delete it there, or act for that stack with --owner "
             "shop/prod; nothing was changed",
         )
-    assert (marks.labels([("default", "mysql")]), exists(ec2, external_id)) == ({("default", "mysql"): OWNER}, True)
+    assert (owner_labels.read(running.client, [("default", "mysql")]), exists(ec2, external_id)) == (
+        {("default", "mysql"): OWNER},
+        True,
+    )
     assert run(**proof) == ("deleted", "")
-    assert marks.labels([("default", "mysql")]) == {}
+    assert owner_labels.read(running.client, [("default", "mysql")]) == {}
 
 
 def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):

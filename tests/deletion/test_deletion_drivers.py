@@ -9,11 +9,10 @@ from nomad_csi.csi import controller
 from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.csi_plugin import storage
-from tests import plugin_deletion
+from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER, VOLUME, ZONE
 
 KEY = ("default", "scratch")
@@ -125,7 +124,7 @@ def test_destroy_succeeds_where_absence_cannot_be_observed(nfs, is_skipped):
     assert said.startswith(f"volume default/scratch and its storage {made['externalId']} are deleted; ")
     assert said.endswith("; absence cannot be observed with this driver")
     assert ("its last snapshot is " in said) is not is_skipped
-    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {}
+    assert owner_labels.read(nfs.client, [KEY]) == {}
 
 
 def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
@@ -174,7 +173,7 @@ def test_deletion_whose_answer_was_lost_is_finished_by_the_next_run(nfs, monkeyp
     assert first.reason.endswith(f"DEADLINE_EXCEEDED: no answer; {UNOBSERVABLE}")
     assert (second.status, second.is_done) == ("deleted" if is_skipped else "gone", True)
     assert is_skipped or "no such file or directory" in second.reason
-    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {}
+    assert owner_labels.read(nfs.client, [KEY]) == {}
 
 
 def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs, monkeypatch):
@@ -189,4 +188,4 @@ def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs,
     with pytest.raises(errors.NomadApiError, match="failed to create nfsSnapshot from snapshot ID"):
         nfs.make("copy", snapshotId="nas#pool#final-a#b##1#final-a#b##1#scratch")
     assert nfs.held() is None
-    assert registration_ownership.owner_records_of(nfs.client).labels([KEY]) == {KEY: OWNER}
+    assert owner_labels.read(nfs.client, [KEY]) == {KEY: OWNER}

@@ -1,8 +1,11 @@
 """What shows that storage is a volume of this cluster and of whoever asks; every other combination is refused."""
 
+import itertools
+
 import pytest
 
 from nomad_csi.deletion import deletion_proof, deletion_request
+from nomad_csi.ownership import owner_records
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"
@@ -44,7 +47,7 @@ def test_tags_or_a_state_verify_it(seen, changes):
 @pytest.mark.parametrize(
     ("changes", "said", "reason"),
     [
-        ({"tags": {}}, FOR_OWNER, f"no evidence that {ID} was made as prod/mysql by this package; looked for the tags nomad-csi:volume=prod/mysql and nomad-csi:owner=any owner (found neither), and for it among the volumes that a stack had made (no state was given)"),
+        ({"tags": {}}, FOR_OWNER, f"no evidence that {ID} was made as prod/mysql by this package; looked for the tags nomad-csi:volume=prod/mysql and nomad-csi:owner=any owner (found neither), for it among the volumes that a stack had made (no state was given), and for its creation in the owner record"),
         ({"tags": {}, "made": {"prod/other": ID}}, FOR_OWNER, "a stack had made (prod/mysql is not there)"),
         ({"tags": {}, "made": {"prod/mysql": "vol-1"}}, FOR_OWNER, "a stack had made (there prod/mysql is vol-1)"),
         (without("nomad-csi:owner"), FOR_OWNER, "(found nomad-csi:volume=prod/mysql)"),
@@ -87,3 +90,45 @@ def test_words_of_the_user_emulator_for_what_the_cluster_does_not_show(changes, 
 def test_storage_that_a_state_of_this_cluster_records_needs_no_name():
     """Its id is known from there."""
     assert objection(BY_STATE | {"recorded_cluster": ""}, FOR_OWNER) == ""
+
+
+ORIGIN = "a3c024f01cac"
+CREATED, ANOTHER = f"mysql-{ORIGIN}", "mysql-5e884898da28"
+RECORDS = {
+    "none": None,
+    "of no created storage": {},
+    "created": {"origin": ORIGIN},
+    "created, and kept": {"origin": ORIGIN, "kept": ID},
+    "created, and another kept": {"origin": ORIGIN, "kept": "vol-1"},
+}
+REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
+
+
+@pytest.mark.parametrize(
+    ("record", "registered", "tagged"), list(itertools.product(RECORDS, REGISTERED, (None, CREATED, ANOTHER)))
+)
+def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
+    """By the name of the registration, else by the external id of the deregistered volume; never against a tag."""
+    given = RECORDS[record]
+    kept = owner_records.KeptStorage(external_id=given["kept"], plugin_id="p") if given and "kept" in given else None
+    of = None if given is None else owner_records.OwnerRecord(label=OWNER, origin=given.get("origin", ""), kept=kept)
+    storage = deletion_request.Storage(
+        external_id=ID,
+        is_registered=registered != "no",
+        name=REGISTERED[registered],
+        tags={} if tagged is None else {"CSIVolumeName": tagged},
+    )
+    is_named = record.startswith("created") and registered == "created"
+    is_kept = record == "created, and kept" and registered == "no"
+
+    assert deletion_proof.is_created(of, storage) is ((is_named or is_kept) and tagged != ANOTHER)
+
+
+@pytest.mark.parametrize("is_registered", [True, False])
+def test_what_the_owner_record_shows_needs_no_other_evidence(is_registered):
+    """The record is this cluster's; another owner is refused still, and so is storage of another cluster."""
+    created = {"tags": {}, "is_created": True, "is_registered": is_registered}
+
+    assert objection(created, FOR_OWNER) == ""
+    assert "belongs to stack shop/prod by its owner record" in objection(created, {"owner": "bank/prod"})
+    assert "is storage of cluster two" in objection(created | {"tags": {"nomad-csi:cluster": "two"}}, FOR_OWNER)

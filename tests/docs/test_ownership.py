@@ -12,6 +12,7 @@ from nomad_csi.ownership import cluster_identity, job_ownership, owner_records, 
 from nomad_csi.plan import volumes as planned
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
+from tests import owner_labels
 
 PAGE = (Path(__file__).parents[2] / "docs/explain/ownership.md").read_text()
 COMMANDS = [
@@ -56,7 +57,7 @@ def test_commands_run_as_written(client, capsys):
     assert said[5].endswith("1 volume: 1 unchanged\n")
     assert "1 deregistered" in said[6]
     assert volumes.get(client, "default", "shared") is None
-    assert registration_ownership.owner_records_of(client).labels([("default", "shared")]) == {}
+    assert owner_labels.read(client, [("default", "shared")]) == {}
 
 
 def test_names_are_those_of_the_code():

@@ -1,13 +1,18 @@
 """Every finding there is: the smallest thing that makes it, and what it says."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
+from nomad_csi.ownership import owner_records
 from nomad_csi.plan import iam, storage
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
+OWNED = owner_records.OwnerRecord(label="shop/prod")
+KEPT = owner_records.KeptStorage(external_id="vol-1", plugin_id="ebs")
 CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claimed (default/mysql)"
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
 
@@ -149,7 +154,7 @@ SITUATIONS = {
         "with plugin ebs",
     ),
     "owner-record-without-volume": (
-        lambda make: make.found(owner_records={"default/mysql": "shop/prod", "default/gone": "shop/prod"}),
+        lambda make: make.found(owner_records={"default/mysql": OWNED, "default/gone": OWNED}),
         "/v1/var/nomad-csi/volumes: shop/prod has default/gone; /v1/volumes: not registered",
     ),
     "hop-limit-low": (
@@ -254,6 +259,29 @@ def test_cluster_without_a_fault_has_no_finding(make):
         ("limits of role nomad-client beyond its policies", True)
     ]
     assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("is_tagged", [False, True])
+def test_storage_that_an_owner_record_names_is_found_once(make, is_tagged):
+    """By the record, with the two ways on, also where EC2 shows its tags; not while its volume is registered."""
+    record = dataclasses.replace(OWNED, origin="a3c024f01cac", kept=KEPT)
+    disk = make.ebs(external_id="vol-1", availability_zone="a", state="available", kms_key_arn="", tags=OURS)
+    account = make.account(ours={"vol-1": disk} if is_tagged else {})
+
+    found = judge.judge(
+        make.found(owner_records={"default/old": record, "default/mysql": record}, account=account)
+    ).findings
+
+    assert [(item.code, item.subject, item.found, item.advice) for item in found] == [
+        (
+            "storage-not-registered",
+            "storage vol-1",
+            "/v1/var/nomad-csi/volumes: plugin ebs created vol-1 as default/old for shop/prod; /v1/volumes: not "
+            "registered",
+            "run `nomad-csi apply` with the spec of shop/prod, which registers it again; or, where its data is not "
+            "needed, `nomad-csi remove default/old --delete-data --owner shop/prod`",
+        )
+    ]
 
 
 def test_every_finding_stands_here():

@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.ownership import owner_records, registration_ownership
+from tests import owner_labels
 
 PATH = owner_records.page_of("mysql")
 URL = f"/v1/var/{PATH}"
@@ -34,7 +35,7 @@ def test_write_that_the_token_may_not_make_is_no_record(context, scripted):
     taken = acquire(context)
 
     assert (taken.refused, dict(taken.fresh)) == ({}, {})
-    assert registration_ownership.owner_records_of(context.client).labels([KEY]) == {}
+    assert owner_labels.read(context.client, [KEY]) == {}
     assert len(scripted.sent("PUT")) == 1
 
 

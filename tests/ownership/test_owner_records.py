@@ -1,5 +1,6 @@
 """Marks as they stand in variables: whose a volume is, who may take it, and that every id fits."""
 
+import dataclasses
 import re
 
 import pytest
@@ -255,6 +256,63 @@ def test_record_without_a_label_is_not_that_of_a_stack_without_a_former_name():
 def test_what_another_stack_had_is_named_with_its_record(requester, adopted):
     """It is put back where what follows fails."""
     assert owner_records.acquire({"mysql": KNOWN}, {"mysql": Hold()}, requester).adopted == adopted
+
+
+@pytest.mark.parametrize("plugin_id", ["", "aws-ebs0", "a:b c", "é%3A"])
+@pytest.mark.parametrize("external_id", ["vol-1", "fs-1::fsap-2", "nfs#10.0.0.1#a b/c", "%3A:%25", "é\n"])
+def test_page_keeps_the_storage_of_a_deregistered_volume(external_id, plugin_id):
+    """Whatever characters a driver uses in its ids."""
+    kept = owner_records.KeptStorage(external_id=external_id, plugin_id=plugin_id)
+    owners = {"scratch": OwnerRecord(label="shop/prod", origin="a3c024f01cac", kept=kept), "mysql": KNOWN}
+
+    assert owner_records.read(owner_records.written(owners)) == owners
+
+
+def test_only_records_of_created_volumes_keep_storage():
+    """The others are removed when their volume is deregistered."""
+    kept = owner_records.KeptStorage(external_id="vol-1", plugin_id="aws-ebs0")
+    made = OwnerRecord(label="shop/prod", origin="a3c024f01cac")
+    owners = {"scratch": made, "cache": made, "mysql": KNOWN}
+
+    found = owner_records.with_kept_storage(owners, {"scratch": kept, "mysql": kept, "absent": kept})
+
+    assert found == owners | {"scratch": dataclasses.replace(made, kept=kept)}
+
+
+@pytest.mark.parametrize(
+    ("requester", "origin", "is_kept"),
+    [
+        (SHOP, "", True),
+        (SHOP, "5e884898da28", True),
+        (STACK, "", True),
+        (Requester(owner="bank/prod", adopts=True), "", True),
+        (Requester(owner="bank/prod", adopts=True), "5e884898da28", False),
+    ],
+)
+def test_kept_storage_stays_with_its_origin(requester, origin, is_kept):
+    """Another origin is that of other storage; a stack's own never changes."""
+    kept = owner_records.KeptStorage(external_id="vol-1", plugin_id="aws-ebs0")
+    page = {"scratch": OwnerRecord(label="shop/prod", origin="a3c024f01cac", kept=kept)}
+
+    found = owner_records.acquire(page, {"scratch": Hold(origin=origin)}, requester).owners["scratch"]
+
+    assert (found.origin, found.kept) == (("a3c024f01cac", kept) if is_kept else (origin, None))
+
+
+@pytest.mark.parametrize(
+    ("origin", "name", "expected"),
+    [
+        ("a3c024f01cac", "web-a3c024f01cac", True),
+        ("a3c024f01cac", "web-5e884898da28", False),
+        ("a3c024f01cac", "weba3c024f01cac", False),
+        ("a3c024f01cac", "", False),
+        ("", "web-", False),
+        ("", "", False),
+    ],
+)
+def test_origin_is_the_end_of_the_storages_name(origin, name, expected):
+    """A record without an origin is that of no created storage."""
+    assert OwnerRecord(label="shop/prod", origin=origin).is_origin_of(name) is expected
 
 
 def test_origin_stays_until_another_is_written():

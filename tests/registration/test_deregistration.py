@@ -7,6 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
+from nomad_csi.ownership import owner_records
 from nomad_csi.registration import deregistration
 
 ID = "vol-0123456789abcdef0"
@@ -304,9 +305,66 @@ def test_outcome_as_data():
         "reason": "",
         "external_id": "",
         "storage": "",
+        "is_created": False,
     }
     assert [dataclasses.replace(outcome, status=status).is_done for status in ("gone", "unknown", "claimed")] == [
         True,
         False,
         False,
     ]
+
+
+RECORDS = "/v1/var/nomad-csi/volumes/4"
+OWNED = {"shop/prod": "mysql", "~shop/prod#": "mysql::a3c024f01cac"}
+CREATED = FREE | {"Name": "mysql-a3c024f01cac"}
+SHOP = owner_records.Requester(owner="shop/prod")
+
+
+@pytest.fixture
+def recorded(scripted):
+    """The volume, which its plugin created as its owner record says."""
+    page = {"Namespace": "prod", "Path": "nomad-csi/volumes/4", "ModifyIndex": 7, "CreateIndex": 7, "Items": OWNED}
+    scripted.reply("GET", PATH, 200, CREATED)
+    scripted.reply("GET", RECORDS, 200, page)
+    scripted.reply("DELETE", PATH, 200, "")
+    return scripted
+
+
+def _changes(scripted):
+    return [(method, path.partition("?")[0]) for method, path, _ in scripted.requests if method != "GET"]
+
+
+def test_storage_that_a_plugin_created_is_recorded_before_the_deregistration(run, recorded):
+    """The record names it then, and stays."""
+    recorded.reply("PUT", RECORDS, 200, {})
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "", "")]
+    assert _changes(recorded) == [("PUT", RECORDS), ("DELETE", PATH)]
+    assert recorded.sent("PUT")[0][1]["Items"] == OWNED | {"~shop/prod#": f"mysql::a3c024f01cac:{ID}:aws-ebs0"}
+
+
+def test_volume_stays_registered_where_its_storage_could_not_be_recorded(run, recorded):
+    """Without the record nothing would say where its data is."""
+    recorded.reply("PUT", RECORDS, 400, "no")
+
+    [(status, reason, _)] = run(KEY, requester=SHOP)
+
+    assert (status, "its storage is not in its owner record" in reason) == ("failed", True)
+    assert _changes(recorded) == [("PUT", RECORDS)]
+
+
+def test_token_that_may_not_write_records_deregisters(run, recorded):
+    """The record stays without the id; that is reported."""
+    recorded.reply("PUT", RECORDS, 403, "Permission denied")
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "", "")]
+    assert any("the owner records of mysql do not name their storage" in line for line in run.told)
+
+
+@pytest.mark.parametrize("changes", [{"Name": "mysql-5e884898da28"}, {"Name": "mysql"}])
+def test_other_storage_under_the_id_is_not_recorded(run, recorded, changes):
+    """The record stays: it is that of the storage which was created."""
+    recorded.replies["GET", PATH] = [(200, CREATED | changes)]
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "", "")]
+    assert _changes(recorded) == [("DELETE", PATH)]

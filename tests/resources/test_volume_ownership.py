@@ -18,7 +18,7 @@ from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl
+from tests import acl, owner_labels
 
 OWNED = "shop/prod"
 OTHER = "bank/prod"
@@ -70,11 +70,7 @@ class Side:
 
     def owner(self, volume_id="mysql"):
         """Return whose the volume is; null without a mark."""
-        return (
-            registration_ownership.owner_records_of(self.client)
-            .labels([("default", volume_id)])
-            .get(("default", volume_id))
-        )
+        return owner_labels.read(self.client, [("default", volume_id)]).get(("default", volume_id))
 
 
 @pytest.fixture
@@ -774,7 +770,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
-        marks.labels(KEYS)
+        marks.known(KEYS)
 
 
 def test_marks_that_can_be_read_hold_where_others_cannot(half_blind):

@@ -117,7 +117,8 @@ def _run(deletion: _Deletion) -> DeletionOutcome:
     except errors.NomadCsiError as error:
         untouched: Status = "refused" if isinstance(error, errors.RefusedError) else "failed"
         status, reason = "kept" if deletion.is_forgotten else untouched, str(error)
-    if deletion.is_forgotten and status in DeletionOutcome.DONE:
+    is_gone = deletion.storage.is_recorded and status == "gone"
+    if (deletion.is_forgotten and status in DeletionOutcome.DONE) or (is_gone and not deletion.options.is_dry_run):
         _release_record(deletion)
     if status == "deleted":
         reason = "; ".join(part for part in (reason, _registered_meanwhile(deletion)) if part)
@@ -158,21 +159,34 @@ def _steps(deletion: _Deletion) -> str:
 
 def _find(deletion: _Deletion) -> Storage:
     """
-    Return the registered storage, else what the user or a stack named, else what is tagged as the volume.
+    Return the registered storage, else what the user, a stack or the owner record named, else what is tagged as it.
 
     Never a guess: raises `errors.RefusedError` if the sources conflict or match several, and stops if there is none.
     """
     request = deletion.request
     volume = volumes.get(deletion.client, *deletion.volume)
     if volume is None:
-        made = deletion.options.made.get(request.key)
-        named = request.external_id or (made.external_id if made else "")
-        return Storage(external_id=named or _find_tagged(deletion), plugin_id=request.plugin_id)
+        return _find_unregistered(deletion)
     if request.external_id not in {"", volume.external_id}:
         raise errors.RefusedError(
             f"{request.key} is registered with {volume.external_id}, not {request.external_id}; nothing was changed"
         )
-    return Storage(external_id=volume.external_id, plugin_id=volume.plugin_id, is_registered=True)
+    return Storage(external_id=volume.external_id, plugin_id=volume.plugin_id, name=volume.name, is_registered=True)
+
+
+def _find_unregistered(deletion: _Deletion) -> Storage:
+    request, made = deletion.request, deletion.options.made.get(deletion.request.key)
+    record = (
+        registration_ownership.owner_records_of(deletion.client).read([deletion.volume]).owners.get(deletion.volume)
+    )
+    kept = record.kept if record else None
+    named = request.external_id or (made.external_id if made else "") or (kept.external_id if kept else "")
+    is_recorded = kept is not None and kept.external_id == named
+    return Storage(
+        external_id=named or _find_tagged(deletion),
+        plugin_id=request.plugin_id or (kept.plugin_id if kept and is_recorded else ""),
+        is_recorded=is_recorded,
+    )
 
 
 def _find_tagged(deletion: _Deletion) -> str:
@@ -253,10 +267,12 @@ def _permitted(deletion: _Deletion) -> decide.Decision:
     The storage must be verified as this volume's, in this cluster, for this stack, and registered as no other volume.
     """
     client, volume = deletion.client, deletion.volume
+    record = registration_ownership.owner_records_of(client).known([volume]).get(volume)
     seen = dataclasses.replace(
         deletion.storage,
         cluster=cluster_identity.cluster_id(client),
-        owner=registration_ownership.owner_records_of(client).labels([volume]).get(volume, ""),
+        owner=str(record or ""),
+        is_created=deletion_proof.is_created(record, deletion.storage),
     )
     why = deletion_proof.objection(deletion.request, deletion.options, seen)
     others = () if why else _registered_apart_from(client, seen.external_id, volume if seen.is_registered else None)

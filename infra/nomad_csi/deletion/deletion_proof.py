@@ -3,7 +3,30 @@
 from collections.abc import Iterator
 
 from nomad_csi.deletion.deletion_request import DeletionOptions, DeletionRequest, Storage
+from nomad_csi.ownership import owner_records
 from nomad_csi.plan import volumes as planned
+
+NAME_TAG = "CSIVolumeName"
+"""
+Tag of an EBS volume with the name that it was created by. Source: kubernetes-sigs/aws-ebs-csi-driver,
+``pkg/cloud/cloud.go`` (``VolumeNameTagKey``), 2026-08.
+"""
+
+
+def is_created(record: owner_records.OwnerRecord | None, storage: Storage) -> bool:
+    """
+    Return whether the owner *record* shows that a plugin created the storage for the volume.
+
+    The nonce of the record is in the name that the plugin got, and so in that of the registration. The record of a
+    volume that was deregistered has the external id. A tag with another name contradicts both.
+    """
+    if record is None or not record.origin:
+        return False
+    if NAME_TAG in storage.tags and not record.is_origin_of(storage.tags[NAME_TAG]):
+        return False
+    if storage.is_registered:
+        return record.is_origin_of(storage.name)
+    return record.kept is not None and record.kept.external_id == storage.external_id
 
 
 def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
@@ -16,11 +39,13 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
     """
     Yield an objection if nothing verifies that the storage was created through this package.
 
-    Evidence is: the tags that the components set on what they create, or a stack's state, which records what a
-    `CreatedVolume` had its plugin create. A registration alone verifies nothing: any storage can be registered.
+    Evidence is: the tags that the components set on what they create; a stack's state, which records what a
+    `CreatedVolume` had its plugin create; or the owner record, which has the nonce of the storage's name. A
+    registration alone verifies nothing: any storage can be registered.
     """
     key, tags = request.key, storage.tags
-    if (tags.get(planned.VOLUME_TAG) == key and tags.get(planned.OWNER_TAG)) or _is_made(request, options, storage):
+    is_tagged = tags.get(planned.VOLUME_TAG) == key and tags.get(planned.OWNER_TAG)
+    if is_tagged or storage.is_created or _is_made(request, options, storage):
         return
     wanted = {planned.VOLUME_TAG: key, planned.OWNER_TAG: "any owner"}
     searched = " and ".join(f"{name}={value}" for name, value in wanted.items())
@@ -28,8 +53,8 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
     recorded = f"there {key} is {options.made[key].external_id}" if key in options.made else f"{key} is not there"
     yield (
         f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {searched} "
-        f"(found {found}), and for it among the volumes that a stack had made "
-        f"({recorded if options.made else 'no state was given'})"
+        f"(found {found}), for it among the volumes that a stack had made "
+        f"({recorded if options.made else 'no state was given'}), and for its creation in the owner record"
     )
 
 
@@ -74,7 +99,7 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
         )
         return
     is_held = storage.is_registered or bool(storage.owner)
-    if named and is_held:
+    if storage.is_created or (named and is_held):
         return
     lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
     lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its owner record"]

@@ -21,12 +21,12 @@ class DeletionRequest(registration.NamedVolume):
 
     external_id: str = ""
     """
-    Its storage, named by the user; empty: the registered one, else found by its tag, or in ``made``. Required if its
-    tags do not name its cluster and that cluster does not have it registered (`objection`).
+    Its storage, named by the user; empty: the registered one, else found in ``made``, in its owner record, or by its
+    tag. Required if its tags do not name its cluster and that cluster does not have it registered (`objection`).
     """
 
     plugin_id: str = ""
-    """Its plugin, if it is not registered any more and the plugin's controller is to delete it."""
+    """Its plugin, if neither a registration nor the owner record has it, and its controller is to delete it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,3 +138,12 @@ class Storage:
 
     owner: str = ""
     """The owner record of the volume in that cluster; empty without one."""
+
+    name: str = ""
+    """The name of its registration; empty if it is not registered."""
+
+    is_recorded: bool = False
+    """Whether it was found by the owner record: that of a volume which a plugin created, and which was deregistered."""
+
+    is_created: bool = False
+    """Whether that owner record shows that a plugin created it for the volume (`deletion_proof.is_created`)."""

@@ -149,17 +149,17 @@ def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Pa
 
 def _owner_records(
     client: nomad.Nomad, held: Iterable[volumes.ListedVolume] | model.Unknown
-) -> dict[str, str] | model.Unknown:
+) -> dict[str, owner_records.OwnerRecord] | model.Unknown:
     """Return the owner records in the namespaces of volumes. Optional: a token that may not read them is no error."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
     paths = [f"{owner_records.FOLDER}/{page}" for page in owner_records.PAGES]
-    found: dict[str, str] = {}
+    found: dict[str, owner_records.OwnerRecord] = {}
     try:
         for namespace in sorted(namespaces):
             for page in variables.get_many(client, namespace, paths):
                 owners = owner_records.read(page.items) if page else {}
-                found |= {f"{namespace}/{volume_id}": str(owner) for volume_id, owner in owners.items()}
+                found |= {f"{namespace}/{volume_id}": owner for volume_id, owner in owners.items()}
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
     return found

@@ -9,6 +9,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.nomad.records import jobs, nodes, tokens
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.nomad.records.volumes import Volume
+from nomad_csi.ownership.owner_records import OwnerRecord
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 
@@ -130,8 +131,8 @@ class ObservedCluster:
     namespace: str = "default"
     """Namespace of the connection, unless another is given."""
 
-    owner_records: Mapping[str, str] | Unknown = field(default_factory=dict)
-    """Owner (``project/stack``) by ``namespace/volume_id``, as Nomad variables have it."""
+    owner_records: Mapping[str, OwnerRecord] | Unknown = field(default_factory=dict)
+    """By ``namespace/volume_id``, as Nomad variables have them."""
 
     mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""

@@ -8,6 +8,7 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.health import drain_findings
 from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.ownership import owner_records
 from nomad_csi.plan import jobs
 from nomad_csi.plan import volumes as tags
 
@@ -15,18 +16,34 @@ from nomad_csi.plan import volumes as tags
 
 
 def check_owner_records(found: model.ObservedCluster) -> Iterator[model.Outcome]:
-    """Yield owner records of volumes that are not registered."""
+    """Yield owner records of volumes that are not registered, and storage that a plugin created for such a volume."""
     records = yield from model.known(found.owner_records, "owner records of volumes")
     if records is None or isinstance(found.volumes, model.Unknown):
         return
     registered = {volume.key for volume in found.volumes if volume.is_registered}
     left: dict[str, list[str]] = defaultdict(list)
-    for key, owner in records.items():
-        if key not in registered:
-            left[owner].append(key)
-    for owner, keys in sorted(left.items()):
-        evidence = f"/v1/var/nomad-csi/volumes: {owner} has {model.named(keys)}; /v1/volumes: not registered"
-        yield finding("owner-record-without-volume", f"stack {owner}", found=evidence)
+    for key, owner in sorted(records.items()):
+        if key in registered:
+            continue
+        if owner.kept is not None:
+            yield _kept(key, owner, owner.kept)
+        else:
+            left[str(owner)].append(key)
+    for label, keys in sorted(left.items()):
+        evidence = f"/v1/var/nomad-csi/volumes: {label} has {model.named(keys)}; /v1/volumes: not registered"
+        yield finding("owner-record-without-volume", f"stack {label}", found=evidence)
+
+
+def _kept(key: str, owner: owner_records.OwnerRecord, storage: owner_records.KeptStorage) -> Finding:
+    evidence = (
+        f"/v1/var/nomad-csi/volumes: plugin {storage.plugin_id} created {storage.external_id} as {key} for {owner}; "
+        "/v1/volumes: not registered"
+    )
+    fix = (
+        f"run `nomad-csi apply` with the spec of {owner}, which registers it again; or, where its data is not needed, "
+        f"`nomad-csi remove {key} --delete-data --owner {owner}`"
+    )
+    return finding("storage-not-registered", f"storage {storage.external_id}", found=evidence, advice=fix)
 
 
 # Orphaned objects: registrations without storage, tagged storage without a registration.
@@ -45,13 +62,19 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
     registered = {volume.external_id for volume in volumes}
     systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
     ours = (yield from model.known(account.ours, "unregistered EBS volumes of this package")) or {}
-    for external_id in sorted(set(ours) - registered):
+    for external_id in sorted(set(ours) - registered - _kept_ids(found)):
         yield _unregistered(external_id, ours[external_id].tags, "EC2 DescribeVolumes")
     seen = yield from model.known(account.file_systems, "unregistered file systems of this package")
     if seen is not None:
         for system_id, system in sorted(seen.file_systems.items()):
             if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
                 yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
+
+
+def _kept_ids(found: model.ObservedCluster) -> set[str]:
+    """Return the external ids that owner records name: reported by the check of owner records."""
+    records = {} if isinstance(found.owner_records, model.Unknown) else found.owner_records
+    return {owner.kept.external_id for owner in records.values() if owner.kept is not None}
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:

@@ -9,12 +9,16 @@ A page has two kinds of items. The first is an owner's label and the ids of its 
 releases before stack ids wrote only these, and still read them. The second identifies the owner and each object by the
 stack id and the object's nonce: ``~shop/prod#9f86d081884c7d65 = mysql:5e884898da28``. Older releases keep items of the
 second kind unread. An item whose label is no longer the object's is stale, and is ignored.
+
+The record of a volume that its plugin created has the nonce of its storage's name after that. Where ``remove``
+deregistered it, the external id and the plugin follow, percent-encoded: ``scratch::a3c024f01cac:vol-0123:aws-ebs0``.
 """
 
 import hashlib
 import secrets
+import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FOLDER = "nomad-csi/volumes"
 """Path of the pages of registrations, in the volume's namespace."""
@@ -40,6 +44,14 @@ def new_nonce() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeptStorage:
+    """Storage that a plugin created, and that stays when its volume is deregistered."""
+
+    external_id: str
+    plugin_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class OwnerRecord:
     """Which stack owns an object. As text it is the label."""
 
@@ -59,8 +71,15 @@ class OwnerRecord:
     others.
     """
 
+    kept: KeptStorage | None = None
+    """The storage of a volume that was deregistered; ``None``: not known. Without meaning while it is registered."""
+
     def __str__(self) -> str:
         return self.label
+
+    def is_origin_of(self, name: str) -> bool:
+        """Return whether storage of this *name* was created for the object: the nonce of the record is in it."""
+        return bool(self.origin) and name.endswith(f"-{self.origin}")
 
 
 Owners = Mapping[str, OwnerRecord]
@@ -160,10 +179,18 @@ def read(items: Mapping[str, str]) -> dict[str, OwnerRecord]:
     for name, tokens in items.items():
         label, _, stack_id = name.removeprefix(IDENTIFIED).rpartition("#")
         for token in tokens.split() if name.startswith(IDENTIFIED) else ():
-            object_id, nonce, origin, *_ = f"{token}::".split(":")
+            object_id, nonce, origin, *kept = f"{token}::".split(":")
             if labels.get(object_id) == label:
-                found[object_id] = OwnerRecord(label=label, stack_id=stack_id, nonce=nonce, origin=origin)
+                found[object_id] = OwnerRecord(
+                    label=label, stack_id=stack_id, nonce=nonce, origin=origin, kept=_kept_storage(*kept)
+                )
     return found
+
+
+def _kept_storage(external_id: str = "", plugin_id: str = "", *_: str) -> KeptStorage | None:
+    """Return the storage with these percent-encoded ids; ``None`` where they are empty."""
+    read_id = urllib.parse.unquote(external_id)
+    return KeptStorage(external_id=read_id, plugin_id=urllib.parse.unquote(plugin_id)) if read_id else None
 
 
 def written(owners: Owners) -> dict[str, str]:
@@ -177,7 +204,9 @@ def written(owners: Owners) -> dict[str, str]:
 
 
 def _token(object_id: str, owner: OwnerRecord) -> str:
-    return ":".join([object_id, owner.nonce, *([owner.origin] if owner.origin else [])])
+    kept = [] if owner.kept is None else [owner.kept.external_id, owner.kept.plugin_id]
+    encoded = [urllib.parse.quote(item, safe="") for item in kept]
+    return ":".join([object_id, owner.nonce, *([owner.origin, *encoded] if owner.origin else [])])
 
 
 def acquire(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) -> AcquiredKeys:
@@ -203,13 +232,24 @@ def acquire(owners: Owners, wanted: Mapping[str, Hold], requester: Requester) ->
 
 def _owned(before: OwnerRecord | None, requester: Requester, hold: Hold) -> OwnerRecord:
     """Return the record of an object that *requester* acquires; one without a stack id changes the label alone."""
-    kept = before if before is not None and before.label == requester.owner else OwnerRecord(label="")
+    before = before or OwnerRecord(label="")
+    same = before if before.label == requester.owner else OwnerRecord(label="")
+    origin = same.origin or hold.origin or before.origin
     return OwnerRecord(
         label=requester.owner,
-        stack_id=requester.stack_id or kept.stack_id,
-        nonce=hold.nonce or kept.nonce,
-        origin=kept.origin or hold.origin or (before.origin if before else ""),
+        stack_id=requester.stack_id or same.stack_id,
+        nonce=hold.nonce or same.nonce,
+        origin=origin,
+        kept=before.kept if origin == before.origin else None,
     )
+
+
+def with_kept_storage(owners: Owners, kept: Mapping[str, KeptStorage]) -> dict[str, OwnerRecord]:
+    """Return the *owners* of a page with the storage *kept*, by object id, of those that a plugin created."""
+    return {
+        object_id: replace(owner, kept=kept.get(object_id, owner.kept)) if owner.origin else owner
+        for object_id, owner in owners.items()
+    }
 
 
 def released(owners: Owners, held: Mapping[str, Hold], requester: Requester) -> dict[str, OwnerRecord]:

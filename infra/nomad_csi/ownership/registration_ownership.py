@@ -111,9 +111,9 @@ class OwnerRecords:
                 owners |= {(namespace, volume_id): owner} if owner else {}
         return VolumeOwners(owners=owners, unread=frozenset(unread))
 
-    def labels(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, str]:
+    def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
         """
-        Return the labels of the owners of those of *keys* that have one, such as ``shop/prod``.
+        Return the owners of those of *keys* that have one.
 
         Raises `errors.RefusedError` where the token may not read the record of one, `errors.NomadApiError` where Nomad
         does not answer.
@@ -122,7 +122,7 @@ class OwnerRecords:
         if seen.unread:
             key = min(seen.unread)
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
-        return {key: owner.label for key, owner in seen.owners.items()}
+        return seen.owners
 
     def cached(self, key: volumes.Key) -> OwnerRecord | None:
         """Return the owner of *key*, seconds old at most; an empty record: none, ``None``: could not be determined."""
@@ -197,6 +197,23 @@ class OwnerRecords:
         again = Requester(owner=record.label, stack_id=record.stack_id)
         held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
         self.acquire({key: held}, again, tell)
+
+    def keep_storage(self, kept: Mapping[volumes.Key, owner_records.KeptStorage], tell: Tell = _silent) -> None:
+        """
+        Record the storage *kept* of volumes that a plugin created, before they are deregistered; others are left out.
+
+        Raises `errors.NomadApiError` where a record could not be written. Where the token may not, report that to
+        *tell*.
+        """
+        for namespace, volume_ids in _group_by_namespace(kept).items():
+            pages = self._pages.read(namespace, volume_ids)
+            for path, page in (pages or {}).items():
+                here = {item: kept[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
+                edit = functools.partial(owner_records.with_kept_storage, kept=here)
+                _, is_written = self._pages.change(namespace, path, page, edit)
+                if not is_written:
+                    lacking = RIGHTS.format(namespace=namespace)
+                    tell(f"the owner records of {', '.join(here)} do not name their storage: the token lacks {lacking}")
 
     def give_up(self, held: Holds, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """

@@ -10,7 +10,7 @@ from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.ownership import owner_record_upkeep, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.registration import outcomes
 from nomad_csi.volume import decide, facts
 
@@ -110,7 +110,10 @@ class DeregistrationOptions:
     """Whether to send nothing, and only return what would be deregistered."""
 
     keeps_owner_records: bool = False
-    """Whether owner records stay, because their volumes are still needed."""
+    """
+    Whether owner records stay, because their volumes are still needed. The record of a volume that its plugin created
+    always stays: only it says how the storage is found again.
+    """
 
 
 def deregister(
@@ -193,8 +196,8 @@ class _Run:
                     self._end(volume)
             return tuple(self._outcomes[key] for key in wanted)
         while True:
-            free = (volume for volume in held if self._is_free(volume))
-            self._deregister(side_by_side.counted(free, len(held)))
+            free = [volume for volume in held if self._is_free(volume)]
+            self._deregister(side_by_side.counted(self._with_storage_recorded(free), len(held)))
             held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
             if not held or not self._waited(held):
                 break
@@ -224,7 +227,7 @@ class _Run:
     def _is_removed(self, key: volumes.Key, volume: volumes.Volume | None) -> bool:
         """Return whether the decision about *volume* is to deregister it, also once it is free; else note why not."""
         if volume is None:
-            self._note(key, "gone", f"not registered in namespace {key[0]}")
+            self._note(key, "gone", f"not registered in namespace {key[0]}{self._where_storage_is(key)}")
             return False
         another, owner = self._another(key, volume), self._owners.get(key)
         decision = decide.decide_removal(
@@ -252,9 +255,44 @@ class _Run:
             return f"its external id is {volume.external_id} now, not {meant}"
         return "" if volume.create_index == first.create_index else f"it was registered again meanwhile, for {meant}"
 
+    def _where_storage_is(self, key: volumes.Key) -> str:
+        """Return what the owner record of a volume that is not registered says of storage that its plugin created."""
+        owner = self._owners.get(key)
+        if owner is None or not owner.origin:
+            return ""
+        storage = owner.kept.external_id if owner.kept else f"with a name that ends with -{owner.origin}"
+        return f"; its plugin created storage {storage}: the owner record stays"
+
+    def _is_created(self, volume: volumes.Volume) -> bool:
+        """Return whether the plugin created the storage of *volume* for it, as its owner record says."""
+        owner = self._owners.get(volumes.key_of(volume))
+        return owner is not None and owner.is_origin_of(volume.name)
+
+    def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
+        """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
+        kept = {
+            volumes.key_of(volume): owner_records.KeptStorage(
+                external_id=volume.external_id, plugin_id=volume.plugin_id
+            )
+            for volume in free
+            if self._is_created(volume)
+        }
+        try:
+            registration_ownership.owner_records_of(self._client).keep_storage(kept, self._tell)
+        except errors.NomadApiError as error:
+            for volume in (item for item in free if volumes.key_of(item) in kept):
+                reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
+                self._note(volumes.key_of(volume), "failed", reason, volume)
+            return [volume for volume in free if volumes.key_of(volume) not in kept]
+        return free
+
     def _release_records(self) -> None:
         """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
-        done = [key for key, outcome in self._outcomes.items() if outcome.is_done and key in self._owners]
+        done = [
+            key
+            for key, outcome in self._outcomes.items()
+            if outcome.is_done and key in self._owners and not self._owners[key].origin
+        ]
         try:
             held = registration_ownership.objects_without_nonce(done)
             owner_record_upkeep.release(self._client, held, self._options.requester, self._tell)
@@ -332,7 +370,7 @@ class _Run:
         if self._cancelled.is_set():
             self._note(volumes.key_of(volume), "failed", "cancelled before it was deregistered")
             return
-        if self._options.is_forced:
+        if self._options.is_forced and self._with_storage_recorded([volume]):
             self._send(volume, claim_requests.deregister_by_force)
         if volumes.key_of(volume) in self._outcomes:
             return
@@ -362,4 +400,5 @@ class _Run:
             reason=reason,
             external_id=volume.external_id if volume else "",
             storage=storage,
+            is_created=volume is not None and self._is_created(volume),
         )

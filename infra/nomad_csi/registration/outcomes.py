@@ -43,6 +43,9 @@ class DeregistrationOutcome(outcome.VolumeOutcome):
     storage: str = ""
     """State of its storage in EC2; empty where EC2 was not asked."""
 
+    is_created: bool = False
+    """Whether its plugin created the storage: then its owner record stays, and says how the storage is found."""
+
     @property
     def cells(self) -> tuple[str, ...]:
         """The reason, and the state in EC2."""

@@ -99,9 +99,9 @@ class WantedVolume(volume_facts.VolumeFacts):
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack: its owner record has the nonce in it."""
         owner = self.owner
-        if self.found is None or owner is None or not owner.origin:
+        if self.found is None or owner is None:
             return False
-        return self._requester.is_same_stack(owner) and self.found.name.endswith(f"-{owner.origin}")
+        return self._requester.is_same_stack(owner) and owner.is_origin_of(self.found.name)
 
     @property
     def origin(self) -> facts.Origin:

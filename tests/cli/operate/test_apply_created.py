@@ -15,15 +15,17 @@ from nomad_csi import cli, errors, nomad
 from nomad_csi.apply import planned_changes
 from nomad_csi.compare import difference
 from nomad_csi.nomad import volume_creation, volumes
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
+from tests import owner_labels
 
 MIB = 2**20
 OWNER = ("--owner", "shop/prod")
+KEY = ("default", "a")
 STACK = {"owner": "shop/prod", "ownerId": "9f86d081884c7d65"}
 
 
@@ -126,7 +128,7 @@ def test_volume_is_created_once(run, client, spec):
     assert "plugin hostpath0 creates default/a" in first[2]
     assert second[:2] == (0, "0 of 2 would change\n1 volume: 1 unchanged\n")
     assert held.capacity_min_bytes == 100 * MIB + 1
-    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def test_interrupted_run_goes_on_with_the_same_storage(run, create, client, spec, monkeypatch):
@@ -150,24 +152,61 @@ def test_interrupted_run_goes_on_with_the_same_storage(run, create, client, spec
     assert [outcomes["default/a"]["external_id"]] == made
 
 
-def test_created_volume_after_deregister_is_created_again_and_registered_storage_is_completed(
-    run, create, plan, client, spec
-):
-    """Its record went with it, so `apply` creates second storage; the old one comes back by its id, with its place."""
+def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, client, spec):
+    """Its owner record stays and names the storage, so that `doctor` finds it; `apply` registers the same storage."""
     path = spec({"id": "a"})
     create(path)
     first = volumes.get(client, "default", "a")
-    run("remove", "a", *OWNER)
+
+    removed, repeated = run("remove", "a", *OWNER), run("remove", "a", *OWNER)
+    record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
+    found = run("doctor", "--no-aws")
     planned = plan(path)
     create(path)
-    second = volumes.get(client, "default", "a")
-    run("remove", "a", *OWNER)
+
+    assert (removed[0], repeated[0]) == (0, 1)
+    again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
+    assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]
+    assert f"its plugin created storage {first.external_id}: the owner record stays" in " ".join(repeated[1].split())
+    kept = owner_records.KeptStorage(external_id=first.external_id, plugin_id="hostpath0")
+    assert (record.label, record.kept, record.is_origin_of(first.name)) == ("shop/prod", kept, True)
+    assert f"storage {first.external_id}" in found[1]
+    assert f"plugin hostpath0 created {first.external_id} as default/a for shop/prod" in " ".join(found[1].split())
+    assert planned == {"default/a": ("new", planned_changes.ITS_STORAGE)}
+    assert volumes.get(client, "default", "a").external_id == first.external_id
+
+
+@pytest.mark.parametrize("is_removed", [False, True], ids=["registered", "removed before"])
+def test_created_volume_is_deleted_with_its_data(run, create, client, serving, spec, is_removed):
+    """The owner record is the proof, and has the storage and its plugin once the volume is deregistered."""
+    path = spec({"id": "a"}, capacity_min_bytes=MIB)
+    create(path)
+    storage = volumes.get(client, "default", "a").external_id
+    if is_removed:
+        run("remove", "a", *OWNER)
+    socket = f"{serving.cluster.settings.data_dir}/client/csi/plugins/{{alloc_id}}/csi.sock"
+    words = ("remove", "a", "--delete-data", "--endpoint", socket, "--confirm", "default/a", "--skip-final-snapshot")
+
+    other = run(*words, "--accept", "unguarded", "--owner", "bank/prod")
+    deleted = run(*words, "--accept", "unguarded", *OWNER)
+
+    assert (other[0], "belongs to stack shop/prod by its owner record" in " ".join(other[1].split())) == (1, True)
+    assert (deleted[0], f"default/a  deleted  {storage}" in deleted[1]) == (0, True), deleted
+    assert registration_ownership.owner_records_of(client).known([KEY]) == {}
+    create(path)
+    assert volumes.get(client, "default", "a").external_id != storage
+
+
+def test_registered_storage_is_completed(create, plan, client, spec):
+    """Storage that comes back by its id, with its place, under a spec that has the plugin create it."""
+    path = spec({"id": "a"})
+    create(path)
+    first = volumes.get(client, "default", "a")
+    volumes.deregister(client, "default", "a")
     volumes.register(client, [dataclasses.replace(first.registration(), required_topologies=first.topologies)])
 
     state, remarks = plan(path, "--adopt")["default/a"]
 
-    assert second.external_id != first.external_id
-    assert planned == {"default/a": ("new", planned_changes.NEW_STORAGE)}
     assert (state, difference.COMPLETE_SPEC in remarks) == ("refused", True)
 
 
@@ -198,7 +237,7 @@ def test_plan_changes_nothing(create, plan, client, spec):
     assert states == {"default/a": "changes", "default/b": "new", "nowhere/c": "refused"}
     assert volumes.get(client, "default", "a").capacity_bytes == 100 * MIB
     assert volumes.get(client, "default", "b") is None
-    assert ("default", "b") not in registration_ownership.owner_records_of(client).labels([("default", "b")])
+    assert ("default", "b") not in owner_labels.read(client, [("default", "b")])
 
 
 def test_volume_grows_with_consent(create, run, client, spec):
@@ -270,7 +309,7 @@ def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
     assert refused == {"default/a": ("refused", why)}
     assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
     assert adopted[1]["default/a"]["reason"] == "taken over from owner shop/prod"
-    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
     create(path, "--adopt")
 
@@ -287,7 +326,7 @@ def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, pla
     assert state == "refused"
     assert remarks.endswith("; it has no owner record; nothing was changed: --adopt takes it over")
     assert (equal[0], equal[1]["default/a"]["status"]) == (0, "unchanged")
-    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def test_volume_without_a_record_that_differs_is_adopted(create, client, serving, spec):
@@ -298,7 +337,7 @@ def test_volume_without_a_record_that_differs_is_adopted(create, client, serving
     code, outcomes = create(spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]}), "--adopt")
 
     assert (code, outcomes["default/a"]["status"]) == (0, "updated")
-    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "shop/prod"}
+    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def declared(client, stack, **more):
@@ -334,7 +373,7 @@ def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spe
         declared(client, other)
     declared(client, other, adopt=True)
 
-    assert registration_ownership.owner_records_of(client).labels([("default", "a")]) == {("default", "a"): "bank/prod"}
+    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "bank/prod"}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
+from tests import owner_labels
 
 OWNER, OTHER = "shop/prod", "bank/prod"
 KEY = ("default", "scratch")
@@ -196,7 +197,7 @@ def test_storage_goes_with_its_volume(world, recorded):
     assert world.held() is None
     assert world.storage() == set()
     assert world.changes == [DELETED]
-    assert registration_ownership.owner_records_of(world.client).labels([KEY]) == {}
+    assert owner_labels.read(world.client, [KEY]) == {}
     assert world.said == [f"volume {IDENTITY} and its storage {outputs['externalId']} are deleted"]
     VOLUME.delete(world.context, IDENTITY, outputs)
     assert world.said[1] == f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is gone"
@@ -308,7 +309,7 @@ def test_what_is_left_of_a_deletion_is_registered_again(world, recorded, monkeyp
     assert again == outputs
     assert world.held().external_id == outputs["externalId"]
     assert world.storage() == {outputs["externalId"]}
-    assert registration_ownership.owner_records_of(world.client).labels([KEY]) == {KEY: OWNER}
+    assert owner_labels.read(world.client, [KEY]) == {KEY: OWNER}
 
 
 def test_refresh_forgets_what_is_gone(world, recorded):

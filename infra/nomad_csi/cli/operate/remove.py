@@ -122,15 +122,21 @@ def _deregister(arguments: command.Arguments) -> int:
     could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
     lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
-    for item in outcomes:
-        if item.status == "deregistered" and item.external_id:
-            again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
-            lines.append(f"{item.key}: storage {item.external_id} stays; to register it again: {again}")
+    lines += [_next(item) for item in outcomes if item.status == "deregistered" and item.external_id]
     shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
     shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
     output.show(arguments, shown, "\n".join(lines))
     is_unknown = any(item.status == "gone" for item in outcomes)
     return outcome.exit_code(outcomes) or (exit_codes.CHANGES if is_unknown else 0)
+
+
+def _next(item: registration_outcomes.DeregistrationOutcome) -> str:
+    """Return where the storage of a deregistered volume is, and how it is used again."""
+    stays = f"{item.key}: storage {item.external_id} stays"
+    if item.is_created:
+        return f"{stays}; `nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
+    again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+    return f"{stays}; to register it again: {again}"
 
 
 def _explained(

@@ -126,7 +126,7 @@ def presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.St
 def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether the owner record of the volume was removed."""
     key = (recorded["namespace"], recorded["volumeId"])
-    return bool(recorded.get("marked")) and key not in registration_ownership.owner_records_of(client).labels([key])
+    return bool(recorded.get("marked")) and key not in registration_ownership.owner_records_of(client).known([key])
 
 
 def sentence(outcome: deletion_request.DeletionOutcome) -> str:
