@@ -1,7 +1,5 @@
 """Pulumi mocks that record every resource. They show neither `protect` nor parents, and ask no provider."""
 
-import asyncio
-import warnings
 from dataclasses import dataclass, field
 
 import pulumi
@@ -9,6 +7,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from nomad_csi import testing
+from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
 CLUSTER_ID = testing.REPLIES["nomad-csi:index:clusterId"]["id"]
@@ -88,16 +87,6 @@ class Cloud:
         """Return the inputs of the one resource of that type and name."""
         [made] = [made for made in self.recorder.made if (made.token, made.name) == (token, name)]
         return made.inputs
-
-
-@pytest.fixture(autouse=True)
-def _event_loop():
-    """An event loop, in which a test makes outputs: asyncio.run() takes it away, and Python 3.14 makes none."""
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        try:
-            asyncio.get_event_loop()
-        except RuntimeError:
-            asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 @pytest.fixture

@@ -332,7 +332,7 @@ def _cut(_agent, _context):
                 "9" * 5000,
                 '"\\ud800"',
                 "",
-                "[1,]",
+                "[1 2]",
             )
         ],
         "json, many": [_json(f"[{'0,' * count}0]", 5) for count in (3, 4, 5, 6)],

@@ -17,6 +17,7 @@ from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 from nomad_csi.provider import servicer
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import compare, declaration, properties, resource
+from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
 TOKEN = "nomad-csi:index:Scripted"
 

@@ -59,6 +59,8 @@ def columns_of(text: str) -> int:
 def _width(character: str) -> int:
     if unicodedata.combining(character):
         return 0
+    if unicodedata.category(character) == "Cn":  # not assigned: before Python 3.13 "F" by its default
+        return 1
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
