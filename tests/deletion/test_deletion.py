@@ -296,8 +296,8 @@ def test_rejects_storage_that_nothing_verifies_to_be_ours(run, running, made, ec
     assert run() == (
         "refused",
         f"no evidence that {external_id} was made as {KEY} by this package; looked for the tags nomad-csi:volume="
-        f"{KEY} and nomad-csi:owner=any owner (found {found}), and for it among the volumes that a stack had made (no "
-        "state was given); nothing was changed",
+        f"{KEY} and nomad-csi:owner=any owner (found {found}), for it among the volumes that a stack had made (no "
+        "state was given), and for its creation in the owner record; nothing was changed",
     )
     assert exists(ec2, external_id)
     assert volumes.get(running.client, "default", "mysql") is not None
