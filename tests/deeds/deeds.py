@@ -2,9 +2,10 @@
 What each operation sends to Nomad and returns, whole, in the text files beside this one.
 
 A case is run once undisturbed, and then once for each of its requests with that request failing: refused, or done with
-its answer lost; and once for each right of its token with a token that lacks it. The files have every request with its body and time limit, what the plugin was called, every message,
-the outputs or the error, and what Nomad has afterwards. After a change that is meant, ``python -m tests.deeds.deeds``
-writes them again; the difference is what a reader of the change looks at.
+its answer lost; and once for each right of its token with a token that lacks it. The files have every request with its
+body and time limit, what the plugin was called, every message, the outputs or the error, and what Nomad has afterwards.
+After a change that is meant, ``python -m tests.deeds.deeds`` writes them again; the difference is what a reader of the
+change looks at.
 """
 
 import importlib

@@ -161,8 +161,8 @@ def _adopted(found, remarks, **options):
         made = adopt.adopt(found, remarks=remarks, **options)
     except errors.NomadCsiError as error:
         return {"error": str(error)}
-    told = {f"{each.kind}: {each.text}": Remark(each.code, each.line) for each in made.remarks}
-    return dict(deeds.flat(made.document)) | told
+    shown = {f"{each.kind}: {each.text}": Remark(each.code, each.line) for each in made.remarks}
+    return dict(deeds.flat(made.document)) | shown
 
 
 def _imported(texts):
@@ -182,19 +182,19 @@ def _checked(check):
     return []
 
 
-def _told(usual, found, problems=()):
-    told = found if "error" in found else deeds.changes(usual, found)
-    told = {key: f"{each} at {each.line}".strip() if isinstance(each, Remark) else each for key, each in told.items()}
-    return json.dumps(told, sort_keys=True) if told else "the same", *problems
+def _shown(usual, found, problems=()):
+    shown = found if "error" in found else deeds.changes(usual, found)
+    shown = {key: f"{each} at {each.line}".strip() if isinstance(each, Remark) else each for key, each in shown.items()}
+    return json.dumps(shown, sort_keys=True) if shown else "the same", *problems
 
 
 def _say(agent, outcomes):
     """Show *outcomes*, pairs of an edit and the lines of its outcome; those of equal outcome together."""
     alike = {}
-    for name, told in outcomes:
-        alike.setdefault(tuple(told), []).append(name)
-    for told, names in alike.items():
-        agent.messages += [f"## {' | '.join(names)}", *filter(None, told)]
+    for name, shown in outcomes:
+        alike.setdefault(tuple(shown), []).append(name)
+    for shown, names in alike.items():
+        agent.messages += [f"## {' | '.join(names)}", *filter(None, shown)]
 
 
 def _as_data(value):
@@ -219,7 +219,7 @@ def _job(job_id):
             for name, lines in _edits(texts[job_id], ""):
                 text = "\n".join(lines)
                 problems = _checked(lambda text=text: documents.check_job(text, job))
-                yield name, _told(usual, _imported(texts | {job_id: text}), problems)
+                yield name, _shown(usual, _imported(texts | {job_id: text}), problems)
 
         _say(agent, outcomes())
 
@@ -256,8 +256,8 @@ def _volume(name, text, **texts):
                     found = deeds.changes(was, dict(deeds.flat(read(edited)))) if was else {}
                 except errors.SpecError as error:
                     found = str(error).replace(str(path), "FILE")
-                told = _told(usual, _imported({name: edited, **texts}), problems)
-                yield edit, (*told, f"registered: {json.dumps(found, sort_keys=True)}" if found else "")
+                shown = _shown(usual, _imported({name: edited, **texts}), problems)
+                yield edit, (*shown, f"registered: {json.dumps(found, sort_keys=True)}" if found else "")
 
         _say(agent, outcomes())
 
@@ -368,8 +368,8 @@ def _terraform(*kinds, is_shared=False, takes_over=True):
                     continue
                 for name, edited in _state_edits(each["instances"][0]["attributes"]):
                     changed = each | {"instances": [each["instances"][0] | {"attributes": edited}]}
-                    told = _told(usual, imported([*objects[:at], changed, *objects[at + 1 :]]))
-                    yield f"{each['type']}.{each['name']} {name}", told
+                    shown = _shown(usual, imported([*objects[:at], changed, *objects[at + 1 :]]))
+                    yield f"{each['type']}.{each['name']} {name}", shown
 
         _say(agent, outcomes())
 

@@ -108,7 +108,7 @@ class Course:
         self.now += seconds
 
     def run(self):
-        """Return what `smoke_round.Watch.run` returns, tells and does."""
+        """Return what `smoke_round.Watch.run` returns, reports and does."""
         groups = types.SimpleNamespace(failed_groups=self.faults.get("groups", {}))
         fake = {
             "parse": lambda *_, **__: {"ID": "smoke-write"},
@@ -117,8 +117,8 @@ class Course:
             "stop": lambda *_, purge: self._do("stop", " and purge" if purge else ""),
             "allocations": self._allocations,
         }
-        told = []
-        watch = smoke_round.Watch(None, timeout_s=5.0, tell=told.append)
+        messages = []
+        watch = smoke_round.Watch(None, timeout_s=5.0, tell=messages.append)
         with (
             mock.patch.multiple(smoke_round.jobs, **fake),
             mock.patch.object(smoke_round.volumes, "get", self._volume),
@@ -130,7 +130,7 @@ class Course:
                 found = smoke_round._round(done := watch.run(JOB)), done.node_id, done.left_behind
             except (errors.NomadCsiError, KeyboardInterrupt) as error:
                 found = f"{type(error).__name__}: {error}"
-        return [found, f"after {self.now - 100:.2f} s, has run: {watch.has_run}", self.done, told]
+        return [found, f"after {self.now - 100:.2f} s, has run: {watch.has_run}", self.done, messages]
 
 
 def _courses(agent, _context):
@@ -182,8 +182,8 @@ def _of(**changes):
 
 
 def _tried(external_id, clients, rounds, *, no_room="", has_run=True, **options):
-    """Return what a smoke test returns and tells whose jobs end as *rounds* say, by their kind."""
-    told, sent = [], []
+    """Return what a smoke test returns and reports whose jobs end as *rounds* say, by their kind."""
+    messages, sent = [], []
 
     def run(watch, job):
         sent.append(f"{job.kind} on {' '.join(job.node_ids)}{'' if job.has_mounts else ', no mounts'}")
@@ -201,11 +201,11 @@ def _tried(external_id, clients, rounds, *, no_room="", has_run=True, **options)
         mock.patch.object(smoke.secrets, "token_hex", return_value="abc"),
     ):
         try:
-            found = smoke.try_out(None, ("prod", "web"), tell=told.append, **options).as_json()
+            found = smoke.try_out(None, ("prod", "web"), tell=messages.append, **options).as_json()
             found = {name: value for name, value in found.items() if name != "rounds"}
         except (errors.NomadCsiError, KeyboardInterrupt) as error:
             found = f"{type(error).__name__}: {error}"
-    return [json.dumps(found), f"{'; '.join(sent)}; {told}"]
+    return [json.dumps(found), f"{'; '.join(sent)}; {messages}"]
 
 
 def _rounds(agent, _context):

@@ -11,8 +11,8 @@ from tests.pages import table
 
 HEAD = """# What happens to a volume
 
-What previews, `up` and `nomad-csi apply` do to an unclaimed volume without `adopt`, by what Nomad has, and by what the
-state of the stack has ([ownership](../explain/ownership.md)). *Create again*: the plugin finds what it created by the
+What previews, `up` and `nomad-csi apply` do to an unclaimed volume without `adopt`, by the registration in Nomad and
+the state of the stack ([ownership](../explain/ownership.md)). *Create again*: the plugin finds what it created by the
 volume's name. *Deregister, register*: see [changes of a registration](comparison.md)."""
 
 USUAL = {

@@ -155,6 +155,11 @@ class ObservedCluster:
         return () if isinstance(self.tasks, Unknown) else self.tasks
 
     @property
+    def known_owner_records(self) -> Mapping[str, OwnerRecord]:
+        """The owner records."""
+        return {} if isinstance(self.owner_records, Unknown) else self.owner_records
+
+    @property
     def known_volumes(self) -> tuple[ExaminedVolume, ...]:
         """The volumes."""
         return () if isinstance(self.volumes, Unknown) else self.volumes

@@ -73,8 +73,7 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
 
 def _kept_ids(found: model.ObservedCluster) -> set[str]:
     """Return the external ids that owner records name: reported by the check of owner records."""
-    records = {} if isinstance(found.owner_records, model.Unknown) else found.owner_records
-    return {owner.kept.external_id for owner in records.values() if owner.kept is not None}
+    return {owner.kept.external_id for owner in found.known_owner_records.values() if owner.kept is not None}
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:

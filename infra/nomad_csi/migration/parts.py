@@ -9,6 +9,7 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
 from nomad_csi.plan import jobs as planned
+from nomad_csi.plan.rules import plugin_rules
 from nomad_csi.spec import names, plugin_jobs
 
 # The image of a plugin: the catalogue's, another version, from a mirror, with a digest.
@@ -185,8 +186,6 @@ _JOB = frozenset(
 _GROUP = frozenset({"constraint", "count", "restart", "task", "update", values.LABELS})
 _TASK = frozenset({"config", "constraint", "csi_plugin", "driver", "env", "resources", "restart", values.LABELS})
 _CONFIG = frozenset({"args", "image", "ipc_mode", "network_mode", "privileged", "volumes", values.LABELS})
-_COMMAND_DRIVERS = frozenset({"exec", "raw_exec"})
-"""Task drivers whose command goes into the spec; a container runs its image's."""
 _RESOURCES = frozenset({"cpu", "memory", "memory_max", values.LABELS})
 
 _DEFAULTS = {
@@ -217,7 +216,7 @@ _WHY = {
 
 def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
     """Add a remark for each name of *part* that the spec lacks; *also_taken* are carried over in another form."""
-    config = _CONFIG | ({"command"} if part.task.driver in _COMMAND_DRIVERS else set())
+    config = _CONFIG | ({"command"} if part.task.driver in plugin_rules.PROCESS_DRIVERS else set())
     for where, body, taken in (
         ("the job", part.job.body, _JOB),
         ("the group", part.group.body, _GROUP),

@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
@@ -48,6 +49,9 @@ UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
 """Message about a volume whose record the token may not read."""
 
 Tell = Callable[[str], None]
+
+_Written = TypeVar("_Written")
+"""What is written to the record of an object."""
 
 
 def _silent(_line: str) -> None:
@@ -188,7 +192,9 @@ class OwnerRecords:
             refused=refused, fresh=fresh, unrecorded=frozenset(unrecorded), adopted=adopted, origins=origins
         )
 
-    def _on_page(self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Holds) -> dict[str, Hold]:
+    def _on_page(
+        self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Mapping[volumes.Key, _Written]
+    ) -> dict[str, _Written]:
         """Return those of the *volume_ids* of a namespace whose records are on the page at *path*."""
         return {item: wanted[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
 
@@ -208,7 +214,7 @@ class OwnerRecords:
         for namespace, volume_ids in _group_by_namespace(kept).items():
             pages = self._pages.read(namespace, volume_ids)
             for path, page in (pages or {}).items():
-                here = {item: kept[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
+                here = self._on_page(path, namespace, volume_ids, kept)
                 edit = functools.partial(owner_records.with_kept_storage, kept=here)
                 _, is_written = self._pages.change(namespace, path, page, edit)
                 if not is_written:

@@ -270,20 +270,20 @@ class _Run:
 
     def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
         """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
+        created = [volume for volume in free if self._is_created(volume)]
         kept = {
             volumes.key_of(volume): owner_records.KeptStorage(
                 external_id=volume.external_id, plugin_id=volume.plugin_id
             )
-            for volume in free
-            if self._is_created(volume)
+            for volume in created
         }
         try:
             registration_ownership.owner_records_of(self._client).keep_storage(kept, self._tell)
         except errors.NomadApiError as error:
-            for volume in (item for item in free if volumes.key_of(item) in kept):
+            for volume in created:
                 reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
                 self._note(volumes.key_of(volume), "failed", reason, volume)
-            return [volume for volume in free if volumes.key_of(volume) not in kept]
+            return [volume for volume in free if volume not in created]
         return free
 
     def _release_records(self) -> None:
