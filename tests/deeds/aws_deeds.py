@@ -1,13 +1,16 @@
 """The questions to AWS, and what changes it: each call with its region and parameters, every page, and the whole answer."""
 
+import copy
 import datetime as dt
 import functools
+import json
 import types
 from unittest import mock
 
 from nomad_csi import errors
 from nomad_csi.aws import asking, deletion, ebs_volumes, file_systems, instances, policies, tagged
 from tests.deeds import agent as agents
+from tests.deeds import deeds
 from tests.deeds.deeds import Case
 
 REGION = "eu-west-1"
@@ -176,8 +179,12 @@ _CLIENTS = {}
 """Clients by service and region, each with its current answerer: to create one takes longer than a case."""
 
 
-def asked(agent, call, refused):
-    """Return what *call* returns, with each call of AWS written down; *refused* is the error of all of them."""
+def asked(agent, call, refused, replies=PAGES, used=None):
+    """
+    Return what *call* returns, with each call of AWS written down; *refused* is the error of all of them.
+
+    *used* receives the name and page of each of the *replies* that was sent.
+    """
     made = asking.client
 
     def client(service, aws_region, *, profile=None):
@@ -189,7 +196,7 @@ def asked(agent, call, refused):
             _CLIENTS[key] = found, current
         found, current = _CLIENTS[key]
         current.answer = functools.partial(
-            _answer, agent, refused, f"{aws_region}{f' as {profile}' if profile else ''} {service}"
+            _answer, agent, (refused, replies, used), f"{aws_region}{f' as {profile}' if profile else ''} {service}"
         )
         return found
 
@@ -197,7 +204,8 @@ def asked(agent, call, refused):
         return call(agent)
 
 
-def _answer(agent, refused, where, model, params):
+def _answer(agent, given, where, model, params):
+    refused, replies, used = given
     is_form = isinstance(params["body"], dict)
     sent = dict(params["body"]) if is_form else {"path": params["url_path"], **(params["query_string"] or {})}
     known = {name: value for name, value in sent.items() if name not in {"Action", "Version"}}
@@ -206,9 +214,46 @@ def _answer(agent, refused, where, model, params):
     agent.messages += [] if refused else [f"{where} {model.name} {agents.as_text(known)}"]
     if refused:
         return types.SimpleNamespace(status_code=400), {"Error": {"Code": refused, "Message": "no: password=canary-7"}}
-    pages = PAGES[model.name]
-    is_next = any(name in known for name in ("NextToken", "Marker"))
-    return types.SimpleNamespace(status_code=200), dict(pages[1 if is_next else 0])
+    page = int(any(name in known for name in ("NextToken", "Marker")))
+    if used is not None:
+        used[model.name, page] = None
+    return types.SimpleNamespace(status_code=200), copy.deepcopy(replies[model.name][page])
+
+
+def _without(value, path=""):
+    """Yield the path of each value in *value*, and *value* without it, with an empty list, and with another kind."""
+    if not isinstance(value, dict):
+        return
+    for key, each in value.items():
+        place = f"{path}.{key}"
+        yield place, {other: kept for other, kept in value.items() if other != key}
+        if isinstance(each, list) and each:
+            yield f"{place} empty", value | {key: []}
+            inner = [(name, [first, *each[1:]]) for name, first in _without(each[0], f"{place}[0]")]
+        else:
+            inner = _without(each, place)
+        yield from ((name, value | {key: changed}) for name, changed in inner)
+
+
+UNREADABLE = ": its reply could not be read; check the endpoint and what stands in front of it"
+
+
+def _lacking(agent, call):
+    """Yield what is not as with whole replies, for each value that one of them lacks; alike ones together."""
+    used, alike = {}, {}
+    whole = json.loads(agents.as_text(asked(agent, call, "", PAGES, used)))
+    for name, page in used:
+        for path, changed in _without(PAGES[name][page]):
+            pages = [changed if at == page else kept for at, kept in enumerate(PAGES[name])]
+            try:
+                found = json.loads(agents.as_text(asked(agent, call, "", PAGES | {name: pages})))
+            except errors.NomadCsiError as error:
+                text = "unreadable" if str(error).endswith(UNREADABLE) else f"{type(error).__name__}: {error}"
+            else:
+                text = agents.as_text(deeds.changes(dict(deeds.flat(whole)), dict(deeds.flat(found))))
+            alike.setdefault(text, []).append(f"{name}{f' {page + 1}' if page else ''}{path}")
+    alike.pop("{}", None)
+    return [f"without {', '.join(places)}: {found}" for found, places in alike.items()]
 
 
 def _calls(call):
@@ -221,7 +266,7 @@ def _calls(call):
             except errors.NomadCsiError as error:
                 usual = f" in {REGION}: {code}: no: password=[secret]"
                 said += [] if str(error).endswith(usual) else [f"{code}: {type(error).__name__}: {error}"]
-        agent.messages[:] = said
+        agent.messages[:] = [*said, *_lacking(agent, call)]
         return found
 
     return run

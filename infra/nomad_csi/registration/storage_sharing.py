@@ -45,7 +45,7 @@ class Users:
         self._created: dict[_Key, int] = {}
         """Raft index at which each was registered."""
 
-        self._drivers: dict[str, tuple[str | None, model.Driver | None]] = {}
+        self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
@@ -122,7 +122,7 @@ class Users:
 
     def _read_contexts(self, plugin_id: str) -> None:
         """Read the contexts of all volumes of the driver of *plugin_id*, once: no list shows them."""
-        provider = self._driver(plugin_id)[0] or ""
+        provider = self._driver(plugin_id)[0]
         if provider in self._located:
             return
         self._located.add(provider)
@@ -143,12 +143,12 @@ class Users:
         driver = self._driver(plugin_id)[1] if is_located else None
         return storage_identity.identities(external_id, context, driver)
 
-    def _driver(self, plugin_id: str) -> tuple[str | None, model.Driver | None]:
-        """Return the provider of the plugin and its driver in the catalogue; ``None``: unknown."""
+    def _driver(self, plugin_id: str) -> tuple[str, model.Driver | None]:
+        """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
         if plugin_id not in self._drivers:
             found = plugins.get(self._client, plugin_id)
-            provider = found.provider if found else None
-            self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider) if provider else None
+            provider = found.provider if found else ""  # Nomad has none before the first instance has reported
+            self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider)
         return self._drivers[plugin_id]
 
     def _refusals(
@@ -209,7 +209,7 @@ class Users:
         if plugin_id == document.plugin_id:
             return True
         ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
-        return ours is None or other is None or ours == other
+        return not ours or not other or ours == other
 
 
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
