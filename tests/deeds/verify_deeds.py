@@ -1,5 +1,6 @@
 """The cases of the commands that compare a spec with a cluster: what is well, and one thing at a time that is not."""
 
+import copy
 import dataclasses
 import json
 import weakref
@@ -10,12 +11,15 @@ import yaml
 from nomad_csi import errors
 from nomad_csi.migration import live_files
 from nomad_csi.migration import model as migration
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad import jobs, variables
+from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
+from nomad_csi.verification import rounds, verification
 from nomad_csi_sandbox.nomad import state
-from tests.deeds import command_deeds
-from tests.deeds.deeds import Case
+from tests.deeds import agent as agents
+from tests.deeds import command_deeds, deeds, registration_deeds
+from tests.deeds.deeds import Case, checked_inputs
 
 VERSION = "v1.64.0"
 INFO = {"Healthy": True, "HealthDescription": "healthy", "Provider": "ebs.csi.aws.com", "ProviderVersion": VERSION}
@@ -183,6 +187,72 @@ def _two_jobs(known, _node):
     known.jobs["default", "other"] = state.JobRecord(spec=other.spec | {"ID": "other", "Name": "other"})
 
 
+def _job_of(label, stack_id=""):
+    """Return what gives the job of ``efs`` to an owner, and changes it."""
+
+    def change(agent, context):
+        then(_edited)(agent, context)
+        job = agent.cluster.state.jobs["default", "plugin-efs-nodes"].spec
+        job |= {"Meta": {job_ownership.OWNER_META: label}}
+        _record(agent, owner_records.JOB_FOLDER, "plugin-efs-nodes", label, stack_id, job_ownership.digest(label))
+
+    return change
+
+
+def _record(agent, folder, name, label, stack_id="", origin=""):
+    record = owner_records.OwnerRecord(label=label, stack_id=stack_id, nonce=stack_id and "0" * 12, origin=origin)
+    written = owner_records.written({name: record})
+    path = owner_records.page_of(name, folder)
+    assert variables.put(agent.client(), "default", path, written, index=variables.NEW)
+
+
+def _others(agent, context):
+    """Have volumes beside those of the spec: of this owner, of its stack, of another, of no owner, of another plugin."""
+    run_jobs(agent, context)
+    for volume_id, owner in {"b": OURS, "c": OURS | STACK, "d": {"owner": "web/prod"}, "e": {}, "f": OURS}.items():
+        plugin = {"pluginId": "efs", "externalId": f"fs-0123456789abcdef0:/{volume_id}"}
+        given = {name: value for name, value in registration_deeds.GIVEN.items() if not name.startswith("owner")}
+        given |= {"volumeId": volume_id, "name": volume_id, "namespace": "default", "secrets": {}, **plugin, **owner}
+        registration_deeds.VOLUME.create(context, checked_inputs(registration_deeds.VOLUME, given))
+    known = agent.cluster.state
+    known.volumes["default", "g"] = copy.deepcopy(known.volumes["default", "e"])
+    known.volumes["default", "g"].spec.update(ID="g", PluginID="other")
+
+
+def _no_namespace(agent, context):
+    run_jobs(agent, context)
+    for key in [("prod", "web"), ("prod", "scratch")]:
+        del agent.cluster.state.volumes[key]
+    del agent.cluster.state.namespaces["prod"]
+
+
+def _of_another_type(known, _node):
+    known.jobs["default", "plugin-efs-nodes"].spec["Type"] = "service"
+
+
+def _several_edited(known, node):
+    _edited(known, node)
+    known.jobs["default", "plugin-ebs-nodes"].spec["Meta"] = {"nomad-csi.owner": "shop/prod", "team": "x"}
+    known.jobs["default", "plugin-ebs-controller"].spec["Priority"] = 1
+
+
+OURS, STACK = {"owner": "shop/prod"}, {"ownerId": "00112233aabbccdd"}
+PLANNED = {
+    "job stopped": then(_job_stopped),
+    "job of another type": then(_of_another_type),
+    "several jobs differ": then(_several_edited),
+    "own job": _job_of("shop/prod"),
+    "job of the stack": _job_of("shop/prod", "00112233aabbccdd"),
+    "job of another": _job_of("web/prod"),
+    "job of another stack": _job_of("web/prod", "9999999999999999"),
+    "volume gone": then(_volume_gone),
+    "volume differs": then(_volume_differs),
+    "two jobs": then(_two_jobs),
+    "others": _others,
+    "no namespace": _no_namespace,
+}
+
+
 CHANGES = (
     _unhealthy,
     _no_instance,
@@ -203,6 +273,8 @@ CHANGES = (
     _claimed_by_gone,
     _two_jobs,
 )
+
+
 IMPORT = command_deeds.command("import", "--cluster", "--json")
 VERIFY = command_deeds.command("verify", "SPEC", "--json")
 
@@ -258,6 +330,51 @@ def _live(agent, _context, _before=None):
     agent.messages[:] = said
 
 
+def _rounds(agent, _context, _before=None):
+    """Verify four times: as all is well, after each change, without an answer, and as all is well again."""
+    kept, said = agent.keep(), []
+    plan = storage.plan_document(yaml.safe_load(command_deeds.SPEC.format(folder="web", size=5)))
+    for change in CHANGES:
+        agent.go_back(kept)
+        client = agent.client()
+        going, sent = rounds.Rounds(verification.Verifier(client, plan)), agent.transport
+        found = [going.run()]
+        change(agent.cluster.state, next(iter(agent.cluster.state.nodes.values())))
+        found.append(going.run())
+        sent.fails = {len(sent.requests): "refused"}
+        found.append(going.run())
+        agent.go_back(kept)
+        found.append(going.run())
+        for at, each in enumerate(found):
+            lines = [f"{each.number} {each.summary} {each.result} {each.exit_code}", *map(str, each.changed)]
+            said += [f"{change.__name__[1:]} {line}" for line in lines if at or not said]
+            assert each.as_json()["changes"] == [dataclasses.asdict(item) for item in each.changed]
+    agent.messages[:] = [command_deeds.TIME.sub("TIME", line) for line in said]
+
+
+OWNER = command_deeds.OWNER
+PLANS = {
+    "own": command_deeds.command("plan", "SPEC", "--json", *OWNER),
+    "adopted": command_deeds.command("apply", "SPEC", "--dry-run", "--json", *OWNER, "--adopt"),
+    "no owner": command_deeds.command("plan", "SPEC", "--json"),
+}
+
+
+def _plans(agent, context):
+    """The plan of each owner for each cluster: what is not as where all runs."""
+    said, usual = [], {}
+    for cluster, before in {"": run_jobs, **PLANNED}.items():
+        for who, plan in PLANS.items():
+            agent.restart()
+            before(agent, context)
+            found = dict(deeds.flat(json.loads(agents.as_text(plan(agent, context)))))
+            known = usual.setdefault(who, found)
+            said += [line for line in agent.messages if line not in said]
+            said += [f"{cluster}, {who}: {agents.as_text(deeds.changes(known, found))}"]
+    agent.messages[:], agent.transport.requests[:] = said, []
+    agent.disks.calls.clear()
+
+
 def _unnamed(file):
     """Return *file* as it is where no object in it has a namespace."""
     volumes = tuple({name: value for name, value in each.items() if name != "namespace"} for each in file.volumes)
@@ -300,6 +417,10 @@ CASES = (
         fails=True,
     ),
     Case("plan: edited", command_deeds.command("plan", "SPEC", "--json", *command_deeds.OWNER), before=then(_edited)),
+    Case("plans", _plans),
+    Case("plan, as text: others", command_deeds.command("plan", "SPEC", *command_deeds.OWNER), before=_others),
+    Case("plan, as text, for no owner: others", command_deeds.command("plan", "SPEC"), before=_others),
+    Case("rounds", _rounds, before=run_jobs),
     Case("import --cluster", IMPORT, before=run_jobs),
     Case("import --cluster: a driver of its own", IMPORT, before=then(_own_driver)),
     Case("live", _live, before=run_jobs),
