@@ -619,6 +619,12 @@ PLUGIN_CASES = {
         MORE,
     ),
     "by its plugin: over TCP": (ABILITIES, {}, MORE | {"endpoint": "10.0.0.9:9000"}),
+    "by its plugin: snapshot fails": (ABILITIES, {"CreateSnapshot": ("INTERNAL", "no such luck")}, MORE),
+    "by its plugin: deletion fails": (ABILITIES, {"DeleteVolume": ("INTERNAL", "no such luck")}, MORE),
+    "by its plugin: gone already": (ABILITIES, {"ValidateVolumeCapabilities": ("NOT_FOUND", "no")}, MORE),
+    "by its plugin: a region, too": (ABILITIES, {}, MORE | {"aws_region": REGION}),
+    "by its plugin: for no stack": (ABILITIES, {}, MORE | {"owner": ""}),
+    "by its plugin: dry run": (ABILITIES, {}, MORE | {"is_dry_run": True}),
 }
 DRIVERS = {driver.provider: driver for driver in catalogue.DRIVERS.values() if driver.deletion}
 CASES = (
@@ -642,6 +648,7 @@ CASES = (
         for name in DRIVERS
         for abilities, given in ((ABILITIES, {}), ((CREATES, SNAPSHOTS), {"accepts_unguarded": False}))
     ),
+    Case("by its plugin: has no name yet", _run(_delete(**MORE), answers=_answers(*ABILITIES)), before=_of_driver("")),
     Case("by its plugin: never seen", _run(_delete(**MORE), answers=_answers(*ABILITIES)), before=_unknown_plugin),
     Case("by its plugin: not registered", _run(_delete(**MORE), answers=_answers(*ABILITIES)), before=_only_identity),
     Case(

@@ -17,8 +17,9 @@ from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
-from nomad_csi.nomad import plugins, snapshots, volumes
+from nomad_csi.nomad import jobs, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
+from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan import snippet, storage
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.probing import probe_job_plugins, probed, probed_needs
@@ -236,6 +237,7 @@ GIVEN = {
     "one wrong entry": {"prod/mysql": {"key": "x"}, "prod/web": "x"},
     "half a character": {"prod/mysql": {"key": "\ud800"}},
     "a stranger": {"prod/x": {"key": "x"}},
+    "two strangers": {"prod/y": {"key": "canary-8"}, "prod/x": {"key": "x"}},
 }
 
 
@@ -496,6 +498,26 @@ def _ended(call):
         return [error.status, str(error)]
 
 
+def _foreign(_agent, _context):
+    """Refuse a job of another stack, of none, and one that differs in few places, in many, in none that are shown."""
+    found = jobs.Job(
+        **{each.name: "x" for each in dataclasses.fields(jobs.Job)} | {"namespace": "prod", "job_id": "ebs"}
+    )
+    plan = jobs.JobPlan(diff_type="Edited", job_modify_index=1, failed_groups={}, warnings="", changes=())
+    lines = {str(count): tuple(map(str, range(count))) for count in (0, 1, 8, 9, 11)}
+    plans = {name: dataclasses.replace(plan, changes=each) for name, each in lines.items()}
+    plans["equal"] = dataclasses.replace(plan, diff_type=job_ownership.EQUAL)
+    own, other = (owner_records.Requester(owner=label, stack_id="1") for label in ("shop/prod", "web/prod"))
+    records = [owner_records.OwnerRecord(label="shop/prod", stack_id=each) for each in ("", "1", "2")]
+    refusals = {
+        f"{name}, {owner}": _outcome(lambda: job_ownership.refuse_foreign(found, owner, plan))  # noqa: B023
+        for name, plan in plans.items()
+        for owner in (None, records[0])
+    }
+    said = [registration_ownership.sentence(("prod", "a"), each, who) for each in records for who in (own, other)]
+    return refusals | {"sentences": said}
+
+
 def _tables(_agent, _context):
     text = "some words that wrap, and a-word-with-hyphens-that-does-not and onelongwordwithoutanyspaces"
     return {
@@ -521,5 +543,6 @@ CASES = (
     Case("probed", _probed),
     Case("validated", _validated),
     Case("attached", _attached),
+    Case("foreign jobs", _foreign),
     Case("tables", _tables),
 )

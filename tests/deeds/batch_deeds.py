@@ -1,0 +1,130 @@
+"""Registrations that are sent together: refused, busy, lost, interrupted, late; and which of them are sent again."""
+
+import dataclasses
+import json
+import time
+from unittest import mock
+
+from nomad_csi.nomad.http import transport
+from nomad_csi.plan import registration
+from nomad_csi.registration import sending
+from tests.deeds import agent as agents
+from tests.deeds.deeds import Case
+
+BUSY = "controller validate volume: rpc error: code = Aborted desc = busy with {0}"
+MODES = (registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),)
+
+
+def _document(volume_id, plugin_id="ebs", **more):
+    known = {"volume_id": volume_id, "namespace": "prod", "name": volume_id, "external_id": f"vol-{volume_id}"}
+    return registration.VolumeRegistration(**known | {"plugin_id": plugin_id, "capabilities": MODES} | more)
+
+
+THREE = tuple(_document(each, "efs") for each in "abc")
+SECRET = tuple(dataclasses.replace(each, secrets={"key": "canary-5"}) for each in THREE)
+SEVERAL = (*map(_document, "def"), *THREE[:2], _document("g", namespace="default"))
+
+
+def _send(*answers, documents=THREE, new=False, build="", at=None, **timeouts):
+    """
+    Return what sends *documents*; the *answers* come first, and then those of the emulator.
+
+    An answer is a status with a message, ``lost`` (done), ``gone`` (not done), or warnings. *at*: what happens with the
+    event that interrupts, and the number of the requests so far.
+    """
+
+    def run(agent, _context):
+        left, sent, cancelled = list(answers), agent.transport.exchange, agents.Cancelled()
+
+        def exchange(call, target, *given):
+            if at is not None:
+                at(cancelled, len(agent.transport.requests))
+            if call.method != "PUT" or not left:
+                answer = sent(call, target, *given)
+                if build and target.startswith("/v1/agent/members"):
+                    known = json.loads(answer.content)
+                    for each in known["Members"]:
+                        each["Tags"]["build"] = build
+                    return dataclasses.replace(answer, content=json.dumps(known).encode())
+                return answer
+            first = left.pop(0)
+            if isinstance(first, tuple):
+                agent.transport.requests.append(((call.method, target, json.loads(given[0]), 0), first[0]))
+                return transport.Answer(status=first[0], headers={}, content=first[1].encode())
+            if first == "gone":
+                agent.transport.requests.append(((call.method, target, json.loads(given[0]), 0), "not done"))
+                raise agent.transport.lost(call, "the connection broke")
+            if first == "lost":
+                agent.transport.fails = {len(agent.transport.requests): "lost"}
+                return sent(call, target, *given)
+            answer = sent(call, target, *given)
+            return dataclasses.replace(answer, content=json.dumps({"Warnings": first}).encode())
+
+        limits = {"deadline": time.monotonic() + timeouts.pop("within_s", 100.0), "attempts": 3} | timeouts
+        limits |= {"tell": agent.messages.append, "cancelled": cancelled}
+        keys = frozenset((each.namespace, each.volume_id) for each in documents) if new else frozenset()
+        with mock.patch.object(agent.transport, "exchange", exchange):
+            done = list(sending.send(agent.client(), documents, sending.BatchTimeouts(**limits), new=keys))
+        agent.messages += [f"{each.key}: {error and f'{error.kind}: {error}'}" for each, error in done]
+
+    return run
+
+
+def _after(count, change):
+    return lambda cancelled, sent: change(cancelled) if sent >= count else None
+
+
+def _later(_cancelled):
+    time.sleep(1000)
+
+
+def _set(cancelled):
+    cancelled.set()
+
+
+def _there(agent, _context):
+    """Have the first of the volumes registered as wanted, and the second with other modes."""
+    for each, mode in (("a", "single-node-writer"), ("b", "multi-node-multi-writer")):
+        modes = [{"AccessMode": mode, "AttachmentMode": "file-system"}]
+        row = {"ID": each, "Name": each, "PluginID": "efs", "ExternalID": f"vol-{each}", "RequestedCapabilities": modes}
+        agent.client().request("PUT", f"/v1/volume/csi/{each}", query={"namespace": "prod"}, body={"Volumes": [row]})
+
+
+def _with_controllers(agent, _context):
+    """Have both plugins with a controller that Nomad asks."""
+    known = agent.cluster.state.plugins
+    known["efs"] = dataclasses.replace(known["ebs"], plugin_id="efs", provider="efs.csi.example")
+
+
+BUSY_B = (500, BUSY.format("vol-b"))
+CASES = (
+    Case("three", _send(), fails=True),
+    Case("three, one attempt", _send("lost", attempts=1)),
+    Case("of several plugins and namespaces", _send(documents=SEVERAL), fails=True),
+    Case("of several plugins with controllers", _send(documents=SEVERAL), before=_with_controllers),
+    Case("warnings", _send("careful\n", "also here", documents=SEVERAL)),
+    Case("one is refused", _send((400, "volume b is not valid"))),
+    Case("one is refused, unnamed", _send((400, "no"), (400, "no"))),
+    Case("all are refused", _send((400, "no CSI plugin named: efs could be found"))),
+    Case("no right", _send((403, "Permission denied"))),
+    Case("busy with one", _send(BUSY_B)),
+    Case("busy with one again and again", _send(*[BUSY_B] * 4)),
+    Case("busy with one for good", _send(*[BUSY_B] * 9)),
+    Case("no leader", _send((500, "No cluster leader"), (500, "No cluster leader"))),
+    Case("no leader for good", _send(*[(500, "No cluster leader")] * 9)),
+    Case("lost, arrived", _send("lost")),
+    Case("lost, arrived, all are new", _send("lost", new=True)),
+    Case("lost, not arrived", _send("gone")),
+    Case("lost, not arrived, for good", _send("gone", "gone", "gone", "gone")),
+    Case("lost, some were there", _send("gone"), before=_there),
+    Case("lost with secrets", _send("lost", documents=SECRET, new=True)),
+    Case("lost with secrets, not new", _send("lost", documents=SECRET)),
+    Case("lost with secrets, old servers", _send("lost", documents=SECRET, new=True, build="1.3.0")),
+    Case("lost without secrets, old servers", _send("lost", new=True, build="1.3.0")),
+    Case("interrupted", _send(at=_after(0, _set))),
+    Case("interrupted between parts", _send((400, "no"), at=_after(2, _set))),
+    Case("interrupted while it waits", _send((500, "No cluster leader"), at=_after(1, _set))),
+    Case("late", _send(at=_after(0, _later))),
+    Case("no time to wait", _send((500, "No cluster leader"), within_s=0.5)),
+    Case("one alone", _send("gone", documents=THREE[:1])),
+)
