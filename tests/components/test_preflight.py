@@ -1,5 +1,6 @@
 """What is checked before anything is made: a volume that was deleted comes back empty, and a preview says so."""
 
+import contextlib
 import dataclasses
 import json
 
@@ -10,6 +11,7 @@ from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
 from nomad_csi.components import arguments, functions, preflight, stack
 from nomad_csi.plan.rules import ebs_rules
+from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -52,6 +54,87 @@ def test_deleted_volume_that_would_come_back_empty_is_named(warned, monkeypatch,
         ]
         * is_preview
     )
+
+
+def test_snapshots_are_asked_of_every_region(warned, monkeypatch):
+    """One that does not answer is named with the volumes of which it may have one; the next one is asked."""
+    held = {"us-east-1": {"default/orders": "snap-2", "default/fresh": "snap-4"}, "eu-west-1": {}}
+
+    def find(owner, region, *, profile):
+        if region not in held:
+            raise errors.AwsError("AWS in af-south-1 could not be asked")
+        return held[region] if (owner, profile) == ("shop/prod", "shop") else {}
+
+    monkeypatch.setattr(deletion, "find_last_snapshots", find)
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+
+    preflight.refuse_what_cannot_be(["us-east-1", "af-south-1", "eu-west-1", "us-east-1"], WANTED, profile="shop")
+
+    assert [line.partition(" with its data")[0] for line in warned] == [
+        "whether default/fresh, default/orders were deleted before was not checked: AWS in af-south-1 could not be asked",
+        "volume default/fresh was deleted",
+        "volume default/orders was deleted",
+    ]
+    assert [line[-6:] for line in warned[1:]] == ["snap-4", "snap-2"]
+
+
+def test_all_that_interrupted_runs_left_is_named_with_how_to_bring_it_in(monkeypatch):
+    """Volumes of both namespaces, a file system, and what has no name; in each region; not what the state has."""
+    here = {
+        "us-east-1": [("vol-1", "default/orders"), ("fs-1", "default/kept"), ("vol-2", "prod/orders")],
+        "eu-west-1": [("fs-2", "shared"), ("vol-3", "")],
+    }
+    known = {"stack_id": "", "cluster": ""}
+    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "arn:x/fs-1"}})
+    monkeypatch.setattr(
+        tagged,
+        "find",
+        lambda _owner, region, **_: tuple(
+            tagged.Tagged(external_id=each, key=key, resource_type=f"aws:{each}", **known) for each, key in here[region]
+        ),
+    )
+
+    with pytest.raises(errors.RefusedError) as refused:
+        preflight.refuse_unrecorded(here)
+
+    assert [line.partition(" --parent ...`; ")[0] for line in str(refused.value).splitlines()] == [
+        "made by an interrupted run of shop/prod and not in its state:",
+        "  fs-2 for file system shared; bring it in with `pulumi import aws:fs-2 shared fs-2",
+        "  vol-3 for volume unknown; bring it in with `pulumi import aws:vol-3 NAME vol-3",
+        "  vol-1 for volume default/orders; bring it in with `pulumi import aws:vol-1 orders vol-1",
+        "  vol-2 for volume prod/orders; bring it in with `pulumi import aws:vol-2 prod/orders vol-2",
+    ]
+
+
+GUEST = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
+MADE = {"id": "made", "plugin_id": "efs", "efs": {"subnet_ids": ["subnet-1"]}}
+ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
+OTHER = SYSTEM.replace("::kept", "::other")
+
+
+@pytest.mark.parametrize(
+    ("state", "is_refused"),
+    [
+        ({"arn": ARN, "tags": {"nomad-csi:volume": "default/gone"}}, True),
+        ({"arn": ARN, "tags": {"nomad-csi:volume": "default/made"}}, False),
+        ({"arn": ARN, "tags": {}}, False),
+        ({"arn": ARN, "tags": None}, False),
+        ({"arn": ARN}, False),
+        ({"arn": None, "tags": {"nomad-csi:volume": "default/gone"}}, False),
+        ({"arn": f"{ARN}1", "tags": {"nomad-csi:volume": "default/gone"}}, False),
+    ],
+)
+@pytest.mark.parametrize("others", [{}, {OTHER: {"arn": "arn:x/fs-9", "tags": {"nomad-csi:volume": "default/made"}}}])
+def test_storage_around_a_volume_goes_only_with_an_owner_that_the_spec_has_no_more(
+    monkeypatch, state, is_refused, others
+):
+    """By the tag of what the state has, among other storage."""
+    monkeypatch.setattr(functions, "recorded", lambda: others | {SYSTEM: state})
+    wanted = draft.read({"volumes": [GUEST, MADE]}).volumes
+
+    with contextlib.nullcontext() if not is_refused else pytest.raises(errors.SpecError, match="keep default/gone"):
+        preflight.refuse_removed_owners(wanted, {})
 
 
 @pytest.mark.parametrize(("tag", "owner"), [("nomad-csi:volume", "default/gone"), ("nomad-csi:file-system", "gone")])
