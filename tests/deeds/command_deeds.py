@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import datetime as dt
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.apply import volumes as applied
+from nomad_csi.claims import claim_replacement
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import storage, volumes
 from nomad_csi.render import documents
@@ -125,6 +127,21 @@ def _not_ready(agent, _context):
     agent.disks.is_ready = False
 
 
+def _kept_claims(*words, **given):
+    """Return what runs a command in a cluster whose garbage collection releases no claim."""
+    run = command(*words, **given)
+
+    def kept(agent, context, before=None):
+        clock = mock.Mock(now=lambda zone: dt.datetime(2026, 11, 22, 8, 11, tzinfo=zone))
+        with (
+            mock.patch.object(agent.cluster, "collect_garbage"),
+            mock.patch.object(claim_replacement, "datetime", clock),
+        ):
+            return run(agent, context, before)
+
+    return kept
+
+
 APPLY = ("apply", "FILES", "--yes", "--json")
 REGISTER = command(*APPLY, *OWNER)
 CREATE = create()
@@ -133,7 +150,9 @@ SNAPSHOT = command(
 )
 SECOND = command("snapshot", "create", "prod/scratch", "--name", "two", secrets=MADE)
 WAITING = command("snapshot", "create", "prod/scratch", "--name", "one", "--timeout", "2s", secrets=MADE)
-CLAIMED = _after(REGISTER, _claim("default", "logs"))
+CLAIMED = _after(REGISTER, _claim("default", "logs"), _claim("prod", "web"))
+OTHER_STORAGE = _after(CLAIMED, _change("default", "logs", ExternalID="fs-0123456789abcdef0:/other"))
+REPAIR = ("claims", "repair", "--from", "FILES", "--yes", "--json", "--step-timeout", "1s")
 SNAPPED = _after(CREATE, SNAPSHOT)
 
 CASES = (
@@ -177,6 +196,10 @@ CASES = (
         before=CLAIMED,
         fails=True,
     ),
+    Case("claims repair: registers again", _kept_claims(*REPAIR, "logs"), before=CLAIMED, fails=True),
+    Case("claims repair: registers again with secrets", _kept_claims(*REPAIR, "prod/web"), before=CLAIMED, fails=True),
+    Case("claims repair: dry run", _kept_claims(*REPAIR, "logs", "--dry-run"), before=CLAIMED),
+    Case("claims repair: other storage", _kept_claims(*REPAIR, "logs"), before=OTHER_STORAGE),
     Case("snapshot create", SNAPSHOT, before=CREATE, fails=True),
     Case("snapshot create, not ready in time", WAITING, before=_after(CREATE, _not_ready)),
     Case("snapshot list", command("snapshot", "list", "prod/scratch"), before=_after(CREATE, SNAPSHOT, SECOND)),
