@@ -62,8 +62,23 @@ const uploads = new EfsVolume("uploads", {
     protect: false,
 });
 
-// The blocks of a job that mounts the volumes; names are those of the schema.
-export const claims = pulumi.all([...databases, uploads].map((volume) => volume.claim));
+/** Return *block* with the names of Nomad's API. */
+function api(block: object) {
+    return Object.fromEntries(Object.entries(block).map(([key, value]) => [key[0].toUpperCase() + key.slice(1), value]));
+}
+
+// A job that mounts the volumes: `nomad job run -json` takes it, or `nomad.Job` of @pulumi/nomad with `json: true`.
+export const job = pulumi.all([...databases, uploads].map((volume) => volume.claim)).apply((claims) => {
+    const task = {
+        Name: "shop",
+        Driver: "docker",
+        Config: { image: "example/shop:1" },
+        VolumeMounts: claims.map((claim) => api(claim.volumeMount)),
+    };
+    const volumes = claims.map(({ name, volume }) => [name, { Name: name, ...api(volume) }]);
+    const group = { Name: "shop", Volumes: Object.fromEntries(volumes), Tasks: [task] };
+    return JSON.stringify({ Job: { ID: "shop", Type: "service", TaskGroups: [group] } });
+});
 export const externalIds = pulumi.all(databases.map((volume) => volume.externalId));
 export const keyArn = databases[0].kmsKeyArn;
 export const mountTargets = uploads.mountTargetIds;

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from nomad_csi.nomad import jobs, plugins, volumes
+from tests import shop
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -74,42 +75,19 @@ def test_the_ebs_volume_example_makes_verifies_registers_and_removes(bare, tmp_p
     assert not json.loads((tmp_path / "state.json").read_text())["deployment"].get("resources")
 
 
-def written(text):
-    """Return the job of *text*, the output of the example, as HCL, with a task that only waits."""
-    group = json.loads(text)["job"]["shop"]["group"]["shop"]
-
-    def block(head, given):
-        return "\n".join([f"{head} {{", *(f"{name} = {json.dumps(value)}" for name, value in given.items()), "}"])
-
-    requests = [block(f'volume "{name}"', volume) for name, volume in group["volume"].items()]
-    mounts = [block("volume_mount", mount) for mount in group["task"]["shop"]["volume_mount"]]
-    config = block("config", {"command": "sleep", "args": ["3600"]})
-    task = "\n".join(['task "shop" {', 'driver = "exec"', config, *mounts, "}"])
-    return "\n".join(['job "shop" {', 'group "shop" {', *requests, task, "}", "}"])
-
-
-def test_the_example_with_a_network_stands_up_and_a_job_uses_its_volumes(bare, until, tmp_path):
+def test_the_example_with_a_network_stands_up_and_a_job_uses_its_volumes(bare, tmp_path):
     """The network, key, role and storage of one program; the job in its outputs holds a claim on all three volumes."""
     drivers = {name: task_driver(bare, f"aws-{name}") for name in ("ebs", "efs")}
     engine = engine_of(bare, tmp_path, "own-stack", taskDrivers=drivers)
-    names = ("orders", "stock", "uploads")
 
     engine("up", "--json", tmp_path / "up.json")
     outputs = json.loads((tmp_path / "up.json").read_text())["outputs"]
     with bare.nomad() as client:
-        source = written(outputs["job"])
-        jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
-        until(lambda: [item.client_status for item in jobs.allocations(client, "default", "shop")] == ["running"])
-        [allocation] = jobs.allocations(client, "default", "shop")
-        claims = {name: volumes.get(client, "default", name).claims for name in names}
-        jobs.stop(client, "default", "shop", purge=True)
-        until(lambda: not any(volumes.get(client, "default", name).claims for name in names))
+        mounted = shop.mounted(client, jobs.parse(client, shop.as_hcl(outputs["job"])))
     engine("up", "--expect-no-changes", "--skip-preview")
     engine("destroy", "--skip-preview")
 
-    assert {(name, claim.alloc_id) for name, found in claims.items() for claim in found} == {
-        (name, allocation.alloc_id) for name in names
-    }
+    assert mounted == ["orders", "stock", "uploads"]
     assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
     assert outputs["keyArn"].startswith("arn:aws:kms:us-east-1:")
     assert not json.loads((tmp_path / "state.json").read_text())["deployment"].get("resources")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.nomad import jobs
 from nomad_csi_sandbox.aws import account, session
+from tests import shop
 from tests.real.program import test_sdks
 from tests.real.program.test_yaml_program import camel
 
@@ -51,6 +53,8 @@ def test_example_with_a_network_stands_up_and_goes(example, world):
     isolated = session.isolated(account.CREDENTIAL, account.CREDENTIAL)
     ec2 = isolated.client("ec2", region_name="us-east-1", endpoint_url=world.environment["AWS_ENDPOINT_URL"])
     volumes = ec2.describe_volumes(VolumeIds=list(outputs["externalIds"].values()))["Volumes"]
+    with world.nomad() as client:
+        mounted = shop.mounted(client, jobs.parse(client, shop.as_hcl(outputs["job"])))
     own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
     own.run("destroy", "--yes", "--skip-preview")
 
@@ -60,13 +64,11 @@ def test_example_with_a_network_stands_up_and_goes(example, world):
     assert [(one["team"], one["cost"]) for one in tags] == [("shop", "7")] * 2
     assert outputs["zone"] == "us-east-1a"
     assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
-    group = json.loads(outputs["job"])["job"]["shop"]["group"]["shop"]
-    assert sorted(one["source"] for one in group["volume"].values()) == ["orders", "stock", "uploads"]
-    assert len(group["task"]["shop"]["volume_mount"]) == 3
+    assert mounted == ["orders", "stock", "uploads"]
 
 
 def test_example_in_typescript_stands_up_and_goes(example, world):
-    """It compiles against the generated SDK; the blocks of a job are typed outputs of the volumes."""
+    """It compiles against the generated SDK, and its job mounts the volumes, whose blocks are typed outputs."""
     [typescript] = [one for one in test_sdks.LANGUAGES if one.folder == "typescript"]
     if typescript.absent:
         pytest.skip(f"not on PATH: {', '.join(typescript.absent)}")
@@ -81,11 +83,11 @@ def test_example_in_typescript_stands_up_and_goes(example, world):
     outputs = json.loads(own.run("stack", "output", "--json"))
     with world.nomad() as client:
         listed = client.request("GET", "/v1/volumes", query={"type": "csi"}).data
+        mounted = shop.mounted(client, json.loads(outputs["job"])["Job"])
     own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
     own.run("destroy", "--yes", "--skip-preview")
 
-    assert [one["volume"]["source"] for one in outputs["claims"]] == ["orders", "stock", "uploads"]
-    assert [one["volumeMount"]["destination"] for one in outputs["claims"]] == ["/orders", "/stock", "/uploads"]
+    assert mounted == ["orders", "stock", "uploads"]
     registered = {one["ID"]: one["ExternalID"] for one in listed}
     assert outputs["externalIds"] == [registered["orders"], registered["stock"]]
     assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
