@@ -133,7 +133,8 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(autouse=True)
 def _no_foreign_environment(monkeypatch):
-    """A test sees nothing of the cluster, account or backend its runner is logged in to."""
+    """A test sees nothing of the cluster, account or backend its runner is logged in to, or its machine is of."""
     for name in list(os.environ):
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

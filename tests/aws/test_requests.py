@@ -193,13 +193,14 @@ THROTTLED = b"""<Response><Errors><Error><Code>RequestLimitExceeded</Code><Messa
 <RequestID>1</RequestID></Response>"""
 
 
-@pytest.mark.parametrize(("longest_pause_s", "seconds", "attempts"), [(0.0, 60, 8), (60.0, 0.2, 1)])
+@pytest.mark.parametrize(("longest_pause_s", "seconds", "attempts"), [(0.0, 60, 8), (60.0, 20, 1)])
 def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_pause_s, seconds, attempts):
     """Eight at most; and none after a pause that would end behind the deadline of the task."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
     monkeypatch.setattr(asking, "_SESSIONS", {})
     monkeypatch.setattr(asking, "LONGEST_PAUSE_S", longest_pause_s)
+    monkeypatch.setattr(asking, "_CHANCE", types.SimpleNamespace(uniform=lambda *_: 100.0))  # the first pause: 50 s
     client, sent = asking.client("ec2", REGION), []
 
     def refuse(request, **_):

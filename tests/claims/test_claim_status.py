@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
@@ -310,7 +310,7 @@ def test_storage_that_is_gone(judge):
 def test_report_as_data(judge):
     """Every key, empty or not; a volume without claims and findings is left out."""
     stuck, free = judge(ended(), ebs=in_use(ON_I1), instances={"i-1": "running"}), judge()
-    report = claims_report.ClaimsReport(volumes=(stuck, free), asked_ec2=True)
+    report = claims_report.ClaimsReport(volumes=(stuck, free), ec2=regions.Region(name="us-east-1"))
 
     shown = report.as_json()
 
@@ -351,7 +351,7 @@ def test_report_as_data(judge):
 
 def test_report_as_text(judge):
     """A line for each claim, then what is wrong, then the sum."""
-    report = claims_report.ClaimsReport(volumes=(judge(GHOST),), asked_ec2=False)
+    report = claims_report.ClaimsReport(volumes=(judge(GHOST),), ec2=regions.Region(reason="no AWS region is known"))
 
     assert report.as_table().splitlines() == [
         "volume     status    client  state  mode   since  allocation                            job",
@@ -362,9 +362,12 @@ def test_report_as_text(judge):
         f"  found     a write claim of allocation {GHOST.alloc_id}, which Nomad does not know",
         f"  advice    {REPAIR}",
         "",
-        "1 claim: 1 error, 0 warnings; EC2 was not asked (--aws-region)",
+        "1 claim: 1 error, 0 warnings; no AWS region is known",
     ]
-    assert claims_report.ClaimsReport(volumes=(), asked_ec2=True).as_table() == "0 claims: 0 errors, 0 warnings\n"
+    assert (
+        claims_report.ClaimsReport(volumes=(), ec2=regions.Region(name="us-east-1")).as_table()
+        == "0 claims: 0 errors, 0 warnings\n"
+    )
 
 
 HELD_BY = f"job prod/web (write, allocation {CLAIM.alloc_id}, "

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.claims import reading
 from nomad_csi.nomad import volumes
 
@@ -77,7 +77,7 @@ def test_only_claimed_volumes_are_read(report, cluster):
     found = report()
 
     assert [(item.key, [claim.status for claim in item.claims]) for item in found.volumes] == [("prod/mysql", ["live"])]
-    assert (found.ok, found.asked_ec2) == (True, False)
+    assert (found.ok, found.ec2.name) == (True, "")
     assert asked(cluster) == [
         "GET /v1/volumes",
         "GET /v1/volume/csi/mysql",
@@ -106,11 +106,11 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
-    found = report(aws_region="us-east-1")
+    found = report(aws=regions.Choice(named="us-east-1"))
 
     assert calls == [([ID, free.external_id], "us-east-1", ["i-1"])]
     assert [(item.code, item.subject) for item in found.findings] == [("attached-unclaimed", "volume prod/free")]
-    assert found.asked_ec2
+    assert found.ec2.name == "us-east-1"
     [claim] = [claim for item in found.volumes for claim in item.claims]
     assert (claim.instance_id, claim.instance_state) == ("i-1", "running")
 
@@ -139,9 +139,7 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     assert unread["reason"].endswith("csi-read-volume in namespace secret (or csi-mount-volume, read-job)")
     shown = found.as_table()
     assert "\nnot read: 2 volumes of namespace secret (hidden, too): GET /v1/volume/csi/hidden: status 403" in shown
-    assert shown.endswith(
-        "1 claim: 0 errors, 0 warnings; 2 claimed volumes not read; EC2 was not asked (--aws-region)\n"
-    )
+    assert shown.endswith("1 claim: 0 errors, 0 warnings; 2 claimed volumes not read; AWS was not queried (--no-aws)\n")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +196,7 @@ def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monke
     held = PLUGIN | {"Controllers": {"id-b": CONTROLLER}}
     cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, held)]
 
-    found = report(aws_region="us-east-1")
+    found = report(aws=regions.Choice(named="us-east-1"))
 
     assert asked_of == [{"i-1"}]
     assert [(item.code, item.severity) for item in found.findings] == [

@@ -290,8 +290,8 @@ def _other_snapshot(agent, _context):
 
 CALL = f"{SOCKET} ValidateVolumeCapabilities volume_id=v"
 DELETION = "prod/scratch --owner shop/prod --delete-data --confirm prod/scratch"
-BY_PLUGIN = f"{DELETION} --endpoint {SOCKET} --state state.json"
-UNKNOWN = "prod/gone --owner shop/prod --delete-data --confirm prod/gone"
+BY_PLUGIN = f"{DELETION} --no-aws --endpoint {SOCKET} --state state.json"
+UNKNOWN = "prod/gone --no-aws --owner shop/prod --delete-data --confirm prod/gone"
 HCL_EBS = "new --hcl --storage ebs --aws-region us-east-1"
 APPLIED = "storage.yaml --owner shop/prod --yes --stack-output outputs.json"
 SMALL = "small.yaml"
@@ -409,6 +409,7 @@ COMMANDS = {
         {
             "--job": "+ => --job plugin-efs-nodes --yes",
             "--aws-region": "prod/scratch --owner shop/prod => --aws-region eu-west-1",
+            "--no-aws": "prod/scratch --owner shop/prod => --no-aws",
             "--timeout": "logs --owner shop/prod => --timeout 20s",
             "--owner": "+ => = prod/web --owner web/prod",
             "--adopt": "prod/web --owner web/prod => --adopt",
@@ -474,9 +475,10 @@ COMMANDS = {
             "--timeout": "+ --on-nodes => --timeout 20s",
             "--watch": "+ => --watch",
             "--every": "+ --watch => --every 25s",
-            "--html": "+ => --html page.html",
-            "--title": "+ --html page.html => --title Storage-of-prod",
-            "--smoke": "+ --html page.html => --smoke smoke.json",
+            "--html": "+ => --html page.html --no-aws",
+            "--title": "+ --html page.html --no-aws => --title Storage-of-prod",
+            "--smoke": "+ --html page.html --no-aws => --smoke smoke.json",
+            "--no-aws": "+ --html page.html => --no-aws",
             "--aws-region": "+ --html page.html => --aws-region eu-west-1",
         },
         before=_world,
@@ -518,6 +520,7 @@ COMMANDS = {
         "",
         {
             "--aws-region": "+ => --aws-region eu-west-1",
+            "--no-aws": "+ => --no-aws",
             "--plugin": "+ => --plugin ebs",
             "--json": "+ => --json",
         },
@@ -531,6 +534,7 @@ COMMANDS = {
             "--secrets": "+ --from secret.volume.hcl => --secrets secrets.yaml",
             "--stack-output": "prod/disk --yes --step-timeout 1s --from storage.yaml => --stack-output outputs.json",
             "--aws-region": "prod/scratch --yes => --aws-region eu-west-1",
+            "--no-aws": "prod/scratch --yes => --no-aws",
             "--step-timeout": "logs --yes => --step-timeout 9s",
             "--yes": "logs --step-timeout 1s => --yes",
             "--quiet": "+ => --quiet",
@@ -542,6 +546,7 @@ COMMANDS = {
         "prod/web",
         {
             "--aws-region": "prod/scratch => --aws-region eu-west-1",
+            "--no-aws": "prod/scratch => --no-aws",
             "--task-driver": "+ => --task-driver exec",
             "--image": "+ => --image example/shell:1",
             "--step-timeout": "+ => --step-timeout 9s",

@@ -13,6 +13,7 @@ from unittest import mock
 import click
 
 from nomad_csi import errors
+from nomad_csi.aws import regions
 from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.cli.author import import_files
 from nomad_csi.cli.common import command, inputs, output, usage
@@ -88,7 +89,7 @@ def _claims(_agent, _context):
             claim_status.VolumeClaims(volume=volume(name), claims=(), ebs=None, findings=findings)
             for name, findings in (("a", ()), ("b", (found,)))
         ),
-        asked_ec2=False,
+        ec2=regions.Region(reason="EC2 was not queried"),
     )
     return {"document": report.as_json(), "table": report.as_table().splitlines(), "exit": report.exit_code}
 

@@ -7,7 +7,7 @@ import types
 from unittest import mock
 
 from nomad_csi import errors
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.aws import records as aws_records
 from nomad_csi.nomad.records import jobs, volumes
 from nomad_csi.plan import registration
@@ -219,9 +219,9 @@ def _rounds(agent, _context):
         "one client": _tried("fs-1", CLIENTS[:1], well),
         "no room on the other": _tried("fs-1", CLIENTS, well, no_room="full"),
         "EBS, not asked": _tried(EBS, CLIENTS, well),
-        "EBS, free": _tried(EBS, CLIENTS, well, aws_region="eu-west-1"),
-        "EBS, used": _tried(EBS, CLIENTS, well, aws_region="eu-west-1", seen=USED),
-        "EFS": _tried("fs-1", CLIENTS, well, aws_region="eu-west-1"),
+        "EBS, free": _tried(EBS, CLIENTS, well, aws=regions.Choice(named="eu-west-1")),
+        "EBS, used": _tried(EBS, CLIENTS, well, aws=regions.Choice(named="eu-west-1"), seen=USED),
+        "EFS": _tried("fs-1", CLIENTS, well, aws=regions.Choice(named="eu-west-1")),
     }.items():
         shown.setdefault(tuple(found), []).append(name)
     for found, names in shown.items():

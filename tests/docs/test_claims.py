@@ -48,7 +48,12 @@ def client(tmp_path, monkeypatch):
         'capability {\n  access_mode = "single-node-writer"\n  attachment_mode = "file-system"\n}\n'
     )
     document = registration.VolumeRegistration(
-        volume_id="mysql", name="mysql", external_id=external_id, plugin_id="ebs", capabilities=(mode,)
+        volume_id="mysql",
+        name="mysql",
+        external_id=external_id,
+        plugin_id="ebs",
+        capabilities=(mode,),
+        required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
     )
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         volumes.register(found, [document])
@@ -62,8 +67,8 @@ def test_commands_run_as_written(client, capsys):
     codes = [cli.main(shlex.split(line)[1:]) for line in COMMANDS]
 
     out = capsys.readouterr().out
-    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "claims"]] * 3 + [["nomad-csi", "remove"]]
-    assert codes == [0, 1, 0, 0], out
+    assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "claims"]] * 2 + [["nomad-csi", "remove"]]
+    assert codes == [1, 0, 0], out
     assert "storage-missing" in out
     assert volumes.get(client, "default", "mysql") is None
 

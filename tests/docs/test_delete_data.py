@@ -107,7 +107,12 @@ def client(short_folder, ebs_volume, monkeypatch):
     monkeypatch.setenv("NOMAD_ADDR", serving.url)
     mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
     document = registration.VolumeRegistration(
-        volume_id="mysql", name="mysql", external_id=ebs_volume, plugin_id="ebs", capabilities=(mode,)
+        volume_id="mysql",
+        name="mysql",
+        external_id=ebs_volume,
+        plugin_id="ebs",
+        capabilities=(mode,),
+        required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
     )
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         for source in (EBS, HOSTPATH):

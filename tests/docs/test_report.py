@@ -35,14 +35,18 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_commands_run_as_written(folder, capsys):
-    """One after the other: nothing is wrong, and the last page tells of the volume that was tried."""
+    """One after the other: all is well but AWS, which refuses; the last page has the volume that was tried."""
     codes = [cli.main(shlex.split(line.partition(" > ")[0])[1:]) for line in COMMANDS]
     said = capsys.readouterr().out
 
     assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "verify"]] * 4
-    assert codes == [0] * 4, said
+    assert codes == [2] * 4, said
     assert '<li><span class="b good">verified</span> it came back' in (folder / "report.html").read_text()
-    assert json.loads(said[said.index("{") :])["totals"]["volumes"] == 6
+    data = json.loads(said[said.index("{") :])
+    assert (data["findings"], data["totals"]["volumes"]) == ([], 6)
+    assert {item["reason"].partition(":")[0] for item in data["not_checked"] if not item["is_expected"]} == {
+        "AWS credentials"
+    }
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", PAGE))))

@@ -10,6 +10,7 @@ import boto3
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.aws import regions
 from nomad_csi.doctor import doctor_cluster, examination
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import registration_ownership
@@ -46,6 +47,7 @@ PLUGIN = """job "plugin" {
   }
 }
 """
+IN_REGION = regions.Choice(named=REGION)
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": REGION}], "volumes": []}
 V2 = iam.ebs_policy(REGION, kms_key_arns=[f"arn:aws:kms:{REGION}:123456789012:key/*"])
 _NUMBERS = itertools.count()
@@ -90,8 +92,8 @@ class World:
         )
         volumes.register(self.nomad, [document])
 
-    def examine(self, **more):
-        return examination.examine(self.nomad, self.plan, aws_region=REGION, **more)
+    def examine(self, aws=IN_REGION):
+        return examination.examine(self.nomad, self.plan, aws=aws)
 
     def findings(self):
         """Findings besides that nothing serves registered volumes: the plugin here never answers."""
@@ -342,7 +344,7 @@ def test_mark_of_a_volume_that_is_not_there(world):
         registration_ownership.objects_without_nonce([("default", "never")]), requester
     )
 
-    [told] = world.examine(asks_aws=False).findings
+    [told] = world.examine(regions.LEFT_OUT).findings
 
     assert (told.code, told.subject) == ("owner-record-without-volume", "stack shop/prod")
 
@@ -383,7 +385,7 @@ def test_questions_do_not_grow_with_volumes(world):
         for index in range(number):
             world.register(f"v{number}-{index}", f"vol-{number:08x}{index:09x}")
         before = len(world.cluster.requests)
-        examination.examine(world.nomad, world.plan, asks_aws=False)
+        examination.examine(world.nomad, world.plan, aws=regions.LEFT_OUT)
         counts.append(len(world.cluster.requests) - before)
 
     assert counts[0] == counts[1]

@@ -189,7 +189,7 @@ def test_a_hundred_sockets_cost_one_deadline(fleet, wanted):
 
     assert {row.alloc_id: row.status for row in status.instances} == expected
     assert (status.status, status.counts) == ("partial", "75/100 nodes")
-    assert took_s < 2 * DEADLINE_S
+    assert took_s < 4 * DEADLINE_S  # of ten that hang
 
 
 def test_a_thousand_hung_plugins_leave_nothing_behind(fleet, wanted):

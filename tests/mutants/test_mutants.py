@@ -48,7 +48,6 @@ DECIDING = (
 DECIDE_NOTHING = {
     "aws/instances.py": "reads",
     "aws/records.py": "records",
-    "claims/claims_report.py": "prints",
     "claims/repair_steps.py": "records",
     "deletion/deletion_request.py": "records",
     "health/clients.py": "reads",

@@ -303,6 +303,26 @@ def test_claims_are_counted_by_nomads_numbers(hurt_report, kinds, held, unread, 
     assert (tile.label, tile.count, tile.remark, tile.kind) == ("claims", *said)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "remark"),
+    [
+        ({}, "none"),
+        ({"vol-1": 0}, "all ok"),
+        ({"vol-1": 40, "vol-2": 80}, "all ok; 120GiB"),
+        ({"vol-1": 40, "fs-1": 0, "fs-2": 0}, "all ok; 40GiB, 2 of unknown size"),
+    ],
+)
+def test_sizes_of_volumes_are_summed(hurt_report, sizes, remark):
+    """Storage that is registered twice is counted once, and none where nothing is registered."""
+    volume = dataclasses.replace(hurt_report.volumes[0], status="ok")
+    volumes = [dataclasses.replace(volume, external_id=name, size_bytes=gib << 30) for name, gib in sizes.items()]
+    twice = (*volumes, *volumes, *(dataclasses.replace(each, external_id="", size_bytes=0) for each in volumes))
+
+    tiles = page._tiles(dataclasses.replace(hurt_report, volumes=twice), [])
+
+    assert next(tile for tile in tiles if tile.label == "volumes").remark == remark
+
+
 def test_consequences_stand_below_their_cause(hurt_report, rendered):
     """One card, and no advice of theirs."""
     links = causes.of_plugin("aws-ebs0")

@@ -6,6 +6,7 @@ from typing import Any
 
 from nomad_csi import exit_codes, findings
 from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
 from nomad_csi.claims import claim_status
 from nomad_csi.findings import causes, printing
 from nomad_csi.nomad.records import volumes as volume_records
@@ -23,8 +24,8 @@ class ClaimsReport:
     others: tuple[findings.Finding, ...] = ()
     """The effect of node drains on these claims, client by client; allocations that fail to get a volume."""
 
-    asked_ec2: bool
-    """Whether EC2 was asked for the attachments of the EBS volumes."""
+    ec2: regions.Region = regions.NONE
+    """Where EC2 was queried for the attachments of the EBS volumes, or why not."""
 
     unread: tuple[volume_records.Unread, ...] = ()
     """Claimed volumes that the token may not read."""
@@ -41,10 +42,11 @@ class ClaimsReport:
 
     @property
     def exit_code(self) -> int:
-        """0: no claim is stuck. 1: at least one is. 2: none of those read is stuck, but not all could be read."""
+        """0: no claim is stuck. 1: at least one is. 2: none is as far as is known, but not all could be read."""
         if findings.errors_of(self.findings):
             return exit_codes.CHANGES
-        return exit_codes.ERROR if self.unread else 0
+        is_known = self.ec2.name or self.ec2.is_expected
+        return 0 if is_known and not self.unread else exit_codes.ERROR
 
     def as_json(self) -> dict[str, Any]:
         """
@@ -57,7 +59,7 @@ class ClaimsReport:
         """
         return {
             "ok": self.ok,
-            "asked_ec2": self.asked_ec2,
+            "asked_ec2": bool(self.ec2.name),
             "volumes": [_volume_json(volume) for volume in self.volumes if volume.claims or volume.findings],
             "findings": printing.as_json(self.findings),
             "not_read": [
@@ -79,7 +81,7 @@ class ClaimsReport:
 
     def _sum(self) -> str:
         count = sum(len(volume.claims) for volume in self.volumes)
-        asked = "" if self.asked_ec2 else "; EC2 was not asked (--aws-region)"
+        asked = f"; {self.ec2.reason}" if self.ec2.reason else ""
         unread = sum(len(item.volume_ids) for item in self.unread)
         also = f"; {listing.counted(unread, 'claimed volume')} not read" if unread else ""
         return f"{listing.counted(count, 'claim')}: {printing.totals(self.findings)}{also}{asked}"

@@ -1,11 +1,11 @@
-"""Read the claims of volumes from Nomad, and from EC2 if a region is given. Changes nothing."""
+"""Read the claims of volumes from Nomad, and from EC2 where a region is known. Changes nothing."""
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.claims import claim_status, claims_report, mounts
 from nomad_csi.health import drain_findings, gather
 from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
@@ -14,7 +14,7 @@ from nomad_csi.spec import names
 
 
 def report(
-    client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws_region: str = ""
+    client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws: regions.Choice = regions.LEFT_OUT
 ) -> claims_report.ClaimsReport:
     """
     Return the claims on the volumes of *namespace* (``*``: all that the token may read), and which are stuck.
@@ -23,28 +23,32 @@ def report(
         client: the cluster.
         namespace: the namespace to read.
         plugin_id: only volumes of this plugin; empty: all plugins.
-        aws_region: the region in which EC2 is asked for EBS volumes, claimed or not; empty: EC2 is not asked.
+        aws: the region in which EC2 is queried for EBS volumes, claimed or not.
 
     Raises:
         errors.SpecError: the namespace or plugin does not exist.
         errors.NomadApiError: Nomad did not answer, or denied access.
-        errors.AwsError: EC2 did not answer, or denied access.
     """
     listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
     if not listed:
         _check(client, namespace, plugin_id)
+    ec2 = aws.region_of_volumes(listed)
     wanted = [
-        item for item in listed if item.readers or item.writers or (aws_region and ebs_volumes.is_ebs(item.external_id))
+        item for item in listed if item.readers or item.writers or (ec2.name and ebs_volumes.is_ebs(item.external_id))
     ]
     found = volumes.read_each(client, ((item.namespace, item.volume_id) for item in wanted))
-    seen = read_claims(client, found.volumes, aws_region=aws_region)
+    try:
+        seen = read_claims(client, found.volumes, aws_region=ec2.name)
+    except errors.AwsError as error:
+        ec2 = regions.Region(reason=f"EC2 could not be queried: {error}; --no-aws leaves it out")
+        seen = read_claims(client, found.volumes)
     return claims_report.ClaimsReport(
         volumes=claim_status.judge(seen),
         others=(
             *drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values()),
             *failing_mounts(client, {(item.namespace, item.volume_id): item.plugin_id for item in listed}),
         ),
-        asked_ec2=bool(aws_region),
+        ec2=ec2,
         unread=found.unread,
     )
 
@@ -60,7 +64,11 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
 def read_claims(
     client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = ""
 ) -> claim_status.ObservedClaims:
-    """Return the claims of *found* with their nodes, plugins and EC2 attachments. Raises what `report` raises."""
+    """
+    Return the claims of *found* with their nodes, plugins and EC2 attachments.
+
+    Raises what `report` raises, and `errors.AwsError` if EC2 did not answer, or denied access.
+    """
     seen = tuple(found)
     claimed = [volume for volume in seen if volume.claims]
     plugin_ids = sorted({volume.plugin_id for volume in claimed})
@@ -80,7 +88,7 @@ def read_claims(
 def read_volume_claims(
     client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = ""
 ) -> claim_status.VolumeClaims:
-    """Return the claim status of *volume*. Raises what `report` raises."""
+    """Return the claim status of *volume*. Raises what `read_claims` raises."""
     [judged] = claim_status.judge(read_claims(client, (volume,), aws_region=aws_region))
     return judged
 

@@ -3,15 +3,14 @@
 import contextvars
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, instances, policies
-from nomad_csi.doctor import clients, machines, model, permissions, places, storage
+from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, instances, policies, regions
+from nomad_csi.doctor import clients, machines, model, permissions, places
 from nomad_csi.health import gather
-from nomad_csi.spec import names
 
 _Part = TypeVar("_Part")
 
@@ -19,38 +18,31 @@ ACCOUNT_S = 240.0
 """Seconds of all questions; those that are left then are not known."""
 
 
-def region_of(found: model.ObservedCluster) -> str | model.Unknown:
-    """Return the region of the clients and volumes; where they name none, that of the environment."""
-    known = names.region_of_zones(_zones(found))
-    if len(known) > 1:
-        several = ", ".join(sorted(known))
-        return model.Unknown(
-            reason=f"clients and volumes are in several regions: {several}; name one with --aws-region"
-        )
-    region = next(iter(known), asking.region_of_environment())
-    return region or model.Unknown(reason="no AWS region is known; name one with --aws-region")
+def region_of(found: model.ObservedCluster, choice: regions.Choice) -> regions.Region:
+    """Return the region of *choice*, by default of the clients and volumes; else of the environment."""
+
+    def of_environment() -> frozenset[str]:
+        return frozenset({asking.region_of_environment()} - {""})
+
+    return dataclasses.replace(choice, default=of_environment).region(_places(found))
 
 
-def _zones(found: model.ObservedCluster) -> Iterator[str]:
-    segments = [place for volume in found.known_volumes for place in volume.segments]
-    segments += [item.segments for plugin in found.known_plugins.values() for item in plugin.nodes]
-    for place in segments:
-        yield from (place[key] for key in storage.ZONE_KEYS if key in place)
-    yield from (volume.planned_zone for volume in found.known_volumes)
-    yield from (node.attributes.get(places.ZONE_ATTRIBUTE, "") for node in found.known_clients)
+def _places(found: model.ObservedCluster) -> Iterator[Mapping[str, str]]:
+    for volume in found.known_volumes:
+        yield from (*volume.segments, {regions.ZONE_KEYS[0]: volume.planned_zone})
+    yield from (item.segments for plugin in found.known_plugins.values() for item in plugin.nodes)
+    yield from ({regions.ZONE_KEYS[0]: node.attributes.get(places.ZONE_ATTRIBUTE, "")} for node in found.known_clients)
 
 
-def add_account(found: model.ObservedCluster, region: str | model.Unknown, *, asks_aws: bool) -> model.ObservedCluster:
+def add_account(found: model.ObservedCluster, region: regions.Region) -> model.ObservedCluster:
     """Return *found* with what AWS says in *region*; as it is where nothing is of AWS."""
     if not _uses_aws(found):
         return found
-    if not asks_aws:
-        left_out = model.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
+    if not region.name:
+        left_out = model.Unknown(reason=region.reason, is_expected=region.is_expected)
         return dataclasses.replace(found, account=left_out)
-    if isinstance(region, model.Unknown):
-        return dataclasses.replace(found, account=region)
     with bounds.within(ACCOUNT_S):
-        return dataclasses.replace(found, account=_account(found, region))
+        return dataclasses.replace(found, account=_account(found, region.name))
 
 
 def _uses_aws(found: model.ObservedCluster) -> bool:

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from nomad_csi import nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge, report
 from nomad_csi.plan import iam
 from nomad_csi.plan import model as plans
@@ -21,8 +21,7 @@ def examine(
     plan: plans.StoragePlan | None = None,
     external_ids: Mapping[str, str] = _NONE,
     *,
-    aws_region: str = "",
-    asks_aws: bool = True,
+    aws: regions.Choice = regions.BY_STORAGE,
 ) -> report.DoctorReport:
     """
     Return findings, and checks that could not be made.
@@ -31,16 +30,15 @@ def examine(
         client: the cluster.
         plan: the desired state, checked besides the observed one; ``None``: only the observed state is checked.
         external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
-        aws_region: region of the requests to AWS; empty: the region of clients and volumes, or of the environment.
-        asks_aws: whether AWS is asked at all.
+        aws: region of the requests to AWS; by default the region of clients and volumes, or of the environment.
 
     Raises `errors.NomadApiError` if no request to the cluster succeeds.
 
     """
     found = doctor_cluster.add_claims(client, doctor_cluster.read_cluster(client, plan, external_ids))
-    region = aws_region or doctor_aws.region_of(found)
-    judged = judge.judge(doctor_aws.add_account(found, region, asks_aws=asks_aws))
-    return dataclasses.replace(judged, aws_region=region if isinstance(region, str) else "")
+    region = doctor_aws.region_of(found, aws)
+    judged = judge.judge(doctor_aws.add_account(found, region))
+    return dataclasses.replace(judged, aws_region=region.name)
 
 
 def fix(found: report.DoctorReport) -> tuple[str, ...]:

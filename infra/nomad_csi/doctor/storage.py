@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
 from nomad_csi.doctor import machines, model, permissions, places
 from nomad_csi.findings import finding
 from nomad_csi.plan import iam
@@ -83,9 +84,6 @@ def _efs(account: model.Account, volumes: tuple[model.ExaminedVolume, ...]) -> I
 # Zone and tags.
 
 
-ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
-
-
 def check(found: model.ObservedCluster, account: model.Account) -> Iterator[model.Outcome]:
     """Yield EBS volumes that conflict with Nomad, the driver or the spec."""
     wanted = [volume for volume in found.known_volumes if model.is_ebs(volume)]
@@ -103,7 +101,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
 def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
-        named = {place[key] for place in volume.segments for key in ZONE_KEYS if key in place}
+        named = {place[key] for place in volume.segments for key in regions.ZONE_KEYS if key in place}
         if named and ebs.availability_zone not in named:
             evidence = (
                 f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
@@ -114,7 +112,7 @@ def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome
             zones = {
                 segments[key]
                 for segments in places.segments_of(found, volume.plugin_id)
-                for key in ZONE_KEYS
+                for key in regions.ZONE_KEYS
                 if key in segments
             }
             if zones - {ebs.availability_zone}:

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi import errors, findings, nomad
+from nomad_csi.aws import regions
 from nomad_csi.claims import claim_status, claims_report, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
@@ -25,9 +26,6 @@ CLAIMED_MAX = 500
 """Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""
 
 
-_NOT_ASKED = doctor.Unknown(reason="AWS was not asked: name a region with `--aws-region`", is_expected=True)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """The options of a report."""
@@ -41,8 +39,8 @@ class ReportOptions:
     external_ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """External ids of storage that the plan creates, by ``namespace/volume_id``."""
 
-    aws_region: str = ""
-    """The region in which AWS is asked; empty: AWS is not asked."""
+    aws: regions.Choice = regions.LEFT_OUT
+    """The region in which AWS is queried."""
 
     claimed_max: int = CLAIMED_MAX
     smoke: tuple[model.SmokeResult, ...] = ()
@@ -56,10 +54,11 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterR
 
     Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
-    asks_aws = bool(question.aws_region)
-    found = doctor_cluster.read_cluster(client, question.plan, question.external_ids, names_instances=asks_aws)
-    complete = doctor_aws.add_account(found, question.aws_region or _NOT_ASKED, asks_aws=True)
-    reader = _Reader(client=client, question=question, found=found)
+    has_aws = not question.aws.is_left_out
+    found = doctor_cluster.read_cluster(client, question.plan, question.external_ids, names_instances=has_aws)
+    complete = doctor_aws.add_account(found, doctor_aws.region_of(found, question.aws))
+    account = complete.account if isinstance(complete.account, doctor.Account) else None
+    reader = _Reader(client=client, question=question, found=found, aws_region=account.region if account else "")
     verified = reader.verified()
     held, unread = reader.claims()
     cluster = reader.cluster()
@@ -84,7 +83,6 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> model.ClusterR
         volumes=of_volumes,
         claims=held,
         claims_unread=unread,
-        asked_ec2=any(item.ebs for item in held),
         findings=building.findings_of(parts),
         unchecked=(*reader.unchecked, *parts.doctor.unchecked),
         smoke=question.smoke,
@@ -100,6 +98,7 @@ class _Reader:
     client: nomad.Nomad
     question: ReportOptions
     found: doctor.ObservedCluster
+    aws_region: str
     unchecked: list[doctor.Unchecked] = dataclasses.field(default_factory=list)
 
     @contextlib.contextmanager
@@ -187,9 +186,9 @@ class _Reader:
 
     def _read_with_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
         """Return the claims of *seen* with EC2's attachments; ``None`` if EC2 is not asked, or fails."""
-        if self.question.aws_region:
+        if self.aws_region:
             with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
-                return reading.read_claims(self.client, seen, aws_region=self.question.aws_region)
+                return reading.read_claims(self.client, seen, aws_region=self.aws_region)
         return None
 
     def _read_without_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:

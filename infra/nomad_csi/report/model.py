@@ -269,7 +269,6 @@ class ClusterReport:
     claims_unread: int
     """Claimed volumes whose claims were not read, to limit the number of requests."""
 
-    asked_ec2: bool
     findings: tuple[Finding, ...]
     """Errors first; then by the command that reports them, `Finding.found_by`, in its order."""
 
@@ -330,7 +329,7 @@ class ClusterReport:
         ``is_expected``; a plugin whose status could not be determined has only ``plugin_id`` and ``status`` ``"not
         checked"``. ``claims`` are the volumes of `nomad-csi claims --json`. An unknown value is an empty string.
         """
-        claims = claims_report.ClaimsReport(volumes=self.claims, asked_ec2=self.asked_ec2).as_json()
+        claims = claims_report.ClaimsReport(volumes=self.claims).as_json()
         return {
             "ok": not self.errors and not self.unexpected,
             "cluster": dataclasses.asdict(self.cluster),

@@ -179,20 +179,30 @@ def render_page(report: model.ClusterReport) -> Page:
 def _tiles(report: model.ClusterReport, claims: Sequence[ClaimRow]) -> Iterator[Tile]:
     yield _tile("plugins", report.plugins, "healthy")
     yield _tile("clients", report.clients, "healthy")
-    yield _tile("volumes", report.volumes, "ok")
+    yield _tile("volumes", report.volumes, "ok", more=_sizes(report.volumes))
     held = sum(volume.claims for volume in report.volumes)
     yield _tile("claims", claims, "live", count=held, unread=report.claims_unread)
 
 
-def _tile(label: str, rows: Sequence[Any], fine: str, *, count: int | None = None, unread: int = 0) -> Tile:
+def _sizes(volumes: Iterable[model.ReportedVolume]) -> str:
+    """Return the sum of their sizes, each storage once: ``120GiB, 3 of unknown size``; empty if none is known."""
+    sizes = {volume.external_id: volume.size_bytes for volume in volumes if volume.external_id}
+    unknown = sum(not size for size in sizes.values())
+    total = sum(sizes.values())
+    return f"{listing.size(total)}{f', {unknown:,} of unknown size' if unknown else ''}" if total else ""
+
+
+def _tile(
+    label: str, rows: Sequence[Any], fine: str, *, more: str = "", count: int | None = None, unread: int = 0
+) -> Tile:
     kinds = [row.kind for row in rows]
     wrong = sum(kind != "good" for kind in kinds)
-    remark = f"{wrong:,} not {fine}" if wrong else f"all {fine}"
+    remarks = [f"{wrong:,} not {fine}" if wrong else f"all {fine}", *filter(None, [more])]
     if unread:
-        remark += f"; claims of {listing.grouped(unread, 'volume')} not read"
+        remarks.append(f"claims of {listing.grouped(unread, 'volume')} not read")
         kinds.append("unsure")
     total = len(rows) if count is None else count
-    return Tile(label=label, count=total, remark=remark if total else "none", kind=model.worst(kinds))
+    return Tile(label=label, count=total, remark="; ".join(remarks) if total else "none", kind=model.worst(kinds))
 
 
 def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:

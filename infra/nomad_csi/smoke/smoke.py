@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import smoke
@@ -30,7 +30,7 @@ def try_out(
     *,
     wish: smoke.Wish | None = None,
     timeout_s: float = TIMEOUT_S,
-    aws_region: str = "",
+    aws: regions.Choice = regions.LEFT_OUT,
     sandbox: str = "",
     tell: Callable[[str], None] = lambda _line: None,
 ) -> smoke_round.SmokeOutcome:
@@ -42,15 +42,15 @@ def try_out(
         key: namespace and id of the volume.
         wish: choices of the caller.
         timeout_s: for each step.
-        aws_region: region where EC2 is asked whether the volume is detached afterwards; empty: EC2 is not asked.
+        aws: region in which EC2 is queried whether the volume is detached afterwards.
         sandbox: the mark of the sandbox, where plugins mount nothing and nothing is written; empty: a real cluster.
         tell: logs each step.
 
     Raises:
         errors.RefusedError: the volume cannot be tested, with every reason, and nothing was run; or the read job has
             no room anywhere.
-        errors.NomadCsiError: Nomad did not respond, or refused, or EC2 could not be asked. If a file was written
-            and is left behind, its name is in the error.
+        errors.NomadCsiError: Nomad did not respond, or refused. If a file was written and is left behind, its name
+            is in the error.
 
     """
     wanted = wish or smoke.Wish()
@@ -86,7 +86,7 @@ def try_out(
             others = [each for each in clients if each.node_id != done[0].node_id]
             no_room = watch.objection(job("read", others)) if others else ""
             done.append(watch.run(job("read", clients if no_room or not others else others)))
-        return _outcome(volume, done, chosen, token, aws_region, is_sandbox=bool(sandbox), no_room=no_room)
+        return _outcome(volume, done, chosen, token, aws, is_sandbox=bool(sandbox), no_room=no_room)
 
 
 @contextlib.contextmanager
@@ -183,7 +183,7 @@ def _outcome(
     done: Sequence[smoke_round.SmokeRound],
     task_driver: str,
     token: str,
-    aws_region: str,
+    aws: regions.Choice,
     *,
     is_sandbox: bool,
     no_room: str,
@@ -193,12 +193,9 @@ def _outcome(
         list(_verified(done, is_sandbox=is_sandbox)),
         list(_not_verified(done, is_sandbox=is_sandbox, no_room=no_room)),
     )
-    is_ebs = ebs_volumes.is_ebs(volume.external_id)  # only EBS volumes are attached to instances
-    if is_ebs and aws_region:
-        seen = ebs_volumes.read_attachments([volume.external_id], aws_region).volumes[volume.external_id]
-        (verified if seen.is_free else not_verified).append(f"EC2: {seen}")
-    elif is_ebs:
-        not_verified.append("detached in EC2: EC2 was not asked (--aws-region)")
+    if ebs_volumes.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
+        is_detached, seen = _in_ec2(volume, aws)
+        (verified if is_detached else not_verified).append(seen)
     left = [line for each in done for line in each.left_behind]
     if failed and not is_sandbox and any(each.times.mount_s is not None for each in done):
         left.append(f"the file {smoke.file_name(token)} may still be in the volume")
@@ -213,6 +210,18 @@ def _outcome(
         not_verified=tuple(not_verified),
         left_behind=tuple(left),
     )
+
+
+def _in_ec2(volume: volumes.Volume, aws: regions.Choice) -> tuple[bool, str]:
+    """Return whether EC2 has *volume* detached, and what is known of it."""
+    region = aws.region_of_volumes([volume])
+    if not region.name:
+        return False, f"detached in EC2: {region.reason}"
+    try:
+        seen = ebs_volumes.read_attachments([volume.external_id], region.name).volumes[volume.external_id]
+    except errors.AwsError as error:
+        return False, f"detached in EC2: {error}"
+    return seen.is_free, f"EC2: {seen}"
 
 
 def _verified(rounds: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:

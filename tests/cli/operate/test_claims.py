@@ -21,6 +21,7 @@ from nomad_csi_sandbox.nomad.clients import nodes
 CANARY = "canary-3e88"
 GHOST = "62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1"
 FILE_SYSTEM = "fs-0123456789abcdef0"
+DISK = "vol-0123456789abcdef0"
 VOLUME_FILE = f"""type = "csi"
 id = "a"
 name = "a"
@@ -114,7 +115,7 @@ def _nobody(monkeypatch):
 
 def test_nothing_claimed_exits_0(run, writes):
     """In a line, and without a write."""
-    assert run("claims") == (0, "0 claims: 0 errors, 0 warnings; EC2 was not asked (--aws-region)\n", "")
+    assert run("claims") == (0, "0 claims: 0 errors, 0 warnings\n", "")
     assert writes() == []
 
 
@@ -334,15 +335,53 @@ def test_dry_run_deregisters_nothing(run, stick, writes):
     assert len(writes()) == before
 
 
-def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_asked(run, served):
+@pytest.mark.parametrize(
+    ("zone", "words", "reason"),
+    [
+        ("", [], "no AWS region is known; name it: --aws-region"),
+        ("us-east-1a", ["--no-aws"], "AWS was not queried (--no-aws)"),
+    ],
+)
+def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_queried(run, served, zone, words, reason):
     """An instance may still have it."""
+    places = ({"topology.ebs.csi.aws.com/zone": zone},) if zone else ()
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, [dataclasses.replace(document("disk"), external_id="vol-0123456789abcdef0")])
+        disk = dataclasses.replace(document("disk"), external_id=DISK, required_topologies=places)
+        volumes.register(client, [disk])
 
-    code, out, _ = run("remove", "disk")
+    code, out, _ = run("remove", "disk", *words)
 
     assert code == 0
-    assert "1 volume: 1 deregistered; EC2 was not asked whether they are detached (--aws-region)\n" in out
+    assert f"1 volume: 1 deregistered; not known whether they are detached in EC2: {reason}\n" in out
+
+
+def test_region_of_the_zone_is_queried(run, served):
+    """What only reads shows what Nomad says, and ends with 2; what changes anything is not begun without EC2's word."""
+    places = ({"topology.ebs.csi.aws.com/zone": "us-east-1a"},)
+    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
+        disk = dataclasses.replace(document("disk"), external_id=DISK, required_topologies=places)
+        volumes.register(client, [disk])
+    none = "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+
+    assert run("claims") == (
+        2,
+        f"0 claims: 0 errors, 0 warnings; EC2 could not be queried: {none}; --no-aws leaves it out\n",
+        "",
+    )
+    assert run("claims", "--no-aws")[0] == 0
+    assert run("remove", "disk") == (2, "", f"error: {none}; nothing was changed; --no-aws deregisters without EC2\n")
+    assert run("claims", "repair", "disk", "--yes") == (2, "", f"error: {none}\n")
+    assert run("remove", "disk", "--no-aws")[0] == 0
+
+
+def test_region_of_the_spec_is_queried_where_no_zone_names_one(run, served, tmp_path, monkeypatch):
+    """The spec of this directory, as for the owner."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "storage.yaml").write_text("plugins: [{id: ebs, driver: aws-ebs, aws_region: us-east-1}]\n")
+    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
+        volumes.register(client, [dataclasses.replace(document("disk"), external_id=DISK)])
+
+    assert "EC2 could not be queried: AWS credentials: none found" in run("claims")[1]
 
 
 SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]'"

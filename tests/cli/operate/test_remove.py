@@ -1,6 +1,7 @@
 """``nomad-csi remove --delete-data``: the user's word, what became of each volume, and exit codes that tell."""
 
 import json
+import types
 
 import pytest
 
@@ -64,6 +65,8 @@ def asked(monkeypatch):
     found = Library()
     monkeypatch.setattr(deletion, "delete", found.delete)
     monkeypatch.setattr(volumes, "members", lambda *_: "")
+    placed = types.SimpleNamespace(topologies=({"topology.ebs.csi.aws.com/zone": "eu-west-1a"},))
+    monkeypatch.setattr(volumes, "found", lambda _client, keys: [(key, placed) for key in keys])
     return found
 
 
@@ -265,3 +268,14 @@ def test_dry_run_with_the_data_asks_for_no_word(asked):
 
     assert [order.confirmation for order in asked.orders] == ["default/a"]
     assert asked.options.is_dry_run
+
+
+@pytest.mark.usefixtures("no_terminal")
+@pytest.mark.parametrize(
+    ("words", "region"), [([], "eu-west-1"), (["--aws-region", "us-east-1"], "us-east-1"), (["--no-aws"], "")]
+)
+def test_region_is_that_of_the_zone_by_default(asked, words, region):
+    """Nothing is queried, and so nothing of AWS deleted, with --no-aws."""
+    cli.main(["remove", "--delete-data", "default/a", *words])
+
+    assert asked.options.aws_region == region

@@ -103,8 +103,6 @@ templates = command.option("--templates DIR", "directory with templates of your 
 
 aws_region = functools.partial(command.option, "--aws-region REGION")
 """Returns the decorator that adds the AWS region, with a text on its purpose."""
-
-asked_aws_region = aws_region("ask EC2 in this region where EBS volumes are attached (default: not)")
 insecure = command.option(
     "--insecure-http",
     "send token and CSI secrets unencrypted to other machines too: plain HTTP to Nomad, plain gRPC to plugins "

@@ -1,13 +1,15 @@
 """Finds the spec of a command that names none: by the environment, or as the only one in the current directory."""
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from nomad_csi import errors
+from nomad_csi.aws import regions
 from nomad_csi.cli.common import command, inputs, output
 
 VARIABLE = "NOMAD_CSI_SPEC"
@@ -93,6 +95,47 @@ def out(spec: Path) -> Path | None:
     """Return the directory of rendered files that *spec* names; ``None`` if it names none."""
     named = inputs.setting(spec, "out")
     return spec.parent / named if named else None
+
+
+# The region in which AWS is queried.
+
+
+def aws_options_of(**settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds the options for AWS, each with *settings*."""
+    text = "where AWS is queried (default: by the volumes' zones, or the spec)"
+    return command.together(
+        inputs.aws_region(text, **settings),
+        command.option("--no-aws", "do not query AWS", without={"aws_region": ""}, **settings),
+    )
+
+
+aws_options = aws_options_of()
+
+
+def aws_choice(arguments: command.Arguments, spec: Path | None = None) -> regions.Choice:
+    """Return the user's choice of the region; *spec*, or that of this directory, is read only if no zone names one."""
+    default = functools.partial(_regions, [spec] if spec else found_quietly())
+    return regions.Choice(named=arguments.aws_region, is_left_out=arguments.no_aws, default=default)
+
+
+def aws_region(
+    arguments: command.Arguments, client: Any, keys: Iterable[tuple[str, str]], spec: Path | None = None
+) -> regions.Region:
+    """Return the region of the volumes *keys*. Raises `errors.NomadApiError` if their zones cannot be read."""
+    from nomad_csi.nomad import volumes as registered  # noqa: PLC0415  # only commands that ask Nomad pay for it
+
+    choice = aws_choice(arguments, spec)
+    is_decided = choice.named or choice.is_left_out
+    found = [] if is_decided else [volume for _, volume in registered.found(client, keys) if volume is not None]
+    return choice.region(place for volume in found for place in volume.topologies)
+
+
+def _regions(specs: Iterable[Path]) -> frozenset[str]:
+    """Return the AWS regions of the plugins in *specs*."""
+    documents = [inputs.read_document(path) for path in specs if path.suffix in inputs.YAML]
+    plugins = [plugin for item in documents if isinstance(item, Mapping) for plugin in item.get("plugins") or ()]
+    named = {plugin.get("aws_region") for plugin in plugins if isinstance(plugin, Mapping)}
+    return frozenset(name for name in named if isinstance(name, str) and name)
 
 
 def refuse_without(spec: Path | None) -> Path:

@@ -12,10 +12,7 @@ from nomad_csi.text import listing
 @command.command()
 @specs.optional("; with one, what is to be there is checked, too")
 @inputs.stack_output
-@inputs.aws_region(
-    "where AWS is asked, with the SDK's usual credentials (default: the region of the clients and volumes)"
-)
-@command.option("--no-aws", "do not ask AWS", without={"aws_region": ""})
+@specs.aws_options
 @command.as_json()
 @options.strict
 @command.option(
@@ -41,9 +38,7 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
         inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
         output.waiting("asking Nomad and AWS"),
     ):
-        return examination.examine(
-            nomad, plan, external_ids, aws_region=arguments.aws_region, asks_aws=not arguments.no_aws
-        )
+        return examination.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 
 def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:

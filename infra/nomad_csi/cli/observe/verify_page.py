@@ -4,7 +4,7 @@ import os
 from importlib import metadata
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.common import command, inputs, output
+from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.render import disk
@@ -26,10 +26,7 @@ options = command.together(
         multiple=True,
         needs=("html",),
     ),
-    inputs.aws_region(
-        "query AWS in this region, too (default: not)",
-        needs=("html",),
-    ),
+    specs.aws_options_of(needs=("html",)),
 )
 
 
@@ -39,7 +36,7 @@ def run(arguments: command.Arguments) -> int:
         plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
         spec=str(arguments.spec or ""),
         external_ids=inputs.read_external_ids(arguments.stack_output),
-        aws_region=arguments.aws_region,
+        aws=specs.aws_choice(arguments, arguments.spec),
         smoke=tuple(model.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
         title=arguments.title,
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),

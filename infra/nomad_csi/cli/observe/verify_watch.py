@@ -129,7 +129,7 @@ Minimum interval between two rounds, whatever events Nomad sends; the duration o
 options = command.together(
     command.option(
         "--watch",
-        "verify at intervals, and when Nomad reports a change, until Ctrl-C or SIGTERM",
+        "verify at intervals and when Nomad reports a change, until Ctrl-C",
     ),
     shared_options.duration("every", default_text=f"{EVERY_S:g}s", needs=("watch",)),
 )

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
-from nomad_csi.cli.common import command, documents, inputs, options, output
+from nomad_csi.cli.common import command, documents, inputs, options, output, specs
 from nomad_csi.compare import outcome
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
 
 
 @command.family()
-@inputs.asked_aws_region
+@specs.aws_options
 @command.option("--plugin ID", "only volumes of this plugin")
 @command.as_json()
 @inputs.nomad_connection
@@ -20,7 +20,7 @@ def run(arguments: command.Arguments) -> int:
     """Print which allocations claim each volume."""
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments) as nomad:
-        found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws_region=arguments.aws_region)
+        found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws=specs.aws_choice(arguments))
     output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
     return found.exit_code
 
@@ -33,7 +33,7 @@ def run(arguments: command.Arguments) -> int:
 @command.option("--from SPEC|FILE", "spec, volume file or directory with the registration, for the last step", "source")
 @documents.secrets_options(needs=("source",))
 @inputs.stack_output_of(needs=("source",))
-@inputs.asked_aws_region
+@specs.aws_options
 @options.duration("step-timeout", " until it shows", default_text=options.written(repair_steps.WAIT_S))
 @options.dry_run()
 @options.yes
@@ -42,16 +42,17 @@ def run(arguments: command.Arguments) -> int:
 def _repair(arguments: command.Arguments) -> int:
     """Repair, with a question before a step that can do harm."""
     namespace, volume_id = arguments.volume
-    order = repair_steps.RepairRequest(
-        namespace=namespace,
-        volume_id=volume_id,
-        document=_document(arguments),
-        source=str(arguments.source or ""),
-        aws_region=arguments.aws_region,
-        wait_s=arguments.step_timeout_s or repair_steps.WAIT_S,
-        options=tuple(_repeated(arguments)),
-    )
+    document = _document(arguments)
     with inputs.connect(arguments) as nomad:
+        order = repair_steps.RepairRequest(
+            namespace=namespace,
+            volume_id=volume_id,
+            document=document,
+            source=str(arguments.source or ""),
+            aws_region=specs.aws_region(arguments, nomad, [arguments.volume], arguments.source).name,
+            wait_s=arguments.step_timeout_s or repair_steps.WAIT_S,
+            options=tuple(_repeated(arguments)),
+        )
         if arguments.dry_run:
             return options.show_preview(arguments, claim_repair.preview(nomad, order))
         done = claim_repair.repair(

@@ -60,7 +60,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     multiple=True,
     without={"delete_data": ""},
 )
-@inputs.asked_aws_region
+@specs.aws_options
 @shared_options.duration("timeout", " for claims to go, and for EC2 to detach", default_s=0.0)
 @owners.owner("act for this owner; with the data: the one that tags or owner record name")
 @command.option(
@@ -105,25 +105,29 @@ def _deregister(arguments: command.Arguments) -> int:
     is_asked = bool(arguments.jobs) and not arguments.dry_run
     if is_asked and not shared_options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was stopped")
-    options = deregistration.DeregistrationOptions(
-        wait_s=arguments.timeout_s,
-        is_forced=arguments.force,
-        is_dry_run=arguments.dry_run,
-        aws_region=arguments.aws_region,
-        requester=owners.requester(arguments),
-    )
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
-        done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
+        region = specs.aws_region(arguments, client, arguments.volumes)
+        options = deregistration.DeregistrationOptions(
+            wait_s=arguments.timeout_s,
+            is_forced=arguments.force,
+            is_dry_run=arguments.dry_run,
+            aws_region=region.name,
+            requester=owners.requester(arguments),
+        )
+        try:
+            done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
+        except errors.AwsError as error:
+            raise errors.AwsError(f"{error}; nothing was changed; --no-aws deregisters without EC2") from error
         outcomes = [_explained(client, item) for item in done]
         for key in arguments.jobs:
             plugins.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
             would = "would be " if arguments.dry_run else ""
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
-    could_ask = not arguments.aws_region and any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
-    note = "; EC2 was not asked whether they are detached (--aws-region)" if could_ask else ""
+    has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
+    note = f"; not known whether they are detached in EC2: {region.reason}" if has_ebs and region.reason else ""
     lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
     lines += [_next(item) for item in outcomes if item.status == "deregistered" and item.external_id]
-    shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": bool(arguments.aws_region)}
+    shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": has_ebs and not region.reason}
     shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
     output.show(arguments, shown, "\n".join(lines))
     is_unknown = any(item.status == "gone" for item in outcomes)
@@ -167,6 +171,7 @@ def _delete(arguments: command.Arguments) -> int:
     keys = tuple(dict.fromkeys(arguments.volumes))
     with inputs.connect(arguments) as client:
         with output.waiting("waiting for Nomad"):
+            region = specs.aws_region(arguments, client, keys)
             for key in keys:
                 if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
                     storage_guards.refuse_set(client, *key)
@@ -181,7 +186,7 @@ def _delete(arguments: command.Arguments) -> int:
             for namespace, volume_id in keys
         ]
         with output.waiting("waiting for Nomad"):
-            outcomes = deletion.delete(client, orders, options)
+            outcomes = deletion.delete(client, orders, dataclasses.replace(options, aws_region=region.name))
     text = outcome.as_text(outcomes, deletion_request.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
         text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
@@ -208,7 +213,6 @@ def _deletion(arguments: command.Arguments) -> deletion_request.DeletionOptions:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
     return deletion_request.DeletionOptions(
         wait_s=arguments.timeout_s,
-        aws_region=arguments.aws_region,
         endpoint=arguments.endpoint,
         secrets=_secrets(arguments),
         with_snapshot=not arguments.skip_final_snapshot,

@@ -3,7 +3,7 @@
 import os
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.common import command, inputs, options, output
+from nomad_csi.cli.common import command, inputs, options, output, specs
 from nomad_csi.ownership import sandbox_mark
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
@@ -12,7 +12,7 @@ from nomad_csi.text import table
 
 @command.command()
 @command.argument("volume VOLUME", "volume or namespace/volume to try; it must not be in use", type=inputs.volume_key)
-@inputs.asked_aws_region
+@specs.aws_options
 @command.option(f"--task-driver {'|'.join(plan.TASK_DRIVERS)}", "default: what most clients have")
 @command.option(
     "--image IMAGE",
@@ -32,7 +32,7 @@ def run(arguments: command.Arguments) -> int:
                 task_driver=arguments.task_driver or "", image=arguments.image, region=nomad.connection.region or ""
             ),
             timeout_s=arguments.step_timeout_s,
-            aws_region=arguments.aws_region,
+            aws=specs.aws_choice(arguments),
             sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
             tell=output.print_progress,
         )

@@ -1,0 +1,81 @@
+"""The region in which AWS is queried: the one that is named, else that of the storage's zones. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from nomad_csi.aws import records
+from nomad_csi.spec import names
+
+ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
+"""Topology keys whose value is a zone of AWS where the driver is of AWS."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """The region, or why AWS is not queried."""
+
+    name: str = ""
+    """Such as ``us-east-1``; empty: AWS is not queried."""
+
+    reason: str = ""
+    """Why AWS is not queried, or did not answer; empty: it was queried, or nothing is of AWS."""
+
+    is_expected: bool = False
+    """Whether the user left AWS out."""
+
+
+class PlacedVolume(Protocol):
+    """A volume as Nomad has it."""
+
+    @property
+    def external_id(self) -> str: ...  # noqa: D102
+
+    @property
+    def topologies(self) -> tuple[Mapping[str, str], ...]: ...  # noqa: D102
+
+
+NONE = Region(is_expected=True)
+"""Nothing is of AWS."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What a user says about the region."""
+
+    named: str = ""
+    """The region named; empty: that of the storage."""
+
+    is_left_out: bool = False
+    """Whether AWS is not to be queried."""
+
+    default: Callable[[], frozenset[str]] = frozenset
+    """Returns the regions of the spec, or of the environment, for storage whose zones name none."""
+
+    def region(self, places: Iterable[Mapping[str, str]]) -> Region:
+        """Return the region of storage in *places*, which are topology segments."""
+        if self.is_left_out:
+            return Region(reason="AWS was not queried (--no-aws)", is_expected=True)
+        if self.named:
+            return Region(name=self.named)
+        zones = (place[key] for place in places for key in ZONE_KEYS if key in place)
+        known = names.region_of_zones(zones) or self.default()
+        if len(known) > 1:
+            return Region(reason=f"several AWS regions are known: {', '.join(sorted(known))}; name one: --aws-region")
+        if not known:
+            return Region(reason="no AWS region is known; name it: --aws-region")
+        return Region(name=next(iter(known)))
+
+    def region_of_volumes(self, found: Iterable[PlacedVolume]) -> Region:
+        """Return the region of the EBS volumes among *found*; where there are none, only a named one is queried."""
+        ebs = [volume for volume in found if records.is_ebs(volume.external_id)]
+        if not ebs and not self.named:
+            return NONE
+        return self.region(place for volume in ebs for place in volume.topologies)
+
+
+BY_STORAGE = Choice()
+"""AWS is queried where the storage names a region."""
+
+LEFT_OUT = Choice(is_left_out=True)
+"""AWS is not queried."""
