@@ -23,10 +23,12 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, short_form
 from nomad_csi.nomad.http import deadline
 from nomad_csi.pulumi_state import stack_cli
+from nomad_csi.registration import volume_file
 from nomad_csi.render import project
 from nomad_csi.resources import volume_changes
 from nomad_csi.smoke import smoke
-from tests.deeds import part_deeds, reply_deeds, spec_deeds
+from tests.deeds import agent as agents
+from tests.deeds import deeds, part_deeds, reply_deeds, spec_deeds
 from tests.deeds.deeds import Case
 
 
@@ -276,7 +278,19 @@ def _group():
     take = command.Command("take", params=[click.Option(["--size"], required=True), _Said("volume", "its id")])
     give = command.Command("give", params=[_Said("volume")])
     inner = click.Group("claims", commands=[look, take])
-    return click.Group("csi", commands=[inner, look, take, give])
+    pick = command.Command(
+        "pick",
+        either=("first", "second"),
+        params=[
+            command.Option(["--first"]),
+            command.Option(["--second"]),
+            command.Option(["--alone"], without={"first": ": the reason", "plain": ""}),
+            command.Option(["--plain"], without={"first": ""}, fix="take one"),
+            command.Option(["--more"], needs=("second", "alone"), fix="name it"),
+            command.Option(["--most"], needs=("more",)),
+        ],
+    )
+    return click.Group("csi", commands=[inner, look, take, give, pick])
 
 
 LINES = (
@@ -299,6 +313,17 @@ LINES = (
     "take",
     "take a",
     "give",
+    "pick",
+    "pick --first a",
+    "pick --first a --second b",
+    "pick --first a --alone b",
+    "pick --second a --alone b --plain c",
+    "pick --first a --plain b",
+    "pick --second a --more b --most c",
+    "pick --first a --more b",
+    "pick --first a --more b --most c",
+    "pick --second a --most b",
+    "pick --first a --more b --alone c",
 )
 KINDS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, OSError)
 
@@ -310,6 +335,10 @@ def _usage(agent, _context):
             _group().main(line.split(), prog_name="csi", standalone_mode=False)
         except click.UsageError as error:
             agent.messages.append(f"{line}: {usage.sentence(error)}")
+        except usage.UsageError as error:
+            agent.messages.append(f"{line}: {error}")
+        else:
+            agent.messages.append(f"{line}: right")
     agent.messages.append(usage.sentence(click.BadParameter("no parameter")))
     agent.messages.append(usage.sentence(click.MissingParameter("no parameter")))
     for there in ((), ("b.yaml",), ("b.yaml", "stroage.yaml", "c.yaml", "storage.txt")):
@@ -403,6 +432,50 @@ def _fitting(agent, _context):
         agent.messages.append(f"{name}, instance {health}: {', '.join(taken) or 'no volume'}")
 
 
+MODES = """capability {
+  access_mode     = "single-node-writer"
+  attachment_mode = "file-system"
+}
+"""
+VOLUME_FILE = f"""id          = "data"
+plugin_id   = "ebs"
+external_id = "vol-1"
+{MODES}"""
+HIDDEN = "# Its secrets (key, other) are sent with the registration.\n# 2 of its mount flags are encrypted\n"
+VOLUME_FILES = {
+    "right": VOLUME_FILE,
+    "a namespace of its own": f'namespace = "prod"\n{VOLUME_FILE}',
+    "no capability": VOLUME_FILE.replace(MODES, ""),
+    "two wrong capabilities": VOLUME_FILE + MODES.replace("single", "every") + MODES.replace("file-system", "file"),
+    "less than its minimum": f'{VOLUME_FILE}capacity_min = "20GiB"\ncapacity_max = "10GiB"\n',
+    "its minimum": f'{VOLUME_FILE}capacity_min = "20GiB"\ncapacity_max = "20GiB"\n',
+    "a minimum alone": f'{VOLUME_FILE}capacity_min = "20GiB"\n',
+    "two origins": f'{VOLUME_FILE}snapshot_id = "snap-1"\nclone_id = "vol-2"\n',
+    "wrong names": VOLUME_FILE.replace("data", "d/a").replace('"ebs"', '"e b"') + 'namespace = "a_b"\n',
+    "no storage": VOLUME_FILE.replace('external_id = "vol-1"', ""),
+    "hidden": HIDDEN + VOLUME_FILE,
+    "hidden, of which one is there": f'{HIDDEN}{VOLUME_FILE}secrets {{ key = "canary-9" }}\nmount_options {{ mount_flags = ["ro"] }}\n',
+    "shared": f"# Another volume may have its storage (shares_storage).\n{VOLUME_FILE}",
+    "a job": 'job "x" {\n}\n',
+    "a policy": 'namespace "x" {\n  policy = "read"\n}\n',
+}
+
+
+def _volume_files(agent, _context):
+    """What is read of volume files, and what is wrong with them: all of it."""
+    path, usual = agent.folder / "v.volume.hcl", None
+    for name, text in VOLUME_FILES.items():
+        path.write_text(text)
+        try:
+            found = dict(deeds.flat(json.loads(agents.as_text(volume_file.read(path, namespace="team")))))
+            usual = usual or found
+            agent.messages.append(f"{name}: {agents.as_text(deeds.changes(usual, found))}")
+        except errors.SpecError as error:
+            agent.messages.append(f"{name}: {str(error).replace(str(path), 'FILE')}")
+    path.unlink()
+    return usual | {"[0].path": ""}
+
+
 CASES = (
     Case("exit codes of an import", _exit_codes),
     Case("refusals of a change", _refusals),
@@ -419,4 +492,5 @@ CASES = (
     Case("parameters", _shown),
     Case("usage", _usage),
     Case("clients of a smoke test", _fitting),
+    Case("volume files", _volume_files),
 )

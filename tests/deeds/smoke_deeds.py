@@ -184,8 +184,10 @@ def _of(**changes):
 def _tried(external_id, clients, rounds, *, no_room="", has_run=True, **options):
     """Return what a smoke test returns and reports whose jobs end as *rounds* say, by their kind."""
     messages, sent = [], []
+    jobs_run = options.pop("jobs_run", [])
 
     def run(watch, job):
+        jobs_run.append(json.dumps(dataclasses.asdict(job)))
         sent.append(f"{job.kind} on {' '.join(job.node_ids)}{'' if job.has_mounts else ', no mounts'}")
         watch.has_run = has_run
         if isinstance(rounds[job.kind], BaseException):
@@ -226,6 +228,9 @@ def _rounds(agent, _context):
         shown.setdefault(tuple(found), []).append(name)
     for found, names in shown.items():
         agent.messages += [f"## {' | '.join(names)}", *found]
+    jobs_run = ["## jobs"]
+    _tried("fs-1", CLIENTS, well, wish=plan.Wish(region="eu", image="own:1"), jobs_run=jobs_run)
+    agent.messages += jobs_run
 
 
 CLAIM = volumes.Claim(

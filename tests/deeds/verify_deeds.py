@@ -283,6 +283,11 @@ def _no_source(known, _node):
     known.jobs["default", "plugin-efs-nodes"].sources.clear()
 
 
+def _broken_source(known, _node):
+    for source in known.jobs["default", "plugin-efs-nodes"].sources.values():
+        source["Source"] = 'job "x" {\n'
+
+
 def _no_provider(known, _node):
     known.plugins["efs"].provider = ""
 
@@ -318,7 +323,7 @@ READS = {
 def _live(agent, _context, _before=None):
     """What is read of a cluster, for each choice; and with one thing in it changed."""
     kept, said = agent.keep(), []
-    for change in (None, _no_source, _no_provider, _stacks, _job_stopped, _places_of_its_own):
+    for change in (None, _no_source, _broken_source, _no_provider, _stacks, _job_stopped, _places_of_its_own):
         for name, choice in READS.items() if change is None else [("all", READS["all"])]:
             agent.go_back(kept)
             if change:
