@@ -17,7 +17,7 @@ from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
-from nomad_csi.nomad import jobs, plugins, snapshots, volumes
+from nomad_csi.nomad import acl_policy, jobs, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
 from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan import snippet, storage
@@ -526,6 +526,13 @@ def _tables(_agent, _context):
     }
 
 
+def _rights(_agent, _context):
+    """The policy of each command, where the jobs are in one namespace and the volumes in another."""
+    return {
+        name: vars(acl_policy.least_policy([name], jobs={"storage"}, volumes={"shop"})) for name in acl_policy.COMMANDS
+    }
+
+
 CASES = (
     Case("limits of EBS", _limits),
     Case("snippets", _snippets),
@@ -545,4 +552,5 @@ CASES = (
     Case("attached", _attached),
     Case("foreign jobs", _foreign),
     Case("tables", _tables),
+    Case("policies of commands", _rights),
 )
