@@ -200,6 +200,14 @@ def test_rejects_what_is_no_state_of_a_known_version(text):
         terraform.read(text, "s", model.Remarks())
 
 
+@pytest.mark.parametrize("values", [{}, {"values": None}, {"values": {}}, {"values": {"root_module": {}}}])
+def test_state_without_objects_has_nothing_to_read(values):
+    """As `terraform show -json` writes it: without what is empty."""
+    shown = {"format_version": "1.0", "terraform_version": "1.11.4"} | values
+
+    assert terraform.read(json.dumps(shown), "s", model.Remarks()) == ()
+
+
 def test_a_state_is_told_from_other_files():
     """By the version of Terraform near its top."""
     assert terraform.is_state(state())
