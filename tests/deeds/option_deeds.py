@@ -209,7 +209,7 @@ def _session(agent):
         def __getattr__(self, name):
             def call(*words, **more):
                 agent.messages.append(f"{name} {words} {more}")
-                return {"NOMAD_ADDR": "http://x"} if name == "nomad_variables" else 0
+                return {"NOMAD_ADDR": "http://x"} if name == "shell_variables" else 0
 
             return call
 

@@ -119,6 +119,7 @@ def test_another_shell_gets_address_and_token(untouched):
         given.stdout.splitlines()
     )
     assert "PULUMI" not in given.stdout
+    assert "AWS_ENDPOINT_URL=http://127.0.0.1:" in given.stdout
 
 
 def test_it_listens_on_loopback_alone(untouched):

@@ -24,7 +24,7 @@ ENV = """\
   eval "$(nomad-csi sandbox status --env)"
   nomad volume status
 
-With --env: for a real Nomad it names the sandbox's certificates, too. What needs Pulumi or AWS is run by
+With --env: for a real Nomad it names the sandbox's certificates, too. What needs Pulumi is run by
 `nomad-csi sandbox exec`. The token may do everything in this Nomad: keep it out of logs.
 The outputs of the stack are in .sandbox/outputs.json, without secrets."""
 
@@ -74,11 +74,11 @@ def _down(arguments: command.Arguments) -> int:
 
 
 @run.command("status", help="Show what runs, what was created and what is verified.", epilog=ENV)
-@command.option("--env", "print address, token and certificates of its Nomad as shell commands instead")
+@command.option("--env", "print address, token and certificates of its Nomad, and its AWS, as shell commands instead")
 def _status(arguments: command.Arguments) -> int:
     session = _session(arguments)
     if arguments.env:
-        for name, value in session.nomad_variables().items():
+        for name, value in session.shell_variables().items():
             print(f"export {name}={shlex.quote(value)}")
         return 0
     from nomad_csi_sandbox.session import report  # noqa: PLC0415  # as above

@@ -111,6 +111,12 @@ def _end_points(place: folder.Folder, record: folder.Record) -> dict[str, str]:
     return found | of_nomad(place, record)
 
 
+def of_shell(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+    """Return the variables by which a shell reaches the sandbox's Nomad and AWS, and no account of its user."""
+    built = build(place, record, record.aws_region)
+    return of_nomad(place, record) | {name: value for name, value in built.items() if name.startswith("AWS_")}
+
+
 def of_nomad(place: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the variables by which the ``nomad`` command reaches the sandbox's Nomad; none before it runs."""
     nomad = record.processes.get("nomad")

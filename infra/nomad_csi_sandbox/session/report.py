@@ -20,7 +20,7 @@ What to type next:
   .venv/bin/nomad-csi sandbox status     this report again
   .venv/bin/nomad-csi sandbox exec -- .venv/bin/nomad-csi verify {config} \\
     --stack-output {outputs}
-  eval "$(make -s env)"                  address and token of its Nomad, for the nomad command in this shell
+  eval "$(make -s env)"                  its Nomad and AWS, for the commands in this shell
   make down                              remove everything"""
 
 
@@ -31,7 +31,7 @@ What to type next:
   {sandbox} status     this report again
   {sandbox} exec -- nomad-csi verify {config} \\
     --stack-output {outputs}
-  eval "$({sandbox} status --env)"    address and token of its Nomad, for the nomad command in this shell
+  eval "$({sandbox} status --env)"    its Nomad and AWS, for the commands in this shell
   {sandbox} down       remove the sandbox; the files of your project stay"""
 
 

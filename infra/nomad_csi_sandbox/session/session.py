@@ -100,9 +100,9 @@ class Session:
         self._write_config(record)
         return environment.build(self.place, record, record.aws_region)
 
-    def nomad_variables(self) -> dict[str, str]:
-        """Return the variables by which the ``nomad`` command reaches a sandbox that is up."""
-        return environment.of_nomad(self.place, self._up())
+    def shell_variables(self) -> dict[str, str]:
+        """Return the variables by which a shell reaches a sandbox that is up."""
+        return environment.of_shell(self.place, self._up())
 
     def execute(self, command: Sequence[str]) -> int:
         """Run *command* in the environment of a sandbox that is up. Return its exit code."""
