@@ -73,6 +73,7 @@ def test_many_volumes_are_asked_for_in_parts(volume):
 def test_nothing_to_ask_asks_nothing(monkeypatch):
     """Not even for credentials."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_PROFILE", "none-of-that-name")
 
     assert ebs_volumes.read_attachments(["fs-1"], REGION) == ebs_volumes.ObservedAttachments()
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import shutil
 import tempfile
+import types
 from pathlib import Path
 
 import boto3
@@ -11,7 +12,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.aws import regions
-from nomad_csi.doctor import doctor_cluster, examination
+from nomad_csi.doctor import doctor_aws, doctor_cluster, examination
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import iam, registration, storage
@@ -376,6 +377,19 @@ def test_account_without_credentials_is_said(world, monkeypatch):
 def test_region_is_that_of_clients_and_volumes(world):
     """None is to be named where they tell."""
     assert examination.examine(world.nomad, world.plan).aws_region == REGION
+
+
+@pytest.mark.parametrize(
+    ("of_spec", "of_environment", "region"),
+    [("eu-west-1", "ap-south-1", "eu-west-1"), ("", "ap-south-1", "ap-south-1"), ("", "", "")],
+)
+def test_region_of_the_spec_goes_before_that_of_the_environment(monkeypatch, of_spec, of_environment, region):
+    """Where no client and no volume names one."""
+    monkeypatch.setenv("AWS_REGION", of_environment)
+    choice = regions.Choice(default=lambda: frozenset({of_spec} - {""}))
+    nothing = types.SimpleNamespace(known_volumes=(), known_plugins={}, known_clients=())
+
+    assert doctor_aws.region_of(nothing, choice).name == region
 
 
 def test_questions_do_not_grow_with_volumes(world):

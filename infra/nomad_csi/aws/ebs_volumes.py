@@ -33,9 +33,11 @@ def read_attachments(
     """
     Return EC2's state of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
 
-    Raises `errors.AwsError`.
+    EC2 is not queried where there are neither. Raises `errors.AwsError`.
     """
-    wanted = sorted({item for item in external_ids if is_ebs(item)})
+    wanted, others = sorted({item for item in external_ids if is_ebs(item)}), set(instance_ids)
+    if not wanted and not others:
+        return ObservedAttachments()
     with asking.aws_errors(aws_region):
         ec2 = asking.client("ec2", aws_region)
         found = asking.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
@@ -43,7 +45,7 @@ def read_attachments(
         attached = {
             place["InstanceId"] for item in described.values() for place in item["Attachments"] if "InstanceId" in place
         }
-        asked = sorted(attached | set(instance_ids))
+        asked = sorted(attached | others)
         reservations = asking.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
         instances = [instance for item in reservations for instance in item["Instances"]]
         states = dict.fromkeys(asked, MISSING) | {item["InstanceId"]: item["State"]["Name"] for item in instances}

@@ -19,12 +19,12 @@ ACCOUNT_S = 240.0
 
 
 def region_of(found: model.ObservedCluster, choice: regions.Choice) -> regions.Region:
-    """Return the region of *choice*, by default of the clients and volumes; else of the environment."""
+    """Return the region of *choice*, by default of the clients and volumes; else of its default, or the environment."""
 
-    def of_environment() -> frozenset[str]:
-        return frozenset({asking.region_of_environment()} - {""})
+    def default() -> frozenset[str]:
+        return choice.default() or frozenset({asking.region_of_environment()} - {""})
 
-    return dataclasses.replace(choice, default=of_environment).region(_places(found))
+    return dataclasses.replace(choice, default=default).region(_places(found))
 
 
 def _places(found: model.ObservedCluster) -> Iterator[Mapping[str, str]]:
