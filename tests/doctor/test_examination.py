@@ -345,9 +345,9 @@ def test_mark_of_a_volume_that_is_not_there(world):
         registration_ownership.objects_without_nonce([("default", "never")]), requester
     )
 
-    [told] = world.examine(regions.LEFT_OUT).findings
+    [found] = world.examine(regions.LEFT_OUT).findings
 
-    assert (told.code, told.subject) == ("owner-record-without-volume", "stack shop/prod")
+    assert (found.code, found.subject) == ("owner-record-without-volume", "stack shop/prod")
 
 
 def test_instance_that_is_gone(world):
@@ -363,7 +363,6 @@ def test_account_without_credentials_is_said(world, monkeypatch):
     world.register("mysql", world.ebs())
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
 

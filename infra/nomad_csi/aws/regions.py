@@ -11,6 +11,11 @@ ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 """Topology keys whose value is a zone of AWS where the driver is of AWS."""
 
 
+def zones_of(places: Iterable[Mapping[str, str]]) -> set[str]:
+    """Return the zones in *places*, which are topology segments."""
+    return {place[key] for place in places for key in ZONE_KEYS if key in place}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Region:
     """The region, or why AWS is not queried."""
@@ -58,8 +63,7 @@ class Choice:
             return Region(reason="AWS was not queried (--no-aws)", is_expected=True)
         if self.named:
             return Region(name=self.named)
-        zones = (place[key] for place in places for key in ZONE_KEYS if key in place)
-        known = names.region_of_zones(zones) or self.default()
+        known = names.region_of_zones(zones_of(places)) or self.default()
         if len(known) > 1:
             return Region(reason=f"several AWS regions are known: {', '.join(sorted(known))}; name one: --aws-region")
         if not known:

@@ -101,7 +101,7 @@ def check(found: model.ObservedCluster, account: model.Account) -> Iterator[mode
 def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
-        named = {place[key] for place in volume.segments for key in regions.ZONE_KEYS if key in place}
+        named = regions.zones_of(volume.segments)
         if named and ebs.availability_zone not in named:
             evidence = (
                 f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
@@ -109,12 +109,7 @@ def _zones(found: model.ObservedCluster, pairs: Pairs) -> Iterator[model.Outcome
             )
             yield finding("storage-zone-differs", volume.subject, found=evidence)
         elif not volume.segments:
-            zones = {
-                segments[key]
-                for segments in places.segments_of(found, volume.plugin_id)
-                for key in regions.ZONE_KEYS
-                if key in segments
-            }
+            zones = regions.zones_of(places.segments_of(found, volume.plugin_id))
             if zones - {ebs.availability_zone}:
                 loose[volume.plugin_id, places.zone_names(zones)].append(f"{volume.key} (in {ebs.availability_zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):

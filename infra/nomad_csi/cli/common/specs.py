@@ -114,7 +114,7 @@ aws_options = aws_options_of()
 
 def aws_choice(arguments: command.Arguments, spec: Path | None = None) -> regions.Choice:
     """Return the user's choice of the region; *spec*, or that of this directory, is read only if no zone names one."""
-    default = functools.partial(_regions, [spec] if spec else found_quietly())
+    default = functools.partial(_regions, spec)
     return regions.Choice(named=arguments.aws_region, is_left_out=arguments.no_aws, default=default)
 
 
@@ -130,8 +130,9 @@ def aws_region(
     return choice.region(place for volume in found for place in volume.topologies)
 
 
-def _regions(specs: Iterable[Path]) -> frozenset[str]:
-    """Return the AWS regions of the plugins in *specs*."""
+def _regions(spec: Path | None) -> frozenset[str]:
+    """Return the AWS regions of the plugins in *spec*, or else in that of this directory."""
+    specs = [spec] if spec else found_quietly()
     documents = [inputs.read_document(path) for path in specs if path.suffix in inputs.YAML]
     plugins = [plugin for item in documents if isinstance(item, Mapping) for plugin in item.get("plugins") or ()]
     named = {plugin.get("aws_region") for plugin in plugins if isinstance(plugin, Mapping)}
