@@ -103,7 +103,7 @@ def resource_classes():
             continue
         declared = made.declared
         yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
-        for key, item in {**declared.outputs, **declared.recorded(declared.inputs)}.items():
+        for key, item in {**declared.program_outputs, **declared.recorded(declared.inputs)}.items():
             yield f"    {properties.python_name(key)}: pulumi.Output[{declared_type(item)}]\n{documented(item.description)}"
         yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
         for key, item in sorted(declared.inputs.items(), key=lambda pair: not pair[1].required):

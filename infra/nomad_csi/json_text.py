@@ -53,6 +53,9 @@ def decode(text: str, *, max_values: int = MAX_VALUES) -> Any:
     return value
 
 
+_CONTAINERS = frozenset({dict, list})
+
+
 def _limit_depth(value: Any) -> None:
     level = [value]
     for _ in range(MAX_DEPTH):
@@ -60,7 +63,7 @@ def _limit_depth(value: Any) -> None:
             item
             for parent in level
             for item in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(item, dict | list)
+            if type(item) in _CONTAINERS
         ]
         if not level:
             return

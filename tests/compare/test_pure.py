@@ -36,3 +36,22 @@ def test_pure_package_loads_no_library_of_an_outside_system(package):
     loaded = json.loads(done.stdout)
     assert {name.partition(".")[0] for name in loaded} & OUTSIDE == set()
     assert set(names) <= set(loaded)
+
+
+SLOW = {"pydantic", "boto3", "botocore", "nomad_csi.drivers.catalogue", "nomad_csi.csi.validation"}
+"""What takes the provider longer to import than to read a hundred volumes."""
+
+
+def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
+    """Each step of the engine waits for the import of the first one."""
+    program = (
+        "import json, sys; from nomad_csi.provider import serving; from nomad_csi.resources import registry; "
+        "[registry.RESOURCES[token] for token in registry.RESOURCES if 'VolumeRegistration' in token]; "
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    loaded = set(json.loads(done.stdout))
+    assert "nomad_csi.resources.volume_registration" in loaded
+    assert loaded & SLOW == set()

@@ -10,7 +10,7 @@ import pytest
 from nomad_csi.csi import capability, channel, endpoint, validation
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, replacement
+from nomad_csi.resources import plugin_health, replacement, storage_checks
 from nomad_csi.resources.frame import properties
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
@@ -162,7 +162,7 @@ def asked(external_id, old, *, of=None, **news):
     """Return what AWS has against an external id, and what it was not asked."""
     unchecked = []
     wanted = NEWS | {"externalId": external_id} | news
-    found = replacement.storage_problems(of, wanted, {"externalId": old}, unchecked)
+    found = storage_checks.storage_problems(of, wanted, {"externalId": old}, unchecked)
     return [str(problem) for problem in found], unchecked
 
 
@@ -318,7 +318,7 @@ def validated(context, external_id, of=None, **news):
     """Return what the controller has against an external id, and what it was not asked."""
     unchecked = []
     found = plugin(instance(), controller_required=True) if of is None else of
-    problems = replacement.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
+    problems = storage_checks.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
     return [str(problem) for problem in problems], unchecked
 
 
@@ -351,7 +351,7 @@ def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, monkey
     [((_, [question]), given)] = sent
     assert (question.external_id, question.uses) == ("vol-1", (("single-node-writer", "file-system"),))
     assert question.parameters == {"kind": "fast"}
-    assert given == {"secrets": {question.key: {"password": "x"}}, "timeout_s": replacement.TIMEOUT_S}
+    assert given == {"secrets": {question.key: {"password": "x"}}, "timeout_s": storage_checks.TIMEOUT_S}
 
 
 @pytest.mark.parametrize("healthy", [True, False])

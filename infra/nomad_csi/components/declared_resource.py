@@ -48,7 +48,7 @@ class DeclaredResource(pulumi.CustomResource):
 
     def __init__(self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **arguments: Any) -> None:
         declared = self.declared
-        names = {properties.python_name(name): name for name in (*declared.inputs, *declared.outputs)}
+        names = declared.python_names
         given = {names.get(argument, argument): value for argument, value in arguments.items()}
         if unknown := given.keys() - declared.inputs.keys():
             raise TypeError(f"{type(self).__name__}() got an unexpected argument {min(unknown)!r}")
@@ -56,8 +56,31 @@ class DeclaredResource(pulumi.CustomResource):
         if missing := required - given.keys():
             raise TypeError(f"{type(self).__name__}() missing argument {properties.python_name(min(missing))!r}")
         inputs = {name: _input(item, given.get(name)) for name, item in declared.inputs.items()}
-        super().__init__(declared.token, resource_name, dict.fromkeys(declared.outputs) | inputs, opts)
-        vars(self).update({attribute: vars(self)[name] for attribute, name in names.items()})
+        if not may_change_inputs(opts):
+            defaults = {name for name, item in declared.inputs.items() if item.default is not None}
+            inputs = {name: value for name, value in inputs.items() if value is not None or name in defaults}
+        props = dict.fromkeys(declared.program_outputs) | inputs
+        super().__init__(declared.token, resource_name, props, opts)
+        vars(self).update({attribute: vars(self)[name] for attribute, name in names.items() if name in props})
+
+    def __getattr__(self, attribute: str) -> Any:
+        """
+        Return the output of an argument that was not given, with the value ``None``.
+
+        It is made when it is read: the SDK waits for all outputs of a program together, again after each that comes, so
+        that the time grows with the square of their number (pulumi Python SDK 3.272, ``wait_for_rpcs`` in
+        ``pulumi/runtime/stack.py``).
+        """
+        if attribute not in self.declared.python_names:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
+        return self.urn.apply(lambda _urn: None)
+
+
+def may_change_inputs(opts: pulumi.ResourceOptions | None) -> bool:
+    """Return whether an input may get a value that the program does not give, such as that of the state."""
+    if opts is None:
+        return False
+    return any((opts.ignore_changes, opts.transforms, opts.transformations, opts.id, opts.urn, opts.import_))
 
 
 def _input(declared: properties.Property, value: Any) -> Any:

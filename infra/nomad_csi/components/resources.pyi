@@ -25,32 +25,6 @@ class CreatedVolume(pulumi.CustomResource):
     """`volume_context`, as the plugin answered."""
     topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
     """Places where the volume can be attached, as the plugin answered; empty: anywhere."""
-    created_name: pulumi.Output[str]
-    """
-    The name that the plugin made the storage by; absent where it was there before, or an older release had it
-    made by `name` alone.
-    """
-    made_storage: pulumi.Output[str]
-    """
-    The external id of what the plugin made for it, the proof that it may be deleted; absent where the volume was
-    there before.
-    """
-    deregistered: pulumi.Output[bool]
-    """
-    Set where Nomad does not hold the volume any more: the next update registers it again, with its storage.
-    """
-    foreign_mount_flags: pulumi.Output[bool]
-    """Set where Nomad holds mount flags that this registration does not have."""
-    cluster: pulumi.Output[str]
-    """Identity of the cluster and region that holds it; empty where it is not known."""
-    marked: pulumi.Output[bool]
-    """Whether the owner record is in the cluster; not where the token may not write it."""
-    nonce: pulumi.Output[str]
-    """
-    What identifies this object among others of its name: `delete` acts only where the owner record still has it.
-    """
-    stack: pulumi.Output[str]
-    """The stack, as `project/stack`, whose `up` made it or took it over last."""
     volume_id: pulumi.Output[str]
     """Nomad's id of the volume, unique in its namespace."""
     namespace: pulumi.Output[str]
@@ -234,14 +208,6 @@ class PluginJob(pulumi.CustomResource):
     """`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`."""
     drift: pulumi.Output[Sequence[str]]
     """What differs in the running job, such as `group plugin > task plugin > config.image`."""
-    cluster: pulumi.Output[str]
-    """Identity of the cluster and region that runs it; not where it is not known."""
-    nonce: pulumi.Output[str]
-    """
-    What identifies this object among others of its name: `delete` acts only where the owner record still has it.
-    """
-    stack: pulumi.Output[str]
-    """The stack, as `project/stack`, whose `up` made it or took it over last."""
     job_id: pulumi.Output[str]
     """Id of the job, as in its HCL."""
     namespace: pulumi.Output[str]
@@ -311,22 +277,6 @@ class VolumeRegistration(pulumi.CustomResource):
     """
     controller_required: pulumi.Output[bool]
     """Whether the plugin has a controller that publishes the volume."""
-    foreign_mount_flags: pulumi.Output[bool]
-    """Set where Nomad holds mount flags that this registration does not have."""
-    deregistered: pulumi.Output[bool]
-    """
-    Set where Nomad does not hold the volume any more: the next update registers it again, with its storage.
-    """
-    cluster: pulumi.Output[str]
-    """Identity of the cluster and region that holds it; empty where it is not known."""
-    marked: pulumi.Output[bool]
-    """Whether the owner record is in the cluster; not where the token may not write it."""
-    nonce: pulumi.Output[str]
-    """
-    What identifies this object among others of its name: `delete` acts only where the owner record still has it.
-    """
-    stack: pulumi.Output[str]
-    """The stack, as `project/stack`, whose `up` made it or took it over last."""
     volume_id: pulumi.Output[str]
     """Nomad's id of the volume, unique in its namespace."""
     namespace: pulumi.Output[str]

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import ebs_volumes
 from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 
@@ -66,6 +65,8 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
 
 def refuse_attached(external_id: str, aws_region: str) -> None:
     """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not checked."""
+    from nomad_csi.aws import ebs_volumes  # noqa: PLC0415  # registrations never query EC2 here
+
     seen = ebs_volumes.read_attachments((external_id,), aws_region).volumes.get(external_id)
     if seen is not None and seen.attachments:
         raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")

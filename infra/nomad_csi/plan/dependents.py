@@ -8,11 +8,14 @@ Nomad. Pure.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nomad_csi.drivers import storage_identity
 from nomad_csi.errors import Problem
-from nomad_csi.plan import model
-from nomad_csi.spec import model as spec
+
+if TYPE_CHECKING:
+    from nomad_csi.plan import model
+    from nomad_csi.spec import model as spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,7 @@ def container(external_id: str) -> str:
     return found.container if found.is_ebs or found.is_efs else ""
 
 
-def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterator[DependentVolume]:
+def find(volumes: "Iterable[model.VolumePlan]", made: Mapping[str, str]) -> Iterator[DependentVolume]:
     """Yield the dependent volumes among *volumes*; *made* are the external ids of created storage, by volume key."""
     owners = {container(external_id): key for key, external_id in made.items()} | {"": ""}
     for volume in volumes:
@@ -42,9 +45,9 @@ def find(volumes: Iterable[model.VolumePlan], made: Mapping[str, str]) -> Iterat
 
 
 def check_removed(
-    volumes: Mapping[str, spec.VolumeSpec],
+    volumes: "Mapping[str, spec.VolumeSpec]",
     recorded: Mapping[str, str],
-    systems: Mapping[str, spec.FileSystemSpec],
+    systems: "Mapping[str, spec.FileSystemSpec]",
 ) -> Iterator[Problem]:
     """
     Yield a problem for each dependent volume in *volumes* (by path) whose owner is gone.
@@ -69,12 +72,12 @@ def check_removed(
             yield Problem(path=f"{path}.{named}", got=repr(external_id), allowed=allowed, fix=fix)
 
 
-def is_placed(volume: spec.VolumeSpec) -> bool:
+def is_placed(volume: "spec.VolumeSpec") -> bool:
     """Return whether *volume* names a disk or file system, which may belong to another volume."""
     return container(_placed(volume)[1]) != ""
 
 
-def _placed(volume: spec.VolumeSpec) -> tuple[str, str]:
+def _placed(volume: "spec.VolumeSpec") -> tuple[str, str]:
     """Return the key of *volume* that names existing storage, and its value; empty: none."""
     if volume.existing:
         return "existing.external_id", volume.existing.external_id

@@ -88,7 +88,7 @@ def _about(project: about.About) -> dict[str, Any]:
 
 
 def _resource(item: declaration.Declaration, types: dict[str, Any]) -> dict[str, Any]:
-    outputs = {**item.recorded(item.inputs), **item.outputs, sandbox_mark.OUTPUT: _SANDBOX}
+    outputs = {**item.recorded(item.inputs), **item.program_outputs, sandbox_mark.OUTPUT: _SANDBOX}
     return {
         "description": item.description if item.token in _FOR_PROGRAMS else f"{_INTERNAL} {item.description}",
         "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},

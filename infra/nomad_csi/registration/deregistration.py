@@ -4,15 +4,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nomad_csi import errors, nomad, side_by_side
-from nomad_csi.aws import ebs_volumes
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.registration import outcomes
 from nomad_csi.volume import decide, facts
+
+if TYPE_CHECKING:
+    from nomad_csi.aws import ebs_volumes
 
 # Deregister one volume: wait until it is unclaimed, never by force.
 
@@ -220,6 +222,8 @@ class _Run:
         self._owners = {key: owner for key, owner in self._owners.items() if key not in asked} | dict(owners)
         held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]
         if self._options.aws_region and held:
+            from nomad_csi.aws import ebs_volumes  # noqa: PLC0415  # the provider never queries EC2 here
+
             ids = (item.external_id for item in held)
             self._ebs |= ebs_volumes.read_attachments(ids, self._options.aws_region).volumes
         return held

@@ -8,12 +8,16 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from nomad_csi import errors, nomad
-from nomad_csi.drivers import catalogue, model, storage_identity
+from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import secret_safety
+
+if TYPE_CHECKING:
+    from nomad_csi.drivers import model
 
 _Key = volumes.Key
 
@@ -139,13 +143,14 @@ class Users:
     def _identities(
         self, external_id: str, plugin_id: str, context: Mapping[str, str]
     ) -> frozenset[storage_identity.StorageIdentity]:
-        is_located = bool(context) and not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
-        driver = self._driver(plugin_id)[1] if is_located else None
+        driver = self._driver(plugin_id)[1] if _may_locate(context) else None
         return storage_identity.identities(external_id, context, driver)
 
-    def _driver(self, plugin_id: str) -> tuple[str, model.Driver | None]:
+    def _driver(self, plugin_id: str) -> "tuple[str, model.Driver | None]":
         """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
         if plugin_id not in self._drivers:
+            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as in `_may_locate`
+
             found = plugins.get(self._client, plugin_id)
             provider = found.provider if found else ""  # Nomad has none before the first instance has reported
             self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider)
@@ -210,6 +215,15 @@ class Users:
             return True
         ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
         return not ours or not other or ours == other
+
+
+def _may_locate(context: Mapping[str, str]) -> bool:
+    """Return whether *context* has a key from which some driver reads where the data is."""
+    if not context:
+        return False
+    from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations have no context
+
+    return not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
 
 
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:

@@ -33,9 +33,10 @@ OF_OWNER = frozenset({"owner", "ownerId"})
 
 OUTPUTS: Mapping[str, properties.Property] = {
     "nonce": properties.text(
-        "What identifies this object among others of its name: `delete` acts only where the owner record still has it."
+        "What identifies this object among others of its name: `delete` acts only where the owner record still has it.",
+        internal=True,
     ),
-    "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last."),
+    "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last.", internal=True),
 }
 """Further outputs of each object of a stack."""
 

@@ -7,16 +7,18 @@ Optional parts that are empty are left out, as `properties.check` does, so that 
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomad_csi import errors
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad.records import volumes
-from nomad_csi.plan import model, registration, volume_forms
+from nomad_csi.plan import registration, volume_forms
 from nomad_csi.resources import volume_properties
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import properties
-from nomad_csi.spec import model as spec
+
+if TYPE_CHECKING:
+    from nomad_csi.plan import model
 
 _PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}
 
@@ -194,7 +196,7 @@ def inputs_of_created(volume: volumes.Volume) -> dict[str, Any]:
 
 
 def inputs_of(
-    planned: model.VolumePlan | None, document: registration.VolumeRegistration, owner: str
+    planned: "model.VolumePlan | None", document: registration.VolumeRegistration, owner: str
 ) -> dict[str, Any]:
     """
     Return the inputs that a program declares for the volume *planned* with its *document*, for *owner*.
@@ -202,6 +204,8 @@ def inputs_of(
     ``None``: a volume file describes it. Without the inputs of the deletion: they belong to the resource that deletes
     the volume.
     """
+    from nomad_csi.spec import model as spec  # noqa: PLC0415  # the provider reads no spec
+
     zone = planned.source.availability_zone if planned and isinstance(planned.source, spec.CreateSpec) else None
     own = {
         "availabilityZone": zone,

@@ -87,17 +87,24 @@ INPUTS: Mapping[str, properties.Property] = {
     "storage": STORAGE,
 }
 
-FOREIGN_MOUNT_FLAGS = properties.flag("Set where Nomad holds mount flags that this registration does not have.")
+FOREIGN_MOUNT_FLAGS = properties.flag(
+    "Set where Nomad holds mount flags that this registration does not have.", internal=True
+)
 
 DEREGISTERED = "deregistered"
 
 REGISTERED_AGAIN = properties.flag(
-    "Set where Nomad does not hold the volume any more: the next update registers it again, with its storage."
+    "Set where Nomad does not hold the volume any more: the next update registers it again, with its storage.",
+    internal=True,
 )
 
 OWNERSHIP: Mapping[str, properties.Property] = {
-    "cluster": properties.text("Identity of the cluster and region that holds it; empty where it is not known."),
-    "marked": properties.flag("Whether the owner record is in the cluster; not where the token may not write it."),
+    "cluster": properties.text(
+        "Identity of the cluster and region that holds it; empty where it is not known.", internal=True
+    ),
+    "marked": properties.flag(
+        "Whether the owner record is in the cluster; not where the token may not write it.", internal=True
+    ),
 }
 """Outputs of a volume with an owner."""
 

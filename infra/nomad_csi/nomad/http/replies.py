@@ -77,7 +77,7 @@ def checked(reply: request.Reply) -> ReplyObject:
 
 def text(node: ReplyObject, key: str) -> str:
     """Return the string at *key*."""
-    value = node.get(key)
+    value = node.get(key, "")
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -98,7 +98,7 @@ def number(node: ReplyObject, key: str) -> int:
     value = node.get(key)
     if value is None:
         return 0
-    if isinstance(value, bool) or not isinstance(value, int) or value not in _NUMBERS:
+    if type(value) is not int or value not in _NUMBERS:
         _refuse(node.reply, _place(node, key), "a whole number of 64 bits", value)
     return value
 
@@ -106,9 +106,11 @@ def number(node: ReplyObject, key: str) -> int:
 def boolean(node: ReplyObject, key: str) -> bool:
     """Return the boolean at *key*."""
     value = node.get(key)
-    if not isinstance(value, bool | None):
+    if value is None:
+        return False
+    if not isinstance(value, bool):
         _refuse(node.reply, _place(node, key), "a boolean", value)
-    return bool(value)
+    return value
 
 
 def table(node: ReplyObject, key: str) -> ReplyObject:

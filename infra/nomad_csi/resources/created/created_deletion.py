@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import deletion, deletion_request
+from nomad_csi.deletion import deletion_request
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import deregistration
 from nomad_csi.resources import volume_ownership
@@ -96,6 +96,8 @@ def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
     it.
     """
+    from nomad_csi.deletion import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+
     [outcome] = deletion.delete(context.client, [request_of(recorded)], options(context, recorded))
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
@@ -112,6 +114,8 @@ def presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.St
     """
     if not is_wanted(recorded) or objection("", recorded):
         return "not known"
+    from nomad_csi.deletion import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+
     try:
         found = deletion.observe(context.client, request_of(recorded), options(context, recorded))
         is_gone = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))

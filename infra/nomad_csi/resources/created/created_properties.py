@@ -90,11 +90,13 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     CREATED_NAME: properties.text(
         "The name that the plugin made the storage by; absent where it was there before, or an older "
-        "release had it made by `name` alone."
+        "release had it made by `name` alone.",
+        internal=True,
     ),
     MADE: properties.text(
         "The external id of what the plugin made for it, the proof that it may be deleted; absent where "
-        "the volume was there before."
+        "the volume was there before.",
+        internal=True,
     ),
     volume_properties.DEREGISTERED: volume_properties.REGISTERED_AGAIN,
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,

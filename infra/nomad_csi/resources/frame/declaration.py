@@ -34,6 +34,16 @@ class Declaration:
         """Names of the inputs whose change does not change the object."""
         return frozenset(name for name, item in self.inputs.items() if not item.compared)
 
+    @functools.cached_property
+    def program_outputs(self) -> Mapping[str, properties.Property]:
+        """The outputs that programs have, by name."""
+        return {name: item for name, item in self.outputs.items() if not item.internal}
+
+    @functools.cached_property
+    def python_names(self) -> Mapping[str, str]:
+        """Names of the properties that programs have, by their names in Python."""
+        return {properties.python_name(name): name for name in (*self.inputs, *self.program_outputs)}
+
     def differing(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
         """Return the names of the compared inputs whose values *before* and *after* differ."""
         return {name for name in self.inputs.keys() - self.not_compared if before.get(name) != after.get(name)}

@@ -129,6 +129,9 @@ class Property:
     recorded: bool = True
     """Whether it is an output, too; false for values that only a step reads."""
 
+    internal: bool = False
+    """Whether it is an output that only the provider reads, in the state: programs do not have it."""
+
     one_of: tuple[str, ...] = ()
     """The allowed strings; empty: any."""
 

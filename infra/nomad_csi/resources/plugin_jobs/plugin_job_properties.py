@@ -48,7 +48,9 @@ OUTPUTS: Mapping[str, properties.Property] = {
         "`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`.", required=True
     ),
     "drift": properties.texts("What differs in the running job, such as `group plugin > task plugin > config.image`."),
-    "cluster": properties.text("Identity of the cluster and region that runs it; not where it is not known."),
+    "cluster": properties.text(
+        "Identity of the cluster and region that runs it; not where it is not known.", internal=True
+    ),
     **stack_identity.OUTPUTS,
 }
 
