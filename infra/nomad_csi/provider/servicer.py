@@ -87,8 +87,8 @@ class Servicer(server.ProviderServicer):
         return provider_pb2.GetMappingResponse()
 
     async def Check(self, request: Any, context: Any) -> Any:
-        """Check the inputs of a resource. In no thread: it waits for nothing, and is over before one is woken."""
-        return await self._answer(context, self._check, request, waits=False)
+        """Check the inputs of a resource."""
+        return await self._answer(context, self._check, request)
 
     async def Diff(self, request: Any, context: Any) -> Any:
         """Compare the recorded with the desired state."""
@@ -131,9 +131,9 @@ class Servicer(server.ProviderServicer):
         given = await server.ProviderServicer._construct_inputs(inputs, input_dependencies)  # noqa: SLF001  # overridden
         return {name: await hosting.opened(value, name) for name, value in given.items()}
 
-    async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any, *, waits: bool = True) -> Any:
+    async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
         try:
-            return await asyncio.to_thread(work, request) if waits else work(request)
+            return await asyncio.to_thread(work, request)
         except replies.PartialError as error:
             await context.abort_with_status(error.status())
         except errors.NomadCsiError as error:
