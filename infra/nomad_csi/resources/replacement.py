@@ -1,8 +1,7 @@
 """
 Check the replacement of a working registration before that is removed.
 
-The checks ask Nomad for its plugin and its id, AWS for its storage, and the plugin's controller where its socket is
-reachable from here.
+The checks ask Nomad for its plugin and its id; those of its storage are `storage_checks`.
 """
 
 import difflib

@@ -77,7 +77,7 @@ def checked(reply: request.Reply) -> ReplyObject:
 
 def text(node: ReplyObject, key: str) -> str:
     """Return the string at *key*."""
-    value = node.get(key, "")
+    value = node.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
