@@ -15,8 +15,16 @@ VENV   := .venv$(if $(MADE),$(addprefix -,$(filter-out $(MADE),$(NAMED))))
 endif
 BIN    := $(VENV)/bin
 
-# Runs tests, and fails on what they leave behind.
+# Runs tests, lint among them, and fails on what they leave behind.
 TESTS  := $(BIN)/python -m tests.supervised
+
+# On two quiet cores, after the installation. Pages that name a time have it from here (tests/test_tiers.py).
+TIME_up        := 1 minute
+TIME_check     := 1 minute
+TIME_test      := 3 minutes
+TIME_test-all  := 25 minutes
+TIME_test-real := 40 minutes
+SAY = @echo "On two quiet cores this takes $(TIME_$@).$(if $(wildcard $(VENV)/.installed-dev),, The installation before it took its own time.)"
 
 CANARY  := .venv-canary/bin/pip --disable-pip-version-check install --quiet --no-compile
 CANARY_TESTS ?= tests/contract tests/components tests/provider tests/sandbox/aws
@@ -37,12 +45,16 @@ UV     := export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$($(BIN)/pip config lis
 INSTALL = { $(UV) $(SAFE) -r $(1) 2>$(VENV)/.uv/log || $(PIP) -r $(1); }
 EDITED := --no-deps --no-build-isolation --editable . --editable infra/nomad_csi_sandbox
 
+# What `make test-all` explores and draws more of than `make test`.
+THOROUGH := HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 \
+	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20 SOAK_WALKS=30
+
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
+.PHONY: help install install-dev up preview env down lint check test test-all test-real test-seconds soak coverage mutants bench proto format clean
 .PHONY: accept-aws accept-aws-sweep canary image workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E -e 's/:.*##/\t/' $(foreach each,up check test test-all test-real,-e 's/TIME_$(each)$$/$(TIME_$(each))/') | expand -t 14
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version). Say which with: make PYTHON=python3.12 ..."; exit 1; }
@@ -75,7 +87,7 @@ $(VENV)/.installed-ci: requirements-ci.lock $(VENV)/.installed-dev
 install: $(VENV)/.installed          ## what runs, into .venv, from pinned versions
 install-dev: $(VENV)/.installed-dev  ## that, and what tests and lints
 
-up: install                          ## the whole job in the sandbox: nothing to sign up for
+up: install                          ## the whole job in the sandbox: nothing to sign up for; TIME_up
 	@$(BIN)/nomad-csi sandbox up
 preview: install                     ## what `make up` would change
 	@$(BIN)/nomad-csi sandbox preview
@@ -84,28 +96,23 @@ env: install                         ## address and token of the sandbox's Nomad
 down: install                        ## destroy it, in the safe order, and leave nothing behind
 	@$(BIN)/nomad-csi sandbox down
 
-say:
-	@$(if $(TIME),echo "On two quiet cores this takes $(TIME)$(if $(wildcard $(VENV)/.installed-dev),,; and first some 2 minutes to install what is missing).")
-
-lint: say install-dev                ## style, types, layers
-	$(BIN)/ruff format --check --quiet .
-	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy
-	$(BIN)/mypy tests/typed_program.py
-	$(BIN)/lint-imports
-check: TIME := 1 to 2 minutes
-check: lint                          ## before a commit: lint, then the tests of what is pure
+lint: install-dev                    ## style, types, layers; every run of tests has it, too
+	$(BIN)/python -m pytest -n0 --quiet tests/test_lint.py
+check: install-dev                   ## before a commit: lint, and the tests of what is pure; TIME_check
+	$(SAY)
 	$(TESTS) --numprocesses auto --tier check
-test: TIME := 5 to 7 minutes
-test: lint                           ## lint, then all tests that are worth it in some minutes: what CI runs
+test: install-dev                    ## lint, and the tests that every change must pass: what CI runs; TIME_test
+	$(SAY)
 	$(TESTS) --numprocesses auto --tier test
-test-all: TIME := 15 to 25 minutes
-test-all: lint                       ## lint, then every test
+test-all: install-dev                ## lint, and every test; TIME_test-all
+	$(SAY)
 	$(BIN)/python -m tests.csi_sanity
-	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(TESTS) --numprocesses auto --tier all
-test-real: TIME := 20 to 40 minutes
-test-real: say install-dev           ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
+	$(THOROUGH) $(TESTS) --numprocesses auto --tier all
+test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent; TIME_test-real
+	$(SAY)
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
+test-seconds: install-dev            ## every test, and record the seconds of each file, by which the longest are started first
+	$(THOROUGH) $(BIN)/python -m pytest --numprocesses auto --tier all --record-seconds
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py tests/real/test_hostile_specs.py

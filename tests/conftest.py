@@ -23,22 +23,6 @@ Folders whose tests share what is started once, like a real agent, so that one w
 Files that start their own are runs of their own: with them one worker had half an hour more to do than the others.
 """
 
-FIRST = (
-    "tests/real/engines/test_stack_comparison.py",
-    "tests/real/own_cluster/test_combinations.py",
-    "tests/contract",
-    "tests/real/walk",
-    "tests/real/engines",
-    "tests/real/program",
-    "tests/upgrade",
-    "tests/real",
-    "tests/e2e",
-    "tests/walk",
-    "tests/races",
-    "tests/faults",
-)
-"""The longest files, and folders with long ones: begun first, so that no worker begins one when the others are done."""
-
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -54,12 +38,18 @@ class ByFile(loadscope.LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid):
-        file = nodeid.partition("::")[0]
-        return next((SHARED[str(each)] for each in Path(file).parents if str(each) in SHARED), "") or file
+        return scope_of(nodeid)
+
+
+def scope_of(nodeid):
+    """Return what one worker runs: a file of tests, or all files that share what is started once."""
+    file = nodeid.partition("::")[0]
+    return next((SHARED[str(each)] for each in Path(file).parents if str(each) in SHARED), "") or file
 
 
 def pytest_addoption(parser):
     """Let the targets of the Makefile say which tests they mean."""
+    parser.addoption("--record-seconds", action="store_true", help="write the seconds of each file: tests/seconds.json")
     parser.addoption(
         "--tier", choices=[*tiers.TIERS, tiers.REAL], help="run these tests only; tests/tiers.py has the table"
     )
@@ -67,11 +57,11 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Have files timed. Paths on the command line are run whatever their tier."""
-    config.pluginmanager.register(slowest.Slowest())
-    config.pluginmanager.register(run_folders.RunFolders())
     config.option.loadscopereorder = False  # it begins with the files that have the most tests
     if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
         config.option.tier = None
+    config.pluginmanager.register(slowest.Slowest(config.option.tier, is_recorded=config.option.record_seconds))
+    config.pluginmanager.register(run_folders.RunFolders())
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -83,14 +73,14 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items, config):
-    """Keep what needs a real program, where that is asked for; begin with the folders of `FIRST`."""
+    """Keep what needs a real program, where that is asked for; begin with the longest files."""
     if config.option.tier == tiers.REAL:
         others = [item for item in items if not tiers.needs_program(item)]
         others += tiers.left_to_soak(items, getattr(config.option, "randomly_seed", 0))
         config.hook.pytest_deselected(items=others)
         left_out = {id(item) for item in others}
         items[:] = [item for item in items if id(item) not in left_out]
-    items.sort(key=lambda item: next((at for at, folder in enumerate(FIRST) if item.nodeid.startswith(folder)), 99))
+    slowest.sort(items, scope_of)
 
 
 def pytest_terminal_summary(terminalreporter, config):

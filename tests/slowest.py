@@ -1,4 +1,8 @@
-"""Which files of tests take the time: wall and CPU seconds of each, printed before pytest's last line."""
+"""
+How long tests take: the seconds of each file, and a limit for each test.
+
+`seconds.json` beside this file has the seconds of the last recorded run; the longest files are started first.
+"""
 
 import json
 import os
@@ -10,8 +14,27 @@ import pytest
 
 SHOWN = 10
 
-EVERY_FILE = "TEST_SECONDS"
-"""Variable that names a file; the figures of every file are written there, as JSON."""
+RECORDED = Path(__file__).with_name("seconds.json")
+"""Wall and CPU seconds of each file; ``make test-seconds`` writes it."""
+
+UNKNOWN_S = 5.0
+"""Assumed of a file that is not recorded."""
+
+LIMITS_S = {"check": 2.0, "test": 5.0}
+"""CPU seconds that a test may take, with the processes that it waits for, by tier."""
+
+REFERENCE_S = 0.1
+"""CPU seconds of `_measure_speed` on a quiet machine of 2026; a slower machine gets longer limits."""
+
+
+def sort(items, scope_of):
+    """Sort collected *items*: the scopes that took longest come first, and the tests of one stay together."""
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    files = {item.nodeid.partition("::")[0]: scope_of(item.nodeid) for item in items}
+    totals = defaultdict(float)
+    for file, scope in files.items():
+        totals[scope] += recorded.get(file, [UNKNOWN_S])[0]
+    items.sort(key=lambda item: -totals[scope_of(item.nodeid)])
 
 
 def _cpu_s():
@@ -19,12 +42,27 @@ def _cpu_s():
     return sum(os.times()[:4])
 
 
-class Slowest:
-    """Adds up what the reports say, in the process that prints."""
+def _measure_speed():
+    """Return CPU seconds of a fixed amount of work."""
+    began = time.process_time()
+    for _ in range(10):
+        sum(range(10**6))
+    return time.process_time() - began
 
-    def __init__(self):
+
+class Slowest:
+    """Times the tests of this process; the process that prints adds up what the reports say."""
+
+    def __init__(self, tier, *, is_recorded):
+        """*tier*: whose limit holds, ``None`` for none; *is_recorded*: whether to write `RECORDED`."""
+        self._limit_s = LIMITS_S.get(tier, float("inf"))
+        self._is_recorded = is_recorded
         self._began = 0.0, 0.0
         self._files = defaultdict(lambda: [0.0, 0.0, 0])
+
+    def pytest_sessionstart(self):
+        """Lengthen the limit on a slow machine."""
+        self._limit_s *= max(1.0, _measure_speed() / REFERENCE_S)
 
     def pytest_runtest_logstart(self):
         """Begin to count: what passed since the test before was waiting for a test, or collecting them."""
@@ -32,11 +70,17 @@ class Slowest:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):  # noqa: ARG002 - the names are pytest's
-        """Add what has passed since the report before. What files share counts where it is made and where it ends."""
+        """Add what has passed since the report before, and fail a test above the limit."""
         report = yield
         now = time.monotonic(), _cpu_s()
         report.wall_s, report.cpu_s = (after - before for before, after in zip(self._began, now, strict=True))
         self._began = now
+        if report.when == "call" and report.passed and report.cpu_s > self._limit_s and not is_long(item):
+            report.outcome = "failed"
+            report.longrepr = (
+                f"took {report.cpu_s:.1f} CPU seconds, and a test of this tier may take {self._limit_s:.1f}: "
+                "make it cheaper, move its file to a later tier (tests/tiers.py), or mark it `long` with the reason"
+            )
         return report
 
     def pytest_runtest_logreport(self, report):
@@ -56,5 +100,19 @@ class Slowest:
             terminalreporter.line("wall s  CPU s  tests  file (CPU: without processes that outlive their test)")
             for wall, cpu, tests, file in rows[:SHOWN]:
                 terminalreporter.line(f"{wall:6.1f} {cpu:6.1f} {tests:6d}  {file}")
-        if path := os.environ.get(EVERY_FILE):
-            Path(path).write_text(json.dumps(rows), encoding="utf-8")
+        if self._is_recorded:
+            _record({file: [round(wall, 1), round(cpu, 1)] for wall, cpu, _, file in rows})
+
+
+def is_long(item):
+    """Return whether a collected test may take longer than the limit of its tier."""
+    return item.get_closest_marker("long") is not None
+
+
+def _record(seconds):
+    """Write *seconds* for the files that ran; drop files that are gone."""
+    known = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
+    project = RECORDED.parents[1]
+    known = {file: row for file, row in (known | seconds).items() if (project / file).exists()}
+    lines = ",\n".join(f"{json.dumps(file)}: {json.dumps(row)}" for file, row in sorted(known.items()))
+    RECORDED.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -1,13 +1,15 @@
 """
 What each operation sends to Nomad and returns, whole, in the text files beside this one.
 
-A case is run once undisturbed, and then once for each of its requests with that request failing: refused, or done with
-its answer lost; and once for each right of its token with a token that lacks it. The files have every request with its
-body and time limit, what the plugin was called, every message, the outputs or the error, and what Nomad has afterwards.
+A case is run once undisturbed: ``NAME.txt``. ``NAME_faults.txt`` is written by ``make test-all`` and compared there:
+what differs where each of its requests fails in turn, refused, or done with its answer lost; and once for each right of
+its token with a token that lacks it. The files have every request with its body and time limit, what the plugin was
+called, every message, the outputs or the error, and what Nomad has afterwards.
 After a change that is meant, ``python -m tests.deeds.deeds`` writes them again; the difference is what a reader of the
 change looks at.
 """
 
+import difflib
 import importlib
 import json
 import sys
@@ -24,6 +26,9 @@ FOLDER = Path(__file__).parent
 
 SUBJECTS = sorted({path.name.removesuffix("_deeds.py") for path in FOLDER.glob("*_deeds.py")} - {"test"})
 """All: what has a module here has a text file, and is tested."""
+
+SLOW = frozenset({"doctor", "edit", "option", "page", "spec", "verify"})
+"""Subjects that are compared by ``make test-all``, with those of the faults."""
 
 SHORT = 100
 """Values of more characters are numbered, and are shown once."""
@@ -144,10 +149,12 @@ def changes(old, new):
     return {path: new.get(path, "gone") for path in paths if old.get(path, ...) != new.get(path, ...)}
 
 
-def write(cases, agent):
-    """Return the text of a file."""
+def write(cases, agent, *, faults=False):
+    """Return the text of a file: of the undisturbed runs, or of those with *faults*."""
     page = Page()
     for case in cases:
+        if faults and not case.fails:
+            continue
         agent.restart()
         with agents.counted():
             given = case.before(agent, context_of(agent))
@@ -157,10 +164,11 @@ def write(cases, agent):
         whole = _run(case, agent, given, {})
         page.add(f"# {case.name}")
         page.repeats = case.repeats
-        page.requests(case.name, whole.requests)
-        _end(page, whole, _left(page, whole.left, before))
-        if case.fails:
+        if faults:
             _add_faults(page, case, agent, given, (kept, whole, before))
+        else:
+            page.requests(case.name, whole.requests)
+            _end(page, whole, _left(page, whole.left, before))
         page.add("")
     return "\n".join(page.lines)
 
@@ -288,21 +296,30 @@ def _run(case, agent, given, fails, lacks=""):
     )
 
 
-def written(name, agent):
-    """Return the text that the file of the subject *name* should have."""
-    return write(importlib.import_module(f"tests.deeds.{name}_deeds").CASES, agent)
+def written(name, agent, *, faults=False):
+    """Return the text that a file of the subject *name* should have."""
+    return write(importlib.import_module(f"tests.deeds.{name}_deeds").CASES, agent, faults=faults)
 
 
-def path_of(name):
-    """Return the file of a subject."""
-    return FOLDER / f"{name}.txt"
+def path_of(name, *, faults=False):
+    """Return a file of a subject."""
+    return FOLDER / f"{name}{'_faults' * faults}.txt"
+
+
+def difference(name, agent, *, faults=False):
+    """Return how the text differs from the file, as lines of a unified diff; empty where it does not."""
+    kept = path_of(name, faults=faults).read_text(encoding="utf-8").splitlines()
+    now = written(name, agent, faults=faults).splitlines()
+    return "\n".join(difflib.unified_diff(kept, now, "kept", "now", lineterm=""))
 
 
 def main(names):
     """Write the files again."""
     with tempfile.TemporaryDirectory(prefix="nd") as folder, agents.running(folder) as agent:
         for name in names or SUBJECTS:
-            path_of(name).write_text(written(name, agent), encoding="utf-8")
+            for faults in (False, True):
+                if text := written(name, agent, faults=faults):
+                    path_of(name, faults=faults).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

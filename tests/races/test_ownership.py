@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi.nomad import variables
 
-INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "100"))
+INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "20"))
 """Orders of requests that are tried; ``make soak`` tries more."""
 
 PARTS = 4

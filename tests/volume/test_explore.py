@@ -8,8 +8,8 @@ from nomad_csi.volume import decide
 from tests.volume import explore
 from tests.volume.operations import after
 
-DEPTH = int(os.environ.get("SOAK_OPERATIONS", "4"))
-"""Operations in a sequence; ``make soak`` explores those of five."""
+DEPTH = int(os.environ.get("SOAK_OPERATIONS", "3"))
+"""Operations in a sequence; ``make test-all`` explores those of four, ``make soak`` those of five."""
 
 
 @pytest.mark.timeout(600 if DEPTH <= 4 else 7200)

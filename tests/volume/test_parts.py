@@ -6,8 +6,8 @@ import pytest
 
 from tests.volume import parts
 
-SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "20"))
-"""How many; ``make soak`` plays 200."""
+SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "3"))
+"""How many; ``make test-all`` plays 20, ``make soak`` 200."""
 
 
 @pytest.mark.timeout(120 + 30 * SEQUENCES)

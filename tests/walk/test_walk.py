@@ -12,8 +12,11 @@ import pytest
 
 from tests.walk import tracks
 
-WALKS = int(os.environ.get("SOAK_WALKS", "30"))
-"""Walks that are taken: the fewest that have every kind of step. ``make soak`` takes more."""
+ALL_KINDS = 30
+"""The fewest walks that have every kind of step."""
+
+WALKS = int(os.environ.get("SOAK_WALKS", "3"))
+"""Walks that are taken; ``make test-all`` takes `ALL_KINDS`, and ``make soak`` more."""
 
 SEED = int(os.environ.get("WALK_SEED", "1"))
 """``make soak`` gives another one each time."""
@@ -55,7 +58,7 @@ def test_no_walk_loses_data(track):
     """Nothing written is deleted, shared, exchanged or left unregistered, on walks of any order."""
     happened = track.explore(WALKS, SEED, longest=LONGEST)
 
-    assert tracks.missing(happened) == set()
+    assert WALKS < ALL_KINDS or tracks.missing(happened) == set()
 
 
 @pytest.mark.parametrize(("slots", "steps"), KNOWN.values(), ids=KNOWN)
