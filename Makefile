@@ -38,7 +38,7 @@ INSTALL = { $(UV) $(SAFE) -r $(1) 2>$(VENV)/.uv/log || $(PIP) -r $(1); }
 EDITED := --no-deps --no-build-isolation --editable . --editable infra/nomad_csi_sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down say lint check test test-all test-real soak coverage mutants bench proto format clean
+.PHONY: help install install-dev up preview env down say lint check test test-all test-real test-programs programs soak coverage mutants bench proto format clean
 .PHONY: accept-aws accept-aws-sweep canary image workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
@@ -100,12 +100,17 @@ test: TIME := 5 to 7 minutes
 test: lint                           ## lint, then all tests that are worth it in some minutes: what CI runs
 	$(TESTS) --numprocesses auto --tier test
 test-all: TIME := 15 to 25 minutes
-test-all: lint                       ## lint, then every test
+test-all: lint                       ## lint, then every test; PROGRAMS=install installs first what `make test-programs` does
+	-$(BIN)/python -m tests.program_packages $(if $(CI)$(PROGRAMS),,--dry-run)
 	$(BIN)/python -m tests.csi_sanity
 	HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 $(TESTS) --numprocesses auto --tier all
 test-real: TIME := 20 to 40 minutes
 test-real: say install-dev           ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
+test-programs: install-dev           ## Chromium, OpenSSH, promtool and MariaDB for the tests: with apt-get, or unpacked into .venv
+	$(BIN)/python -m tests.program_packages
+programs: install-dev                ## programs that tests need, and when those tests last passed; RECORD=1 writes that down
+	@$(BIN)/python -m tests.programs $(if $(RECORD),--record)
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py tests/real/test_hostile_specs.py

@@ -69,6 +69,7 @@ def pytest_configure(config):
     """Have files timed. Paths on the command line are run whatever their tier."""
     config.pluginmanager.register(slowest.Slowest())
     config.pluginmanager.register(run_folders.RunFolders())
+    config.pluginmanager.register(programs.Runs())
     config.option.loadscopereorder = False  # it begins with the files that have the most tests
     if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
         config.option.tier = None
@@ -94,11 +95,9 @@ def pytest_collection_modifyitems(items, config):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say what did not run, and which real programs there were."""
+    """Say what did not run."""
     if config.option.tier in tiers.TIERS and (line := tiers.left_out(config.option.tier)):
         terminalreporter.line(line)
-    if config.option.tier == tiers.REAL:
-        terminalreporter.line(programs.told())
 
 
 @pytest.hookimpl(wrapper=True)
