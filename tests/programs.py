@@ -139,10 +139,16 @@ class Runs:
     """Says which tests did not run for want of a program, and notes the programs whose tests passed."""
 
     def __init__(self):
+        self._config = None
         self._outcomes = defaultdict(lambda: defaultdict(set))
 
-    def pytest_configure(self):
+    def _counts(self):
+        """Return whether this process prints, of a run of all tests, or of those that need programs."""
+        return self._config.option.tier in {"all", "real"} and not hasattr(self._config, "workerinput")
+
+    def pytest_configure(self, config):
         """Let tests find what is unpacked, after all that is installed."""
+        self._config = config
         if UNPACKED.is_dir():
             os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", os.defpath), str(UNPACKED / "bin")))
 
@@ -159,26 +165,24 @@ class Runs:
 
     def pytest_runtest_logreport(self, report):
         """Take a report, of this process or of a worker."""
-        if report.when == "call" or not report.passed:
+        if self._counts() and (report.when == "call" or not report.passed):
             for each in needing(report):
                 self._outcomes[each.names[0]][report.outcome].add(report.nodeid)
 
-    def pytest_sessionfinish(self, session):
-        """Note what passed in a run of all tests, or of those that need programs."""
-        if hasattr(session.config, "workerinput") or session.config.option.tier not in {"all", "real"}:
-            return
+    def pytest_sessionfinish(self):
+        """Note what passed."""
         passed = {}
         for name, found in self._outcomes.items():
             if found["passed"] and not found["failed"] and path_of(name):
                 passed[name] = {outcome: len(found[outcome]) for outcome in ("passed", "skipped")}
         if passed:
             when = {"date": dt.datetime.now(dt.UTC).date().isoformat(), "commit": _commit()}
-            known = session.config.cache.get(CACHED, {})
-            session.config.cache.set(CACHED, known | {name: when | row for name, row in passed.items()})
+            known = self._config.cache.get(CACHED, {})
+            self._config.cache.set(CACHED, known | {name: when | row for name, row in passed.items()})
 
-    def pytest_terminal_summary(self, terminalreporter, config):
+    def pytest_terminal_summary(self, terminalreporter):
         """Name the programs that were not there, with the number of tests that were skipped."""
-        if hasattr(config, "workerinput") or config.option.tier not in {"all", "real"}:
+        if not self._counts():
             return
         terminalreporter.section("programs: `make programs` lists all")
         for each in PROGRAMS:
