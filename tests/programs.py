@@ -168,6 +168,9 @@ class Runs:
         if self._counts() and (report.when == "call" or not report.passed):
             for each in needing(report):
                 self._outcomes[each.names[0]][report.outcome].add(report.nodeid)
+            reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+            for each in named_in(reason):
+                self._outcomes[each.names[0]]["wanting"].add(report.nodeid)
 
     def pytest_sessionfinish(self):
         """Note what passed."""
@@ -187,7 +190,7 @@ class Runs:
         terminalreporter.section("programs: `make programs` lists all")
         for each in PROGRAMS:
             name = each.names[0]
-            if skipped := self._outcomes[name]["skipped"] if path_of(name) is None else ():
+            if skipped := self._outcomes[name]["wanting"] if path_of(name) is None else ():
                 folders = sorted({"/".join(node.split("/")[:2]).partition("::")[0] for node in skipped})
                 terminalreporter.line(f"without {name}: {len(skipped)} skipped in {', '.join(folders)}")
 
