@@ -50,7 +50,7 @@ THOROUGH := HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEA
 	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20 SOAK_WALKS=30
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down lint check test test-all test-real test-seconds soak coverage mutants bench proto format clean
+.PHONY: help install install-dev up preview env down lint check test test-all test-real test-programs programs test-seconds soak coverage mutants bench proto format clean
 .PHONY: accept-aws accept-aws-sweep canary image workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
@@ -104,8 +104,9 @@ check: install-dev                   ## before a commit: lint, and the tests of 
 test: install-dev                    ## lint, and the tests that every change must pass: what CI runs; TIME_test
 	$(SAY)
 	$(TESTS) --numprocesses auto --tier test
-test-all: install-dev                ## lint, and every test; TIME_test-all
+test-all: install-dev                ## lint, and every test; PROGRAMS=install installs first what `make test-programs` does; TIME_test-all
 	$(SAY)
+	-$(BIN)/python -m tests.program_packages $(if $(CI)$(PROGRAMS),,--dry-run)
 	$(BIN)/python -m tests.csi_sanity
 	$(THOROUGH) $(TESTS) --numprocesses auto --tier all
 test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent; TIME_test-real
@@ -113,6 +114,10 @@ test-real: install-dev               ## what needs a real nomad, pulumi or drive
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 test-seconds: install-dev            ## every test, and record the seconds of each file, by which the longest are started first
 	$(THOROUGH) $(BIN)/python -m pytest --numprocesses auto --tier all --record-seconds
+test-programs: install-dev           ## Chromium, OpenSSH, promtool and MariaDB for the tests: with apt-get, or unpacked into .venv
+	$(BIN)/python -m tests.program_packages
+programs: install-dev                ## programs that tests need, and when those tests last passed; RECORD=1 writes that down
+	@$(BIN)/python -m tests.programs $(if $(RECORD),--record)
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py tests/real/test_hostile_specs.py

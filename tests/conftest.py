@@ -62,6 +62,7 @@ def pytest_configure(config):
         config.option.tier = None
     config.pluginmanager.register(slowest.Slowest(config.option.tier, is_recorded=config.option.record_seconds))
     config.pluginmanager.register(run_folders.RunFolders())
+    config.pluginmanager.register(programs.Runs())
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -84,11 +85,9 @@ def pytest_collection_modifyitems(items, config):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say what did not run, and which real programs there were."""
+    """Say what did not run."""
     if config.option.tier in tiers.TIERS and (line := tiers.left_out(config.option.tier)):
         terminalreporter.line(line)
-    if config.option.tier == tiers.REAL:
-        terminalreporter.line(programs.told())
 
 
 @pytest.hookimpl(wrapper=True)

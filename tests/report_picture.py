@@ -5,7 +5,6 @@ The cluster is the emulator's: clients and instances that nothing stands behind.
 """
 
 import contextlib
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -15,9 +14,9 @@ from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from tests import programs
 from tests.report import browser as headless_browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = (1100, 1150)
 
 DENIED = (
@@ -45,15 +44,10 @@ SPEC = {
 }
 
 
-def browser():
-    """Return the path of a Chromium; ``None`` where none is on PATH."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
 def headless():
     """Return the first words of a command that runs Chromium without a window."""
     flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking")
-    return [browser(), *flags]
+    return [programs.path_of("chromium"), *flags]
 
 
 @contextlib.contextmanager
@@ -115,7 +109,7 @@ def main():
     with running(24, 24) as (host, serving), tempfile.TemporaryDirectory() as folder:
         hurt(host)
         page = Path(folder, "report.html")
-        cli.main(["verify", "--address", serving.url, "--html", str(page), "--title", "Shop, production"])
+        cli.main(["verify", "--no-aws", "--address", serving.url, "--html", str(page), "--title", "Shop, production"])
         with headless_browser.Browser(headless()) as shown:
             shown.resize(*SIZE)
             shown.prefer("light")

@@ -13,9 +13,10 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import forward, probe
+from tests import programs
 
 FAKE = Path(__file__).with_name("fake_ssh.py")
-SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
+OPENSSH = ("sshd", "ssh", "ssh-keygen")
 
 
 @pytest.fixture
@@ -149,8 +150,8 @@ def privileges():
 @pytest.fixture
 def server(folder, monkeypatch, privileges):  # noqa: ARG001 - it is there for as long as the server runs
     """Run OpenSSH's server on 127.0.0.1 for one key, and let `ssh` find that key; return its port."""
-    if not (SSHD and shutil.which("ssh-keygen") and shutil.which("ssh")):
-        pytest.skip("needs OpenSSH's server and client")
+    if absent := [name for name in OPENSSH if programs.path_of(name) is None]:
+        pytest.skip(f"not on PATH: {', '.join(absent)}")
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -166,7 +167,15 @@ def server(folder, monkeypatch, privileges):  # noqa: ARG001 - it is there for a
     program.write_text(f'#!/bin/sh\nexec "{shutil.which("ssh")}" -F "{folder}/ssh_config" "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    words = [SSHD, "-D", "-e", "-f", str(folder / "sshd_config"), "-o", f"ListenAddress=127.0.0.1:{port}"]
+    words = [
+        programs.path_of("sshd"),
+        "-D",
+        "-e",
+        "-f",
+        str(folder / "sshd_config"),
+        "-o",
+        f"ListenAddress=127.0.0.1:{port}",
+    ]
     with (folder / "sshd.log").open("wb") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     _until_listening(port, process, folder)

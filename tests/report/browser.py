@@ -32,8 +32,11 @@ class Browser:
         # The numbers 3 and 4 may be taken by what this process has open, so the shell puts the pipes there.
         moved = f'exec "$@" 3<&{its_in} 4>&{its_out}'
         words = [*self._command, f"--user-data-dir={self._folder.name}", "--remote-debugging-pipe", "about:blank"]
+        # Besides its profile it writes below HOME, or where XDG_CONFIG_HOME and its like say.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
         self._process = subprocess.Popen(
             ["bash", "-c", moved, "bash", *words],
+            env=environment | {"HOME": self._folder.name, "TMPDIR": self._folder.name},
             pass_fds=(its_in, its_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

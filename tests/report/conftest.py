@@ -5,6 +5,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.render import page as html
 from nomad_csi.report import cluster_report, page
+from tests import programs
 from tests import report_picture as demo
 from tests.report import browser as headless_browser
 
@@ -27,7 +28,7 @@ def rendered():
 @pytest.fixture(scope="session")
 def browser():
     """Chromium without a window."""
-    if demo.browser() is None:
+    if programs.path_of("chromium") is None:
         pytest.skip("no chromium on PATH")
     with headless_browser.Browser(demo.headless()) as found:
         yield found
