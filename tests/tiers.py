@@ -34,11 +34,13 @@ FIRST = {
     "tests/components": "test",
     "tests/components/test_outputs_everywhere.py": "all",
     "tests/contract": "test",
+    "tests/contract/test_acl_policy.py": "all",
     "tests/contract/test_acl_rights.py": "all",
     "tests/contract/test_drains.py": "all",
     "tests/deeds": "test",
     "tests/deeds/test_deed_faults.py": "all",
     "tests/deletion": "test",
+    "tests/deletion/test_deletion_drivers.py": "all",
     "tests/deletion/test_deletion_interleavings.py": "all",
     "tests/docs": "all",
     "tests/docs/test_committed_hcl.py": "test",
@@ -56,6 +58,7 @@ FIRST = {
     "tests/health/test_clients.py": "test",
     "tests/health/test_explaining.py": "test",
     "tests/health/test_gather.py": "test",
+    "tests/health/test_judgement.py": "test",
     "tests/health/test_many_sockets.py": "all",
     "tests/health/test_minimum_version.py": "test",
     "tests/health/test_plugin_status.py": "all",
@@ -86,6 +89,7 @@ FIRST = {
     "tests/smoke": "test",
     "tests/soak": "all",
     "tests/test_supervised.py": "all",
+    "tests/test_tiers.py": "all",
     "tests/text/test_spellings.py": "all",
     "tests/upgrade": "all",
     "tests/verification": "test",
@@ -94,6 +98,7 @@ FIRST = {
     "tests/walk": "test",
     "tests/walk/test_bounds.py": "all",
     "tests/walk/test_kinds.py": "all",
+    "tests/walk/test_ledger.py": "all",
 }
 """The first tier that runs the files below a path; the longest path that fits decides."""
 

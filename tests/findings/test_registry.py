@@ -57,22 +57,30 @@ ONLY = {"job-conflict": {"plan"}}
 def emitted():
     """Return the codes that stand in each module as texts: constants, tables and arguments alike."""
     found = defaultdict(set)
-    for path in sorted(ROOT.rglob("*.py")):
-        place = str(path.relative_to(ROOT))
+    for path, each in nodes().items():
+        place = str(path)
         prefix = max((name for name in COMMANDS if place.startswith(name)), key=len, default="")
         if prefix and place != "health/states.py":
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in each:
                 if isinstance(node, ast.Constant) and node.value in CODES:
                     found[node.value] |= COMMANDS[prefix]
     return found
 
 
+@functools.cache
+def nodes():
+    """Return the nodes of each module, by its path."""
+    return {
+        path.relative_to(ROOT): tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in sorted(ROOT.rglob("*.py"))
+    }
+
+
+@functools.cache
 def calls():
-    """Yield place, name and node of each call."""
-    for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func), node
+    """Return place, name and node of each call."""
+    found = ((path, node) for path, each in nodes().items() for node in each if isinstance(node, ast.Call))
+    return [(f"{path}:{node.lineno}", ast.unparse(node.func), node) for path, node in found]
 
 
 def texts(node):

@@ -13,6 +13,8 @@ from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad.records import jobs, nodes, plugins
 from tests.plugin_samples import EXPECTATION
 
+pytestmark = pytest.mark.long("every combination of what can be the case")
+
 TABLE = Path(__file__).with_name("judgements.txt")
 OWN = [
     "none",
