@@ -176,12 +176,14 @@ def test_up_again_changes_nothing_and_says_so(untouched):
 
 
 def test_down_leaves_nothing_behind(sandbox):
-    """No process, no folder, no rendered file. One plugin and one volume of it have something of each kind."""
-    sandbox.edit(lambda storage: storage.update(plugins=storage["plugins"][:1], volumes=storage["volumes"][:1]))
+    """No process, no folder, no rendered file; also given a protected volume, and an emulator that has ended."""
+    sandbox.edit(
+        lambda storage: storage.update(protect=True, plugins=storage["plugins"][:1], volumes=storage["volumes"][:1])
+    )
     sandbox.up(check=True)
     assert (sandbox.project / "rendered/jobs/aws-ebs0-node.nomad.hcl").exists()
-    record = json.loads((sandbox.project / ".sandbox/record.json").read_text())
-    pids = [process["pid"] for process in record["processes"].values()]
+    pids = ours(folder.Folder(sandbox.project))
+    sandbox.kill("aws-provider")
 
     done = sandbox.run("down")
 
