@@ -215,10 +215,7 @@ class Session:
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
         project.write_plugin(self.place)
-        is_open = self.place.make_token() or (record.parts["nomad"] == "real" and not agent.is_guarded(self.place))
-        if is_open and self._runs(record, "nomad"):
-            self.say("This sandbox is of an older version, whose Nomad others can reach: ending that Nomad.")
-            self._stop_nomad(record)
+        self.place.make_token()
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS emulator")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
@@ -268,20 +265,14 @@ class Session:
         record.processes[name] = processes.start(self.place, name, module, arguments, variables)
         self.place.save(record)
 
-    def _stop_nomad(self, record: folder.Record) -> None:
-        """End Nomad and what it runs; the record keeps it, as one that has ended."""
-        if "nomad" not in record.processes:
-            return
-        if record.parts["nomad"] == "real":
-            agent.stop(record.processes["nomad"], self.place)
-        else:
-            processes.stop(record.processes["nomad"])
-
     def _stop(self, record: folder.Record) -> None:
-        self._stop_nomad(record)
-        for name in ("aws-provider", "moto"):
-            if name in record.processes:
-                processes.stop(record.processes[name])
+        """End what *record* names, a real agent with its jobs; then what runs besides, and the data directory."""
+        started = dict(record.processes)
+        if "nomad" in started and record.parts["nomad"] == "real":
+            agent.stop(started.pop("nomad"), self.place)
+        for name in ("nomad", "aws-provider", "moto"):
+            if name in started:
+                processes.stop(started[name])
         processes.end_marked(processes.MARK, str(self.place.project))
         processes.end_orphans(environment.ROOT_VARIABLE, str(self.place.project))
         self._remove_data_dir(Path(record.data_dir))
