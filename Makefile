@@ -93,7 +93,7 @@ preview: install                     ## what `make up` would change
 	@$(BIN)/nomad-csi sandbox preview
 env: install                         ## address and token of the sandbox's Nomad, for a shell: eval "$(make -s env)"
 	@$(BIN)/nomad-csi sandbox status --env
-down: install                        ## destroy it, in the safe order, and leave nothing behind
+down: install                        ## end it and remove everything in it, protected volumes too
 	@$(BIN)/nomad-csi sandbox down
 
 lint: install-dev                    ## style, types, layers; every run of tests has it, too

@@ -3,6 +3,8 @@
 import http.client
 import json
 
+from tests import deadlines
+
 HEADERS = {
     "Host": "evil.example.com",
     "Origin": "https://evil.example.com",
@@ -15,9 +17,9 @@ HEADERS = {
 def send(port, method, path, body="", headers=None, tls=None):
     """Send a request to 127.0.0.1 with these headers alone, over TLS where *tls* says how; return status and body."""
     if tls:
-        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60, context=tls)
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=deadlines.PATIENT_S, context=tls)
     else:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=deadlines.PATIENT_S)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         content = body.encode()

@@ -18,8 +18,8 @@ from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
+from tests import deadlines
 
-WAIT_S = 120.0
 ZONES = {"one": "us-east-1a", "two": "us-east-1b"}
 
 JOB = """job "{job_id}" {{
@@ -70,7 +70,7 @@ class Live:
         made = cluster.Cluster(cluster.Settings(data_dir=data_dir, nodes=specs, environment=environment, pace=pace))
         self.server = server.Server(made)
         self.cluster = made
-        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=60)
+        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=deadlines.PATIENT_S)
         self.data_dir = data_dir
         self.job_ids = []
 
@@ -153,7 +153,7 @@ class Plugin:
     def until(self, *statuses, **changes):
         """Look until the plugin is the first of *statuses*, and its instances the others; return what was seen."""
         looker = self.looker(**changes)
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while True:
             [seen] = looker.observe()
             found = (seen.status.status, *(row.status for row in seen.status.instances))
@@ -186,7 +186,7 @@ class Plugin:
         """Kill the process on a client, and wait until it runs again."""
         before = self.allocation(name).restarts
         self.signal(name, signal.SIGKILL)
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while not (self.allocation(name).restarts > before and _last(self.allocation(name)) == "Started"):
             assert time.monotonic() < deadline
             time.sleep(0.02)

@@ -11,7 +11,7 @@ from nomad_csi import nomad
 from nomad_csi.plan import model
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
-from tests import live
+from tests import deadlines, live
 
 
 @dataclass
@@ -104,7 +104,7 @@ def heard():
 @pytest.fixture
 def context(scripted, heard, tmp_path):
     """Return the context of a step that talks to the scripted Nomad and writes below a folder of the test."""
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=deadlines.PATIENT_S) as client:
         yield resource.Context(
             connect=lambda: client,
             root=tmp_path,
@@ -212,7 +212,7 @@ def expectation():
         task_driver="docker",
         client_data_dir="",
         evidence="nomad",
-        timeout_s=30,
+        timeout_s=deadlines.PATIENT_S,
         stable_s=0,
     )
 

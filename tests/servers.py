@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-START_S = 120
+from tests import deadlines
 
 
 def start(module, folder, *words, environment=None):
@@ -19,7 +19,7 @@ def start(module, folder, *words, environment=None):
     command = [sys.executable, "-m", module, "--ready-file", str(ready_file), *map(str, words)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
-    deadline = time.monotonic() + START_S
+    deadline = time.monotonic() + deadlines.PATIENT_S
     while not ready_file.exists():
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
@@ -32,7 +32,7 @@ def start(module, folder, *words, environment=None):
 def end(process):
     """End *process*, if it has not ended, and return its exit code."""
     process.terminate()
-    return process.wait(timeout=60)
+    return process.wait(timeout=deadlines.PATIENT_S)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,12 @@
 """``nomad-csi sandbox`` where it cannot run, or cannot run what it is asked to."""
 
+import os
+import subprocess
+
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi_sandbox.session import environment, folder, session
+from nomad_csi_sandbox.session import environment, folder, processes, session
 
 
 @pytest.mark.parametrize(
@@ -119,3 +122,31 @@ def test_exec_of_nothing_is_typed_wrong(tmp_path, capsys):
     assert cli.main(["sandbox", "--project", str(tmp_path), "exec"]) == 64
 
     assert "COMMAND: expected a command to run, got nothing; type it behind --" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("record.json", "{", "The record of the sandbox is damaged ("),
+        ("record.json", '{"processes": []}', "The record of the sandbox is damaged ("),
+        ("state.json", "no state", "The state of the sandbox cannot be read ("),
+        ("state.json", '{"deployment": {"resources": [{}]}}', "The state of the sandbox cannot be read ("),
+    ],
+)
+def test_down_removes_a_damaged_sandbox(tmp_path, monkeypatch, capsys, name, text, said):
+    """With the data directory of its clients and a process that nobody recorded; what it cannot know stays, and is said."""
+    place, data_dir = folder.Folder(tmp_path), tmp_path / "clients"
+    monkeypatch.setattr(folder, "default_data_dir", lambda _project: str(data_dir))
+    place.make()
+    place.save(folder.Record(parts={"engine": "emulator", "nomad": "emulator"}, data_dir=str(data_dir)))
+    folder.claim_data_dir(data_dir, tmp_path)
+    (place.path / name).write_text(text)
+    with subprocess.Popen(["sleep", "600"], env=os.environ | {processes.MARK: str(tmp_path)}) as unrecorded:
+        code = cli.main(["sandbox", "--project", str(tmp_path), "down"])
+
+    assert code == 0
+    assert not processes.runs(unrecorded.pid)
+    assert list(tmp_path.iterdir()) == []
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.startswith(said) for line in printed] == [True, False]
+    assert printed[1] == "Gone: no process, port or file of the sandbox is left."

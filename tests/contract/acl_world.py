@@ -1,5 +1,6 @@
 """A cluster with access control, commands and stacks to run in it, and policies with a right less."""
 
+import contextlib
 import dataclasses
 import functools
 import io
@@ -18,6 +19,7 @@ from nomad_csi import cli, errors, nomad
 from nomad_csi.ownership import cluster_identity, owner_records
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
+from tests import shared
 from tests.contract import agents
 
 NONE = "none"
@@ -203,18 +205,29 @@ def _started(agent, root, folder):
     return world
 
 
-@pytest.fixture(scope="package", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
-def acl_world(request, tmp_path_factory):
-    """Both sides of the contract."""
-    is_real = request.param == "real"
-    agent = request.getfixturevalue("real_acl" if is_real else "emulator_acl")
-    root = request.getfixturevalue("real_root") if is_real else agents.ROOT
-    found = _started(agent, root, tmp_path_factory.mktemp("acl"))
+@contextlib.contextmanager
+def _world(agent, root, folder):
+    found = _started(agent, root, folder)
     yield found
     found.end("holder")
     for volume_id in ("held", "free", "other", ALONE, BESIDE):
         found.forget(volume_id)
     found.end(*found.jobs)
+
+
+@pytest.fixture(scope="package", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
+def _acl_world(request, tmp_path_factory):
+    is_real = request.param == "real"
+    agent = request.getfixturevalue("real_acl" if is_real else "emulator_acl")
+    root = request.getfixturevalue("real_root") if is_real else agents.ROOT
+    with contextlib.closing(shared.Shared(lambda: _world(agent, root, tmp_path_factory.mktemp("acl")))) as made:
+        yield made
+
+
+@pytest.fixture
+def acl_world(_acl_world):
+    """Both sides of the contract."""
+    return _acl_world.get()
 
 
 # --- what is run: how the cluster is before, and the command

@@ -21,12 +21,11 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import mounts, tasks
+from tests import deadlines
 
 NODE = "one"
 ZONE = "us-east-1a"
 REGION = "us-east-1"
-START_TIMEOUT_S = 120
-WAIT_S = 120.0
 ROOT = "right"
 """The token of an emulator with access control that may do anything; a real agent gives one, once."""
 
@@ -51,7 +50,9 @@ def obstacle():
 
 def release():
     """Return the version of the `nomad` on PATH, such as ``1.10.5`` or ``2.0.6-dev``."""
-    told = subprocess.run(["nomad", "version"], capture_output=True, text=True, check=True, timeout=60).stdout
+    told = subprocess.run(
+        ["nomad", "version"], capture_output=True, text=True, check=True, timeout=deadlines.PATIENT_S
+    ).stdout
     return told.split()[1].removeprefix("v")
 
 
@@ -91,7 +92,7 @@ class Agent:
     def call(self, method, path, body=None, headers=None):
         """Return status, body (parsed where it is JSON) and headers."""
         data = body if isinstance(body, str | None) else json.dumps(body)
-        reply = self.pool.request(method, self.url + path, body=data, headers=headers, timeout=60.0)
+        reply = self.pool.request(method, self.url + path, body=data, headers=headers, timeout=deadlines.PATIENT_S)
         is_json = reply.headers.get("Content-Type", "").startswith("application/json")
         return reply.status, json.loads(reply.data) if is_json else reply.data.decode(), reply.headers
 
@@ -139,7 +140,7 @@ class Agent:
 
     def until(self, look, is_done):
         """Call *look* until *is_done* accepts its value, and return that."""
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while not is_done(value := look()):
             assert time.monotonic() < deadline, f"last seen: {value}"
             time.sleep(0.02)
@@ -160,7 +161,7 @@ class Emulator(Agent):
 
     def __init__(self, folder, environment, token="", tokens=None):
         spec = nodes.NodeSpec(name=NODE, zone=ZONE, instance_id=environment["NOMAD_CSI_SANDBOX_INSTANCE_ID"])
-        pace = csi_supervisor.Pace(start_s=0.1, watch_s=1.0, answer_s=60)
+        pace = csi_supervisor.Pace(start_s=0.1, watch_s=1.0, answer_s=deadlines.PATIENT_S)
         settings = cluster.Settings(
             data_dir=folder,
             nodes=[spec],
@@ -205,7 +206,7 @@ class Real(Agent):
             raise
 
     def _wait_until_ready(self):
-        deadline = time.monotonic() + START_TIMEOUT_S
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while not self._is_ready():
             tail = self._log.read_text(encoding="utf-8", errors="replace")[-2000:]
             assert self._process.poll() is None, f"the agent ended: {tail}"
@@ -233,7 +234,7 @@ class Real(Agent):
     def _end(self):
         self._process.send_signal(signal.SIGINT)
         try:
-            self._process.wait(120)
+            self._process.wait(deadlines.PATIENT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -15,9 +15,9 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from tests import acl, servers
+from tests import acl, deadlines, servers, shared
 from tests.contract import agents, deviations
-from tests.contract.acl_world import acl_world  # noqa: F401
+from tests.contract.acl_world import _acl_world, acl_world  # noqa: F401
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
 EBS_SEGMENTS = EBS_ZONE | {"topology.kubernetes.io/zone": agents.ZONE, "kubernetes.io/os": "linux"}
@@ -236,19 +236,29 @@ def _sticky(kind, moto_url, ec2):
 
 
 @pytest.fixture(scope="package")
-def emulator_sticky(moto_url, ec2):
-    """The emulator."""
-    with _sticky(agents.Emulator, moto_url, ec2) as made:
+def _emulator_sticky(moto_url, ec2):
+    with contextlib.closing(shared.Shared(lambda: _sticky(agents.Emulator, moto_url, ec2))) as made:
         yield made
 
 
 @pytest.fixture(scope="package")
-def real_sticky(moto_url, ec2):
-    """The real agent; the tests that want it are skipped where there can be none."""
+def _real_sticky(moto_url, ec2):
     if why := agents.obstacle():
         pytest.skip(why)
-    with _sticky(agents.Real, moto_url, ec2) as made:
+    with contextlib.closing(shared.Shared(lambda: _sticky(agents.Real, moto_url, ec2))) as made:
         yield made
+
+
+@pytest.fixture
+def emulator_sticky(_emulator_sticky):
+    """The emulator."""
+    return _emulator_sticky.get()
+
+
+@pytest.fixture
+def real_sticky(_real_sticky):
+    """The real agent; the tests that want it are skipped where there can be none."""
+    return _real_sticky.get()
 
 
 @pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
@@ -274,19 +284,29 @@ def ec2(moto_url):
 
 
 @pytest.fixture(scope="package")
-def emulator_world(moto_url, ec2):
-    """The emulator."""
-    with _world(agents.Emulator, moto_url, ec2) as made:
+def _emulator_world(moto_url, ec2):
+    with contextlib.closing(shared.Shared(lambda: _world(agents.Emulator, moto_url, ec2))) as made:
         yield made
 
 
 @pytest.fixture(scope="package")
-def real_world(moto_url, ec2):
-    """The real agent; the tests that want it are skipped where there can be none."""
+def _real_world(moto_url, ec2):
     if why := agents.obstacle():
         pytest.skip(why)
-    with _world(agents.Real, moto_url, ec2) as made:
+    with contextlib.closing(shared.Shared(lambda: _world(agents.Real, moto_url, ec2))) as made:
         yield made
+
+
+@pytest.fixture
+def emulator_world(_emulator_world):
+    """The emulator."""
+    return _emulator_world.get()
+
+
+@pytest.fixture
+def real_world(_real_world):
+    """The real agent; the tests that want it are skipped where there can be none."""
+    return _real_world.get()
 
 
 @pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
@@ -304,7 +324,7 @@ def agent(world):
 @pytest.fixture
 def client(agent):
     """The product's own client of `agent`."""
-    with nomad.Nomad(nomad.Connection(address=agent.url)) as made:
+    with nomad.Nomad(nomad.Connection(address=agent.url), timeout_s=deadlines.PATIENT_S) as made:
         yield made
 
 
@@ -395,9 +415,9 @@ def once():
 
 
 @pytest.fixture(scope="package")
-def side_by_side(emulator_world, real_world):
+def side_by_side(_emulator_world, _real_world):
     """Both sides, for comparisons."""
-    return emulator_world.agent, real_world.agent
+    return _emulator_world.get().agent, _real_world.get().agent
 
 
 @pytest.fixture(scope="package")

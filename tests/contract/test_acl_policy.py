@@ -7,6 +7,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.nomad import acl_policy, changes
+from tests import deadlines
 from tests.contract.acl_world import REFUSED, RUNS, said, stack_run, without
 
 
@@ -26,13 +27,13 @@ def test_event_stream_needs_what_its_policy_has(acl_world, missing):
     connection = nomad.Connection(address=acl_world.agent.url, token=acl_world.token(without(policy, missing)))
     with nomad.Nomad(connection) as client, changes.Events(client, lambda: topics, tell) as events:
         if missing:
-            assert is_said.wait(60)
+            assert is_said.wait(deadlines.PATIENT_S)
             assert (
                 'the token needs read-job and csi-read-volume in every namespace, and node { policy = "read" }'
                 in lines[0]
             )
             return
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while not events.wait(0.5) and not lines:
             acl_world.register_new("free")
             assert time.monotonic() < deadline

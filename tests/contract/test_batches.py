@@ -15,6 +15,7 @@ from nomad_csi.plan import registration
 from nomad_csi.registration import batching, concurrent_registrations, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
+from tests import deadlines
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -142,7 +143,7 @@ def test_namespace_that_went_away_is_asked_once(agent, documents):
     calls = []
     wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
     connection = nomad.Connection(address=agent.url)
-    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + 60)
+    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + deadlines.PATIENT_S)
     with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
         answers = [error for _, error in sending.send(client, wanted, timeouts)]
 

@@ -11,11 +11,12 @@ from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
 from nomad_csi.verification import observation
+from tests import deadlines
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 
-def how(job=None, timeout_s=60.0):
+def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
     return probe_job_plugins.OnNodes(
         job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
@@ -34,7 +35,7 @@ EXPECTED = model.PluginExpectation(
     task_driver="raw_exec",
     client_data_dir="",
     evidence="nomad",
-    timeout_s=30.0,
+    timeout_s=deadlines.PATIENT_S,
     stable_s=1.0,
 )
 WANTED = observation.WatchedPlugin(expectation=EXPECTED, job_ids=())
@@ -150,9 +151,9 @@ def test_a_controller_is_asked_for_every_volume(agent, client, ec2):
         ec2.delete_volume(VolumeId=lost)
         [instance] = plugins.get(client, "ebs").controllers
         path = f"{agent.data_dir}/client/csi/plugins/{instance.alloc_id}/csi.sock"
-        answer = probe.probe(path, timeout_s=30)
+        answer = probe.probe(path, timeout_s=deadlines.PATIENT_S)
 
-        found = probe_deep.probe_endpoint(client, "ebs", answer, local=path, timeout_s=30)
+        found = probe_deep.probe_endpoint(client, "ebs", answer, local=path, timeout_s=deadlines.PATIENT_S)
 
         assert [(row.role, row.status) for row in found.rows] == [("controller", "ready")]
         assert [(item.code, item.subject) for item in found.findings] == [

@@ -9,6 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins
 from nomad_csi.verification import observation
+from tests import deadlines
 from tests.contract import agents
 
 pytestmark = pytest.mark.real_nomad
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.real_nomad
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 
-def how(job=None, timeout_s=60.0):
+def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
     return probe_job_plugins.OnNodes(
         job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
@@ -135,7 +136,7 @@ def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
         task_driver="raw_exec",
         client_data_dir="",
         evidence="nomad",
-        timeout_s=30.0,
+        timeout_s=deadlines.PATIENT_S,
         stable_s=1.0,
     )
     lenient = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.nomad import permissions
-from tests import acl
+from tests import acl, deadlines
 
 CAPABILITIES = (
     *("list-jobs", "read-job", "parse-job", "submit-job", "register-job", "plan-job", "deregister-job", "purge-job"),
@@ -83,7 +83,7 @@ def is_open(agent, call, body, token):
         agent.url + path,
         json=body if method != "GET" else None,
         headers=headers,
-        timeout=60.0,
+        timeout=deadlines.PATIENT_S,
         preload_content=False,
     )
     refused = reply.status == 403 or (reply.status == 500 and reply.read() == b"Permission denied")

@@ -9,6 +9,7 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.smoke import smoke
+from tests import deadlines
 
 MARK = "nomad:emulator"
 
@@ -23,7 +24,7 @@ def test_volume_is_claimed_twice_and_free_afterwards(agent, client, volume, kept
     name = fresh("tried")
     kept(volume(name))
 
-    outcome = smoke.try_out(client, ("default", name), sandbox=MARK, timeout_s=60)
+    outcome = smoke.try_out(client, ("default", name), sandbox=MARK, timeout_s=deadlines.PATIENT_S)
 
     assert (outcome.status, outcome.left_behind, left(agent)) == ("not verified", (), [])
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
@@ -44,7 +45,7 @@ def test_plugin_that_mounts_nothing_is_found_out(agent, client, volume, kept, fr
     name = fresh("unmounted")
     kept(volume(name))
 
-    outcome = smoke.try_out(client, ("default", name), timeout_s=60)
+    outcome = smoke.try_out(client, ("default", name), timeout_s=deadlines.PATIENT_S)
 
     assert (outcome.status, left(agent)) == ("failed", [])
     assert [done.kind for done in outcome.rounds if done.reason]
@@ -101,7 +102,7 @@ def test_interrupted_run_leaves_no_job(agent, client, volume, kept, fresh, monke
     monkeypatch.setattr(volumes, "get", lambda *given: interrupted(*given) if left(agent) else ORIGINAL(*given))
 
     with pytest.raises(KeyboardInterrupt):
-        smoke.try_out(client, ("default", name), sandbox=MARK, timeout_s=60)
+        smoke.try_out(client, ("default", name), sandbox=MARK, timeout_s=deadlines.PATIENT_S)
 
     assert seen
     assert left(agent) == []

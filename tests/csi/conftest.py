@@ -17,6 +17,7 @@ import pytest
 
 from nomad_csi.csi import channel, endpoint
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from tests import deadlines
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -57,7 +58,7 @@ class _Identity(csi_pb2_grpc.IdentityServicer):
     def Probe(self, _, context):
         answer = self.plugin.probe
         if answer == "hang":
-            self.plugin.released.wait(60)
+            self.plugin.released.wait(deadlines.PATIENT_S)
         elif answer in grpc.StatusCode.__members__:
             context.abort(grpc.StatusCode[answer], "told to\nfail")
         reply = csi_pb2.ProbeResponse()

@@ -5,13 +5,14 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import channel, controller, endpoint, identity
+from tests import deadlines
 
 
 def test_call_carries_status_sentence_and_advice(start_plugin):
     """An error of the plugin becomes ours: one line, with its code and what to do."""
     plugin = start_plugin(probe="FAILED_PRECONDITION")
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=30)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == "FAILED_PRECONDITION"
     assert caught.value.message == "FAILED_PRECONDITION: told to fail"
@@ -23,7 +24,7 @@ def test_status_of_the_plugin_is_told_as_it_is(start_plugin, code):
     """A status that gRPC itself also makes is no other exception when the plugin sends it."""
     plugin = start_plugin(probe=code)
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=30)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == code
 
@@ -53,7 +54,7 @@ def test_cancelled_call_ends_long_before_its_deadline(start_plugin):
     started = time.monotonic()
     where = endpoint.parse(plugin.socket)
     with channel.connect(where, cancelled=cancelled) as connection, pytest.raises(errors.CancelledError) as caught:
-        identity.probe(connection, timeout_s=60)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert time.monotonic() - started < 30
     assert str(caught.value) == f"{plugin.socket}: interrupted while the plugin was being asked"
@@ -63,26 +64,26 @@ def test_call_with_a_quiet_event_is_answered(start_plugin):
     """An event that nobody sets changes nothing."""
     plugin = start_plugin()
     with channel.connect(endpoint.parse(plugin.socket), cancelled=threading.Event()) as connection:
-        assert identity.probe(connection, timeout_s=30)
+        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
     """A failed connection leaves no back-off for the next channel to the same socket."""
     where = endpoint.parse(str(folder / "0.sock"))
     with channel.connect(where) as connection, pytest.raises(errors.CsiError):
-        identity.probe(connection, timeout_s=30)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     start_plugin()
 
     with channel.connect(where) as connection:
-        assert identity.probe(connection, timeout_s=30)
+        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
     """HTTP_PROXY does not come between us and a plugin."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
-        assert identity.probe(connection, timeout_s=30)
+        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_host_without_an_address_is_called_so():
@@ -90,7 +91,7 @@ def test_host_without_an_address_is_called_so():
     where = endpoint.parse("a..b:9000")  # no name at all, so that no server of names is asked
 
     with channel.connect(where) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=20)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == "UNAVAILABLE"
     assert caught.value.advice == channel.NO_HOST
@@ -113,7 +114,7 @@ def test_error_of_a_plugin_repeats_no_secret_of_the_request(start_plugin, ask, b
     plugin = start_plugin(complaint=f"{padding} -o user=csi,pw:{SECRET}; pin abc {SECRET}")
     secrets = {"password": SECRET, "pin": "abc"}
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as raised:
-        ask(connection, secrets=secrets, timeout_s=60)
+        ask(connection, secrets=secrets, timeout_s=deadlines.PATIENT_S)
 
     said = f"{raised.value} {raised.value.message}"
     assert "INTERNAL: " in said

@@ -1,5 +1,6 @@
 from nomad_csi.csi import capability, controller, records
 from nomad_csi.csi.v1 import csi_pb2
+from tests import deadlines
 
 SNAPSHOT = csi_pb2.Snapshot(
     snapshot_id="snap-1",
@@ -18,7 +19,7 @@ WRITER_MESSAGE = csi_pb2.VolumeCapability(
 
 def test_controller_capabilities_are_named_and_sorted(connected):
     """They are names, not numbers."""
-    found = controller.controller_get_capabilities(connected[1], timeout_s=30)
+    found = controller.controller_get_capabilities(connected[1], timeout_s=deadlines.PATIENT_S)
 
     assert found == ("CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME")
 
@@ -34,7 +35,7 @@ def test_validation_sends_all_and_tells_confirmed(connected):
         context={"partition": "1"},
         parameters={"type": "gp3"},
         secrets={"key": "s"},
-        timeout_s=30,
+        timeout_s=deadlines.PATIENT_S,
     )
 
     assert found == records.Validated(confirmed=True, message="as asked")
@@ -52,7 +53,7 @@ def test_validation_sends_all_and_tells_confirmed(connected):
 def test_unconfirmed_validation_is_no_error(connected):
     """CSI says "no" by leaving `confirmed` out."""
     found = controller.validate_volume_capabilities(
-        connected[1], volume_id="vol-other", capabilities=[WRITER], timeout_s=30
+        connected[1], volume_id="vol-other", capabilities=[WRITER], timeout_s=deadlines.PATIENT_S
     )
 
     assert not found.confirmed
@@ -62,7 +63,7 @@ def test_delete_names_the_volume(connected):
     """Only the id goes out."""
     plugin, connection = connected
 
-    controller.delete_volume(connection, volume_id="vol-1", timeout_s=30)
+    controller.delete_volume(connection, volume_id="vol-1", timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == [csi_pb2.DeleteVolumeRequest(volume_id="vol-1")]
 
@@ -72,7 +73,12 @@ def test_create_sends_all_and_returns_the_snapshot(connected):
     plugin, connection = connected
 
     found = controller.create_snapshot(
-        connection, source_volume_id="vol-1", name="nightly", parameters={"a": "b"}, secrets={"k": "s"}, timeout_s=30
+        connection,
+        source_volume_id="vol-1",
+        name="nightly",
+        parameters={"a": "b"},
+        secrets={"k": "s"},
+        timeout_s=deadlines.PATIENT_S,
     )
 
     assert found == SNAPSHOT
@@ -87,7 +93,7 @@ def test_list_names_the_snapshots_of_a_volume(connected):
     """The filter goes out."""
     plugin, connection = connected
 
-    found = controller.list_snapshots(connection, source_volume_id="vol-1", timeout_s=30)
+    found = controller.list_snapshots(connection, source_volume_id="vol-1", timeout_s=deadlines.PATIENT_S)
 
     assert found == (SNAPSHOT,)
     assert plugin.requests == [csi_pb2.ListSnapshotsRequest(source_volume_id="vol-1")]

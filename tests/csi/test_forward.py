@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import forward, probe
-from tests import programs
+from tests import deadlines, programs
 
 FAKE = Path(__file__).with_name("fake_ssh.py")
 OPENSSH = ("sshd", "ssh", "ssh-keygen")
@@ -50,7 +50,7 @@ def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
     """User and port go to ssh, which is never asked for a password; it ends with the block."""
     far = start_plugin().socket
     with forward.reached(f"ssh://root@client-1:2222{far}") as reached:
-        report = probe.probe(reached.local, timeout_s=30)
+        report = probe.probe(reached.local, timeout_s=deadlines.PATIENT_S)
         [(pid, words)] = calls()
         assert is_alive(pid)
 
@@ -64,7 +64,7 @@ def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
 def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folder):
     """The connection stands, and the far end refuses: the words of ssh say so."""
     with forward.reached(f"ssh://client-1{folder}/gone.sock") as reached:
-        report = probe.probe(reached.local, timeout_s=30)
+        report = probe.probe(reached.local, timeout_s=deadlines.PATIENT_S)
         error = reached.renamed(errors.CsiError(reached.local, "UNAVAILABLE: no", code="UNAVAILABLE"))
 
     assert report.status == "error"
@@ -181,11 +181,11 @@ def server(folder, monkeypatch, privileges):  # noqa: ARG001 - it is there for a
     _until_listening(port, process, folder)
     yield port
     process.terminate()
-    process.wait(120)
+    process.wait(deadlines.PATIENT_S)
 
 
 def _until_listening(port, process, folder):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + deadlines.PATIENT_S
     while True:
         assert process.poll() is None, (folder / "sshd.log").read_text()
         assert time.monotonic() < deadline
@@ -200,14 +200,14 @@ def test_real_ssh_reaches_a_plugin(server, start_plugin):
     where = f"ssh://{getpass.getuser()}@127.0.0.1:{server}{start_plugin().socket}"
 
     with forward.reached(where) as reached:
-        assert probe.probe(reached.local, timeout_s=30).status == "ready"
+        assert probe.probe(reached.local, timeout_s=deadlines.PATIENT_S).status == "ready"
 
 
 def test_real_ssh_says_what_is_wrong(server, folder):
     """A missing socket behind a good host, and a host whose key is not known."""
     user = getpass.getuser()
     with forward.reached(f"ssh://{user}@127.0.0.1:{server}{folder}/gone.sock") as reached:
-        assert probe.probe(reached.local, timeout_s=30).status == "error"
+        assert probe.probe(reached.local, timeout_s=deadlines.PATIENT_S).status == "error"
         assert "did not reach the socket there" in reached.why_broken()
 
     (folder / "known").write_text("")

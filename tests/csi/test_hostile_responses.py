@@ -5,6 +5,7 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.csi import channel, controller, endpoint, probe, rpc
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
+from tests import deadlines
 
 HUGE = 3 * 2**20
 
@@ -23,7 +24,7 @@ def test_response_that_is_too_large_is_an_error_and_not_shown(start_plugin, give
     """It is no name of a plugin, whatever it begins with."""
     plugin = start_plugin(probe="ready", **given)
 
-    report = probe.probe(plugin.socket, timeout_s=60)
+    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
 
     assert (report.status, report.ready) == ("error", False)
     assert said in report.detail
@@ -59,7 +60,7 @@ def test_capabilities_without_an_end_are_an_error(replying, monkeypatch):
     monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: many)
     plugin = replying()
 
-    report = probe.probe(plugin.socket, timeout_s=60)
+    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
 
     assert report.status == "error"
     assert report.detail == "ControllerGetCapabilities: expected at most 100 capabilities, got 101"
@@ -71,6 +72,6 @@ def test_page_with_thousands_of_empty_entries_is_an_error(replying):
     plugin = replying(ListVolumes=csi_pb2.ListVolumesResponse(entries=many))
 
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        list(controller.list_volumes(connection, timeout_s=60))
+        list(controller.list_volumes(connection, timeout_s=deadlines.PATIENT_S))
 
     assert caught.value.message == "ListVolumesResponse: expected at most 50000 entries, got 50001"

@@ -7,6 +7,7 @@ import types
 import pytest
 
 from nomad_csi.csi import on_node, report
+from tests import deadlines
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_each_plugin_answers_for_itself(plugins, placed):
     placed("a-2", probe="not-ready")
     (plugins / "a-3").mkdir()
 
-    found = on_node.ask_all(plugins, timeout_s=30)
+    found = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S)
 
     assert {alloc_id: item.status for alloc_id, item in found.reports.items()} == {
         "a-1": "ready",
@@ -49,7 +50,7 @@ def test_each_plugin_answers_for_itself(plugins, placed):
 def test_reports_survive_the_way_through_a_log(plugins, placed):
     """What is read from JSON is what was written."""
     placed("a-1")
-    found = on_node.ask_all(plugins, timeout_s=30)
+    found = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S)
 
     document = found.as_json()
 
@@ -62,7 +63,7 @@ def test_reports_survive_the_way_through_a_log(plugins, placed):
 def test_rejects_what_is_no_report(plugins, placed, change):
     """Another program's JSON is not taken for an answer."""
     placed("a-1")
-    document = on_node.ask_all(plugins, timeout_s=30).as_json()["reports"]["a-1"]
+    document = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S).as_json()["reports"]["a-1"]
 
     with pytest.raises(ValueError, match="a report with"):
         report.parse_report(document | change if change else {"ready": True})
@@ -132,7 +133,7 @@ def test_all_plugins_are_asked_before_the_first_has_answered(plugins, monkeypatc
     all_are_asked = threading.Barrier(60)
 
     def answer(endpoint, **_):
-        all_are_asked.wait(120)
+        all_are_asked.wait(deadlines.PATIENT_S)
         return report.ProbeReport(endpoint=endpoint, status="silent", detail="", latency_ms=5000)
 
     monkeypatch.setattr(on_node.probe, "probe", answer)

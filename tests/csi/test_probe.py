@@ -8,13 +8,14 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
+from tests import deadlines
 
 
 def test_ready_plugin_is_reported_with_all_answers(start_plugin):
     """Identity, controller and node are asked when no role is named."""
     plugin = start_plugin()
 
-    report = probe.probe(f"unix://{plugin.socket}", timeout_s=30)
+    report = probe.probe(f"unix://{plugin.socket}", timeout_s=deadlines.PATIENT_S)
 
     assert report.ready
     assert report.as_json() == {
@@ -44,21 +45,21 @@ def test_plugin_that_listens_on_tcp_is_probed_all_the_same(start_plugin, form):
     """By address or by name, with the scheme or without."""
     where = form.format(start_plugin().port)
 
-    report = probe.probe(where, timeout_s=30, expect_name="ebs.csi.aws.com", role="monolith")
+    report = probe.probe(where, timeout_s=deadlines.PATIENT_S, expect_name="ebs.csi.aws.com", role="monolith")
 
     assert (report.endpoint, report.status, report.node_id) == (where, "ready", "i-0abc")
 
 
 def test_report_is_plain_json(start_plugin):
     """What another program reads needs no class of ours."""
-    report = probe.probe(start_plugin().socket, timeout_s=30)
+    report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S)
 
     assert json.loads(json.dumps(report.as_json())) == report.as_json()
 
 
 def test_role_decides_what_is_asked(start_plugin):
     """A controller that also serves Node is asked as a controller only."""
-    report = probe.probe(start_plugin().socket, timeout_s=30, role="controller")
+    report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S, role="controller")
 
     assert report.controller_capabilities == ("CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME")
     assert (report.node_id, report.node_capabilities) == ("", None)
@@ -67,7 +68,7 @@ def test_role_decides_what_is_asked(start_plugin):
 @pytest.mark.parametrize(("serves", "role"), [("controller", "node"), ("node", "controller"), ("node", "monolith")])
 def test_wrong_role_is_seen_by_what_is_not_implemented(start_plugin, serves, role):
     """Identity answers the same in every role; only UNIMPLEMENTED tells them apart."""
-    report = probe.probe(start_plugin(serves=(serves,)).socket, timeout_s=30, role=role)
+    report = probe.probe(start_plugin(serves=(serves,)).socket, timeout_s=deadlines.PATIENT_S, role=role)
 
     assert report.status == "wrong-role"
     assert report.detail.startswith(f"role: expected {role}, it serves no ")
@@ -75,26 +76,26 @@ def test_wrong_role_is_seen_by_what_is_not_implemented(start_plugin, serves, rol
 
 def test_any_role_is_enough_when_none_is_expected(start_plugin):
     """A node plugin is ready without being a controller."""
-    report = probe.probe(start_plugin(serves=("node",)).socket, timeout_s=30)
+    report = probe.probe(start_plugin(serves=("node",)).socket, timeout_s=deadlines.PATIENT_S)
 
     assert (report.status, report.controller_capabilities) == ("ready", None)
 
 
 def test_plugin_that_serves_nothing_has_the_wrong_role(start_plugin):
     """Identity alone is no plugin that anyone can use."""
-    assert probe.probe(start_plugin(serves=()).socket, timeout_s=30).status == "wrong-role"
+    assert probe.probe(start_plugin(serves=()).socket, timeout_s=deadlines.PATIENT_S).status == "wrong-role"
 
 
 def test_monolith_is_asked_for_both(start_plugin):
     """Both services must answer."""
-    report = probe.probe(start_plugin().socket, timeout_s=30, role="monolith")
+    report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S, role="monolith")
 
     assert (report.status, report.node_id) == ("ready", "i-0abc")
 
 
 def test_plugin_that_still_starts_is_not_ready(start_plugin):
     """`ready` false is no error and no health."""
-    report = probe.probe(start_plugin(probe="not-ready").socket, timeout_s=30)
+    report = probe.probe(start_plugin(probe="not-ready").socket, timeout_s=deadlines.PATIENT_S)
 
     assert (report.status, report.ready) == ("not-ready", False)
 
@@ -103,7 +104,7 @@ def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
     """A healthy EFS plugin behind an EBS plugin's socket is not what was asked for."""
     plugin = start_plugin(name="efs.csi.aws.com", probe="ready")
 
-    report = probe.probe(plugin.socket, timeout_s=30, expect_name="ebs.csi.aws.com")
+    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S, expect_name="ebs.csi.aws.com")
 
     assert (report.status, report.name) == ("wrong-name", "efs.csi.aws.com")
     assert report.detail.startswith("name: expected ebs.csi.aws.com, got efs.csi.aws.com;")
@@ -112,12 +113,12 @@ def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
 @pytest.mark.parametrize("answers", [{"name": ""}, {"node_id": ""}, {"probe": "INTERNAL"}, {"probe": "UNIMPLEMENTED"}])
 def test_broken_answers_are_errors(start_plugin, answers):
     """What breaks the specification, or says that it is broken, is unhealthy."""
-    assert probe.probe(start_plugin(**answers).socket, timeout_s=30).status == "error"
+    assert probe.probe(start_plugin(**answers).socket, timeout_s=deadlines.PATIENT_S).status == "error"
 
 
 def test_error_carries_the_plugins_words_and_advice(start_plugin):
     """The sentence of an EBS controller without permission reaches the operator in one line."""
-    report = probe.probe(start_plugin(probe="FAILED_PRECONDITION").socket, timeout_s=30)
+    report = probe.probe(start_plugin(probe="FAILED_PRECONDITION").socket, timeout_s=deadlines.PATIENT_S)
 
     assert report.detail.startswith("FAILED_PRECONDITION: told to fail; the plugin says that something it needs")
     assert report.as_line().count("\n") == 0
@@ -137,7 +138,7 @@ def test_socket_of_a_dead_process_is_missing(folder):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
 
-    report = probe.probe(path, timeout_s=30)
+    report = probe.probe(path, timeout_s=deadlines.PATIENT_S)
 
     assert report.status == "missing"
     assert report.detail.startswith("nothing listens there: the process has ended")
@@ -148,7 +149,7 @@ def test_closed_port_is_missing():
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
-    report = probe.probe(f"tcp://127.0.0.1:{port}", timeout_s=30)
+    report = probe.probe(f"tcp://127.0.0.1:{port}", timeout_s=deadlines.PATIENT_S)
 
     assert report.status == "missing"
     assert report.detail.startswith("nothing listens there: the process has ended")
@@ -177,7 +178,7 @@ def test_server_that_is_no_plugin_is_an_error(folder):
         talker = threading.Thread(target=_answer_http, args=(server,))
         talker.start()
 
-        report = probe.probe(path, timeout_s=30)
+        report = probe.probe(path, timeout_s=deadlines.PATIENT_S)
 
         talker.join()
     assert report.status == "error"
@@ -195,7 +196,7 @@ def test_cancelled_probe_raises(start_plugin):
     cancelled.set()
 
     with pytest.raises(errors.CancelledError):
-        probe.probe(start_plugin(probe="hang").socket, timeout_s=60, cancelled=cancelled)
+        probe.probe(start_plugin(probe="hang").socket, timeout_s=deadlines.PATIENT_S, cancelled=cancelled)
 
 
 def test_hung_plugin_is_silent_after_the_whole_deadline(start_plugin):
@@ -210,7 +211,7 @@ def test_line_names_status_plugin_and_detail(start_plugin):
     """One line says it all."""
     plugin = start_plugin()
 
-    line = probe.probe(plugin.socket, timeout_s=30).as_line()
+    line = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S).as_line()
 
     assert line.startswith(f"{plugin.socket} ready ebs.csi.aws.com v1.64.0 (")
     assert line.endswith(" ms): every question was answered as expected")
@@ -236,7 +237,7 @@ def test_fifty_hung_calls_leave_nothing_behind(start_plugin):
     """The same where gRPC is spoken and Probe hangs: our side lets go of each call."""
     plugin = start_plugin(probe="hang")
     plugin.released.set()
-    probe.probe(plugin.socket, timeout_s=30)
+    probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
     plugin.released.clear()
     threads = _entries("task")
 
@@ -257,7 +258,7 @@ def _threads_and_files():
 
 def _settled(limit):
     """Return threads and open files once they are within *limit*, or as they are after 20 s."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + deadlines.PATIENT_S
     found = _threads_and_files()
     while time.monotonic() < end and (found[0] > limit[0] or found[1] > limit[1]):
         time.sleep(0.05)
@@ -269,6 +270,6 @@ def test_answers_are_shown_without_secrets(start_plugin):
     """A plugin may answer what it was started with."""
     plugin = start_plugin(version="v1 --password=canary-31", node_id="i-1 token=canary-32")
 
-    report = probe.probe(plugin.socket, timeout_s=30)
+    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
 
     assert (report.vendor_version, report.node_id) == ("v1 --password=[secret]", "i-1 token=[secret]")

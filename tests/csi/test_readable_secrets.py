@@ -5,6 +5,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import channel, controller, endpoint, validation
 from nomad_csi.deletion import deleters
+from tests import deadlines
 
 SECRETS = {"password": "hunter2"}
 
@@ -42,11 +43,11 @@ def test_no_call_sends_readable_secrets(far):
         channel.connect(endpoint.parse(text)) as connection,
         pytest.raises(errors.RefusedError, match="CSI secrets would be sent unencrypted to another machine"),
     ):
-        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=10)
+        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == []
     with channel.connect(endpoint.parse(text), insecure=True) as connection:
-        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=10)
+        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
         assert dict(plugin.requests[-1].secrets) == SECRETS
 
 
@@ -57,7 +58,7 @@ def test_a_refusal_is_no_answer_of_the_plugin(far):
         key=("default", "a"), external_id="v", uses=[("single-node-writer", "file-system")]
     )
     with pytest.raises(errors.RefusedError):
-        validation.ask(text, [question], secrets={("default", "a"): SECRETS}, timeout_s=10)
+        validation.ask(text, [question], secrets={("default", "a"): SECRETS}, timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == []
 

@@ -7,6 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
+from tests import deadlines
 
 
 def test_every_rpc_of_the_three_services_is_there():
@@ -77,7 +78,7 @@ def test_call_asks_the_plugin(connected):
     """The reply message comes back as it is."""
     _, connection = connected
 
-    reply = channel.call(connection, rpc.request_of(rpc.RPCS["GetPluginInfo"], {}), timeout_s=30)
+    reply = channel.call(connection, rpc.request_of(rpc.RPCS["GetPluginInfo"], {}), timeout_s=deadlines.PATIENT_S)
 
     assert (reply.name, reply.vendor_version) == ("ebs.csi.aws.com", "v1.64.0")
 
@@ -88,7 +89,7 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
     asked = rpc.RPCS["ListSnapshots"]
 
     with pytest.raises(errors.CsiError, match="ListSnapshots: the pages never end: a token came twice"):
-        list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=30))
+        list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=deadlines.PATIENT_S))
 
     assert [request.starting_token for request in plugin.requests] == ["", "more"]
 
@@ -106,5 +107,5 @@ def test_pages_of_a_list_share_one_deadline(monkeypatch):
     monkeypatch.setattr(channel, "call", call)
     monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
 
-    assert len(list(rpc.pages(None, rpc.request_of(asked, {}), timeout_s=30))) == 3
+    assert len(list(rpc.pages(None, rpc.request_of(asked, {}), timeout_s=deadlines.PATIENT_S))) == 3
     assert left == [("", 30.0), ("a", 27.0), ("b", 0.0)]

@@ -8,6 +8,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import channel, endpoint, identity, probe
+from tests import deadlines
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def _serve(server, answer):
 )
 def test_what_speaks_something_else_is_told_as_that(listen, answer, said):
     """An error, with what to compare; not a plugin that is merely slow."""
-    report = probe.probe(listen(answer), timeout_s=30)
+    report = probe.probe(listen(answer), timeout_s=deadlines.PATIENT_S)
 
     assert (report.status, report.ready) == ("error", False)
     assert report.detail == f"{said}; that is no CSI plugin: compare the path or port with the plugin's --endpoint"
@@ -78,7 +79,7 @@ def nowhere(folder, listen):
 
 def _refusal(where):
     with channel.connect(endpoint.parse(where)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=30)
+        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
     return caught.value.code, caught.value.is_answer
 
 

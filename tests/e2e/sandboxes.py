@@ -184,18 +184,5 @@ def until(look):
 
 
 def end(made):
-    """End it without destroying what is in it one by one: AWS goes first, and everything in it."""
-    record = folder.Folder(made.project).load()
-    if record and "moto" in record.processes:
-        processes.stop(record.processes["moto"], signal.SIGKILL)
-    take_down(made)
-
-
-def take_down(made):
-    """End it, whatever state it is in: processes by their recorded pids, then the folders."""
-    done = made.run("down")
-    if done.returncode != 0:
-        record = folder.Folder(made.project).load()
-        for process in copy.copy(record.processes).values() if record else ():
-            processes.stop(process)
-        shutil.rmtree(made.data_dir, ignore_errors=True)
+    """End it, whatever state it is in."""
+    made.run("down", check=True)

@@ -5,6 +5,7 @@ import os
 import urllib3
 
 from nomad_csi_sandbox.aws import throttle
+from tests import deadlines
 
 VOLUMES = int(os.environ.get("SOAK_EBS_VOLUMES", "12"))
 """How many volumes are made while EC2 throttles; 300 in a soak."""
@@ -17,7 +18,7 @@ def moto(sandbox, method, path, body=None):
     """Ask the AWS emulator of its own counts, or set its throttle."""
     url = sandbox.variables()["AWS_ENDPOINT_URL"] + path
     with urllib3.PoolManager(retries=False) as pool:
-        reply = pool.request(method, url, json=body, timeout=10)
+        reply = pool.request(method, url, json=body, timeout=deadlines.PATIENT_S)
     assert reply.status == 200, reply.data
     return reply.json()
 

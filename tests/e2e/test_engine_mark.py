@@ -3,13 +3,17 @@
 import subprocess
 import sys
 
+from tests import deadlines
+
 
 def preview(sandbox, mark):
     """Run the engine emulator by hand, with *mark* in its environment."""
     command = [sys.executable, "-m", "nomad_csi_sandbox.engine", "preview", "--project", sandbox.project]
     command += ["--stack", "sandbox", "--state", sandbox.state]
     variables = sandbox.variables() | {"NOMAD_CSI_SANDBOX": mark}
-    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, env=variables, capture_output=True, text=True, timeout=deadlines.PATIENT_S, check=False
+    )
 
 
 def test_engine_without_the_mark_is_refused(untouched):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import deadlines
+
 PROJECT = Path(__file__).parents[2]
 
 
@@ -139,7 +141,7 @@ def test_a_second_up_is_refused_while_one_runs_and_a_second_project_while_one_is
     small(sandbox)
     first = sandbox.start("up", "--engine", "emulator", "--nomad", "emulator")
     lock = sandbox.project / ".sandbox/lock"
-    until = time.monotonic() + 60
+    until = time.monotonic() + deadlines.PATIENT_S
     while not lock.exists() and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(0.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi_sandbox.session import folder
+from nomad_csi_sandbox.session import folder, processes
 
 
 def runs(pid):
@@ -39,6 +39,7 @@ def masked(text):
 @pytest.mark.long("the whole job three times, on emulators that are processes")
 def test_main_job(sandbox):
     """The report of `up` is true, a second `up` sends no write to Nomad, and `down` leaves nothing behind."""
+    sandbox.edit(lambda storage: storage.update(protect=True))
     sandbox.up(check=True)
     assert_report_is_true(sandbox)
     assert_second_up_changes_nothing(sandbox)
@@ -78,10 +79,10 @@ def assert_second_up_changes_nothing(sandbox):
 
 
 def assert_down_leaves_nothing(sandbox):
-    """No process, no folder, no rendered file."""
+    """No process, no folder, no rendered file; also given a protected volume, and an emulator that has ended."""
     assert (sandbox.project / "rendered/jobs/aws-ebs0-node.nomad.hcl").exists()
-    record = json.loads((sandbox.project / ".sandbox/record.json").read_text())
-    pids = [process["pid"] for process in record["processes"].values()]
+    pids = processes._marked(processes.MARK, str(sandbox.project))
+    sandbox.kill("aws-provider")
 
     done = sandbox.run("down")
 

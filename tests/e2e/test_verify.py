@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.nomad import jobs, plugins, volumes
+from tests import deadlines
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def kept_dead():
 
         threads.append(threading.Thread(target=work))
         threads[-1].start()
-        assert ended.wait(120)
+        assert ended.wait(deadlines.PATIENT_S)
 
     yield keep
     over.set()

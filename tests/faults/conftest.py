@@ -22,6 +22,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
+from tests import deadlines
 
 FILE_SYSTEM = "fs-0123456789abcdef0"
 WAIT_S = 0.01
@@ -164,7 +165,7 @@ class _Server(http.server.ThreadingHTTPServer):
 def proxied(target):
     """Run a proxy to the agent at *target*."""
     serving = _Server(("127.0.0.1", 0), Handler)
-    serving.pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=30.0)
+    serving.pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=deadlines.PATIENT_S)
     serving.proxy = Proxy(target=target, address=f"http://127.0.0.1:{serving.server_port}")
     thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -7,6 +7,7 @@ import pytest
 from nomad_csi import cli, nomad
 from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
+from tests import deadlines
 
 CLAIM = {
     "Mode": "write",
@@ -99,7 +100,7 @@ def at_once(proxy):
     """Let operators register, each through a client of his own; none sends before all have looked."""
 
     def run(*wanted):
-        together = threading.Barrier(len(wanted), timeout=30)
+        together = threading.Barrier(len(wanted), timeout=deadlines.PATIENT_S)
 
         def meet(handler):
             together.wait()

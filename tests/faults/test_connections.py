@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from nomad_csi.nomad import volumes
+from tests import deadlines
 
 AGAIN = "; trying again in 0.01 s (attempt 2 of 5)\n"
 
@@ -204,7 +205,7 @@ def test_slow_server_that_did_it_is_not_asked_again(register, proxy, agent, file
 
     def slow(handler):
         handler.forward()
-        is_over.wait(120)
+        is_over.wait(deadlines.PATIENT_S)
         handler.hang_up()
 
     path = files("v0", "v1")
@@ -225,7 +226,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
     may_go_on, has_arrived = threading.Event(), threading.Event()
 
     def late(handler):
-        may_go_on.wait(120)
+        may_go_on.wait(deadlines.PATIENT_S)
         handler.forward()
         has_arrived.set()
         handler.hang_up()
@@ -235,7 +236,7 @@ def test_slow_server_that_does_it_later_holds_every_volume_once(register, proxy,
 
     done = register(proxy.address, path)
     may_go_on.set()
-    assert has_arrived.wait(120)
+    assert has_arrived.wait(deadlines.PATIENT_S)
 
     assert (done.code, done.statuses) == (0, {"registered"})
     assert done.said == f"PUT /v1/volumes: {proxy.address}: no answer within 0.3 s{AGAIN}"
@@ -250,7 +251,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     is_over = threading.Event()
 
     def hang(handler):
-        is_over.wait(120)
+        is_over.wait(deadlines.PATIENT_S)
         handler.hang_up()
 
     path = files("v0", "v1")

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from nomad_csi import nomad
+from tests import deadlines
 
 VOLUME = """type = "csi"
 id = "v0"
@@ -21,8 +22,6 @@ capability {{
   attachment_mode = "file-system"
 }}
 """
-SOON_S = 20.0
-"""Much longer than an interpreter needs to end, and much shorter than Nomad waits for a controller that hangs."""
 
 
 @pytest.mark.parametrize("namespaces", [("default",), ("default", "one", "two")])
@@ -36,16 +35,16 @@ def test_interrupt_waits_for_no_answer(agent, proxy, register, tmp_path, held, n
 
     def hang(handler):
         arrived.set()
-        may_go.wait(SOON_S * 2)
+        may_go.wait(deadlines.PATIENT_S * 2)
         handler.hang_up()
 
     proxy.fault("PUT", hang, times=99)
     words = [sys.executable, "-m", "nomad_csi", "apply", str(tmp_path), "--yes", "--address", proxy.address]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert arrived.wait(SOON_S)
+        assert arrived.wait(deadlines.PATIENT_S)
         os.kill(running.pid, signal.SIGINT)
         try:
-            said = running.communicate(timeout=SOON_S)
+            said = running.communicate(timeout=deadlines.PATIENT_S)
         finally:
             may_go.set()
             running.kill()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
+from tests import deadlines
 
 COMMAND = f"{sys.executable} -B -m nomad_csi"
 
@@ -51,7 +52,7 @@ def run(tmp_path):
             capture_output=True,
             text=True,
             start_new_session=True,
-            timeout=120,
+            timeout=deadlines.PATIENT_S,
             check=False,
         )
 
@@ -64,7 +65,7 @@ def run_python():
 
     def call(code, *words):
         command = [sys.executable, "-B", "-c", code, *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=deadlines.PATIENT_S, check=True).stdout
 
     return call
 

@@ -14,6 +14,7 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.resources import rendered_file
 from nomad_csi.resources.frame import resource as steps
+from tests import deadlines
 
 PACKAGE = Path(cli.__file__).parents[1]
 MAY_LOOK = ("nomad/http/request.py", "claims/claim_replacement.py", "verification/rounds.py", "cli/")
@@ -56,7 +57,11 @@ def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, 
     words = ["apply", path, "--yes", "--timeout", "30s", "--address", proxy.address, "--json"]
 
     done = subprocess.run(
-        [sys.executable, "-c", JUMPING, str(jump_s), *words], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", JUMPING, str(jump_s), *words],
+        capture_output=True,
+        text=True,
+        timeout=deadlines.PATIENT_S,
+        check=False,
     )
 
     assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["volumes"]]) == (

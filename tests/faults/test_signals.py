@@ -13,9 +13,9 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volumes
+from tests import deadlines
 from tests.faults import conftest
 
-END_S = 60.0
 SAID = {
     signal.SIGINT: (130, "interrupted; safe to re-run\n"),
     signal.SIGTERM: (143, "ended by SIGTERM; safe to re-run\n"),
@@ -63,7 +63,7 @@ def interrupted(proxy, words, at, number):
         proxy.fault(method, send, times=10**6)
     with start(*words, "--address", proxy.address) as running_now:
         running.pid = running_now.pid
-        _, err = running_now.communicate(timeout=END_S)
+        _, err = running_now.communicate(timeout=deadlines.PATIENT_S)
     return running_now.returncode, err, len(seen)
 
 
@@ -140,7 +140,7 @@ def test_interrupt_while_modules_are_imported():
 
     def run(at):
         command = [sys.executable, "-B", "-c", AT_IMPORT, str(at), "check", "/nonexistent.yaml"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=END_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=deadlines.PATIENT_S, check=False)
         return done.returncode, done.stderr, done.stdout
 
     code, _, left = run(10**6)

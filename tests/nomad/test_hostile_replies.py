@@ -14,6 +14,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.nomad.http import limits, replies
+from tests import deadlines
 
 RECORDINGS = pathlib.Path(__file__).parent / "recordings"
 ADVICE = "check whether NOMAD_ADDR ({}) is Nomad's HTTP address"
@@ -31,7 +32,7 @@ LISTS = {
 def say(odd_server):
     """Return a function that answers every request with the given bytes; it returns a client."""
 
-    def start(content, timeout_s=60):
+    def start(content, timeout_s=deadlines.PATIENT_S):
         def behave(connection, _over):
             received = b""
             while b"\r\n\r\n" not in received:
@@ -230,7 +231,7 @@ def test_reply_that_is_decoded_too_late_is_an_error(agent, client, monkeypatch):
         return real() + 3600
 
     with pytest.raises(errors.NomadApiError) as caught:
-        client.request("GET", "/v1/volumes", timeout_s=60)
+        client.request("GET", "/v1/volumes", timeout_s=deadlines.PATIENT_S)
 
     assert (caught.value.kind, caught.value.message) == ("retry", f"{agent.address}: no decoded answer within 60 s")
 
@@ -243,4 +244,4 @@ def test_largest_lists_of_a_cluster_are_within_the_limits(agent, client, file, c
     [row, *_] = json.loads((RECORDINGS / file).read_text())
     agent.answer("GET", "/v1/volumes", json.dumps([row] * count))
 
-    assert len(client.request("GET", "/v1/volumes", timeout_s=120).data) == count
+    assert len(client.request("GET", "/v1/volumes", timeout_s=deadlines.PATIENT_S).data) == count

@@ -10,6 +10,7 @@ import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad.http import limits, transport
+from tests import deadlines
 from tests.nomad.conftest import self_signed
 
 READ = ("GET", "/v1/nodes")
@@ -20,7 +21,7 @@ BOTH = pytest.mark.parametrize(("call", "kind"), [(READ, "retry"), (WRITE, "ambi
 def ask(address, call=WRITE, **settings):
     """Return the error of one request."""
     with (
-        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=60) as client,
+        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=deadlines.PATIENT_S) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
         client.request(*call)
@@ -75,7 +76,7 @@ def test_silence_after_sending(odd_server, call, kind):
     started = time.monotonic()
 
     with (
-        nomad.Nomad(nomad.Connection(address=address), timeout_s=60) as client,
+        nomad.Nomad(nomad.Connection(address=address), timeout_s=deadlines.PATIENT_S) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
         client.request(*call, timeout_s=0.2)
@@ -308,7 +309,7 @@ def test_call_that_fails_makes_room_for_the_next(agent, monkeypatch):
     """However it ends."""
     monkeypatch.setattr(transport, "AT_ONCE", 1)
     agent.answer("GET", "/v1/nodes", "[]")
-    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=5) as client:
+    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=deadlines.PATIENT_S) as client:
 
         def broken(*_):
             raise urllib3.exceptions.ProtocolError("cut")

@@ -13,6 +13,7 @@ from nomad_csi import components, errors
 from nomad_csi.components import identity
 from nomad_csi.provider import hosting, schema
 from nomad_csi.resources import registry
+from tests import deadlines
 
 
 def test_one_schema_has_components_and_custom_resources():
@@ -45,7 +46,9 @@ def test_a_start_imports_only_what_every_run_needs(start, spared):
     """A run pays for no component, template or linter; its start for no model of the spec, and no kind of resource."""
     code = f"import sys; {start}; print(sorted({spared} & sys.modules.keys()))"
 
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=deadlines.PATIENT_S
+    )
 
     assert answer.stdout == "[]\n"
 

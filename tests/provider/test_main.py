@@ -14,6 +14,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from nomad_csi import open_files
 from nomad_csi.provider import __main__ as process
 from nomad_csi.provider import schema, serving
+from tests import deadlines
 
 
 def test_the_process_serves_on_the_port_it_prints():
@@ -29,9 +30,11 @@ def test_the_process_serves_on_the_port_it_prints():
     try:
         port = int(started.stdout.readline())
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            info = provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(empty_pb2.Empty(), timeout=30)
+            info = provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(
+                empty_pb2.Empty(), timeout=deadlines.PATIENT_S
+            )
         started.send_signal(signal.SIGINT)
-        rest, noise = started.communicate(timeout=30)
+        rest, noise = started.communicate(timeout=deadlines.PATIENT_S)
     finally:
         started.kill()
         started.communicate()

@@ -16,7 +16,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 
 from nomad_csi import peers
 from nomad_csi.provider import own_user
-from tests import intruder
+from tests import deadlines, intruder
 
 AFTER_S = 1.0
 
@@ -40,7 +40,7 @@ def ask(port):
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         try:
             stub = provider_pb2_grpc.ResourceProviderStub(channel)
-            return stub.GetPluginInfo(empty_pb2.Empty(), timeout=60).version
+            return stub.GetPluginInfo(empty_pb2.Empty(), timeout=deadlines.PATIENT_S).version
         except grpc.RpcError as error:
             return error.code(), error.details()
 

@@ -16,10 +16,9 @@ from nomad_csi.ownership import registration_ownership
 from nomad_csi_sandbox.nomad import cluster, refusals, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import volume_store
-from tests import acl
+from tests import acl, deadlines
 from tests.faults import conftest
 
-TIMEOUT_S = 120
 SECRET = "9d0f4c2e-0000-4000-8000-000000000000"
 TOKEN = "nomad-csi:index:VolumeRegistration"
 PROGRAM = """
@@ -107,7 +106,7 @@ def engine(client, tmp_path):
 
     def run(operation, *words, **given):
         with start(operation, *words, **given) as running:
-            text, _ = running.communicate(timeout=TIMEOUT_S)
+            text, _ = running.communicate(timeout=deadlines.PATIENT_S)
         return running.returncode, text
 
     run.state = tmp_path / "state.json"
@@ -220,7 +219,7 @@ def interrupted(engine, proxy, at, number, **own):
         proxy.fault(method, send, times=10**6)
     with engine.start(*UP, address=proxy.address, **own) as started:
         running.pid = started.pid
-        text, _ = started.communicate(timeout=TIMEOUT_S)
+        text, _ = started.communicate(timeout=deadlines.PATIENT_S)
     return started.returncode, text, len(seen)
 
 

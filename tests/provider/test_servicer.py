@@ -17,7 +17,7 @@ from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl
+from tests import acl, deadlines
 
 MARK = "engine:emulator,nomad:emulator,aws:moto"
 PASSWORD = "canary-password-81b2"
@@ -531,12 +531,12 @@ def test_cancel_reaches_a_waiting_step_and_the_next_operation_starts_afresh(serv
     def wait(context, news):
         context.status("0/3 nodes healthy")
         waiting.set()
-        assert context.cancelled.wait(60)
+        assert context.cancelled.wait(deadlines.PATIENT_S)
         raise errors.CancelledError("interrupted: nothing was registered")
 
     monkeypatch.setattr(scripted, "create", wait)
     call = plugin.Create.future(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
-    assert waiting.wait(60)
+    assert waiting.wait(deadlines.PATIENT_S)
 
     plugin.Cancel(empty_pb2.Empty())
 

@@ -14,7 +14,7 @@ from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl
+from tests import acl, deadlines
 
 KEY = ("default", "wanted")
 OWNERS = ("shop/one", "shop/two")
@@ -25,7 +25,6 @@ BLIND = "blind"
 """The token that may not touch variables."""
 
 WAYS = ("resource", "batch")
-WAIT_S = 120.0
 
 
 @dataclass
@@ -45,7 +44,7 @@ class Turns:
             with self.changed:
                 self.about_to[name] = (method, path)
                 self.changed.notify_all()
-                assert self.changed.wait_for(lambda: self.granted == name, WAIT_S)
+                assert self.changed.wait_for(lambda: self.granted == name, deadlines.PATIENT_S)
                 self.granted = ""
                 del self.about_to[name]
 
@@ -61,7 +60,7 @@ class Turns:
         """Wait until each of *names* is about to send something or has ended; return those that go on."""
         with self.changed:
             ready = lambda: not self.granted and set(self.about_to) == set(names)  # noqa: E731  # a wait's condition
-            assert self.changed.wait_for(ready, WAIT_S)
+            assert self.changed.wait_for(ready, deadlines.PATIENT_S)
             return [name for name in names if self.about_to[name]]
 
     def grant(self, name):

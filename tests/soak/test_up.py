@@ -34,7 +34,7 @@ def sandbox(tmp_path, number, monkeypatch):
     made.agent = "emulator" if agents.obstacle() else "real"
     made.up_words = ("up", "--engine", "emulator", "--nomad", made.agent)
     yield made
-    sandboxes.take_down(made)
+    sandboxes.end(made)
 
 
 def kill_after(sandbox, seconds):

@@ -68,7 +68,7 @@ def _preview(arguments: command.Arguments) -> int:
     return int(_session(arguments).preview())
 
 
-@run.command("down", help="Destroy everything in the safe order, and leave nothing behind.")
+@run.command("down", help="End it and remove everything in it, protected volumes too, and the files that it rendered.")
 def _down(arguments: command.Arguments) -> int:
     return int(_session(arguments).down())
 

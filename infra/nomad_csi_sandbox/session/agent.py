@@ -78,11 +78,6 @@ def start(
     )
 
 
-def is_guarded(place: folder.Folder) -> bool:
-    """Return whether an agent of *place* was started with certificates, as `start` does."""
-    return all(path.exists() for path in place.certificates.values())
-
-
 def connect(place: folder.Folder, port: int) -> nomad.Connection:
     """Return the connection to the agent of *place* at *port*, with its token."""
     return nomad.Connection.from_environment(environment.of_agent(place, port))

@@ -92,12 +92,10 @@ class Folder:
         """The token of the sandbox's Nomad; empty before `make_token`."""
         return self.token_file.read_text() if self.token_file.exists() else ""
 
-    def make_token(self) -> bool:
-        """Make the token, at random; return whether there was none. A UUID, as Nomad's own bootstrap takes it."""
-        if self.token_file.exists():
-            return False
-        write_private(self.token_file, str(uuid.uuid4()))
-        return True
+    def make_token(self) -> None:
+        """Make the token, at random, unless there is one. A UUID, as Nomad's own bootstrap takes it."""
+        if not self.token_file.exists():
+            write_private(self.token_file, str(uuid.uuid4()))
 
     @property
     def certificates(self) -> dict[str, Path]:

@@ -25,16 +25,20 @@ def below(folder: Path, table: str | None = None) -> list[Path]:
 
 
 def unmount_below(folder: Path) -> None:
-    """Unmount everything below *folder*. Raises `errors.NomadCsiError` with what cannot be unmounted."""
+    """
+    Unmount everything below *folder*, also what a process still uses: that process keeps it until it ends.
+
+    Raises `errors.NomadCsiError` with what cannot be unmounted.
+    """
     problems = [problem for path in below(folder) if (problem := _unmount(path))]
     if below(folder):
         raise errors.NomadCsiError(
-            f"still mounted below {folder}: {'; '.join(problems)}; end what uses it, unmount it, and run this again"
+            f"still mounted below {folder}: {'; '.join(problems)}; unmount it, and run this again"
         )
 
 
 def _unmount(path: Path) -> str:
-    done = subprocess.run(["umount", str(path)], capture_output=True, text=True, timeout=DEADLINE_S, check=False)  # noqa: S607  # util-linux, wherever it is
+    done = subprocess.run(["umount", "-l", str(path)], capture_output=True, text=True, timeout=DEADLINE_S, check=False)  # noqa: S607  # util-linux, wherever it is
     return done.stderr.strip()
 
 

@@ -31,6 +31,9 @@ from nomad_csi_sandbox.session import (
 CHANGES_OUTPUTS = frozenset({"refresh", "up", "update"})
 """Commands of Pulumi after which a stack's outputs may be others."""
 
+DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
+"""What reading a file raises that does not have the form in which the sandbox wrote it."""
+
 
 class Session:
     """The sandbox of the project in *root*. Every command of ``nomad-csi sandbox`` is a method."""
@@ -70,27 +73,22 @@ class Session:
         return self._operate("refresh")
 
     def down(self) -> int:
-        """Destroy in the safe order, then stop and remove all that is the sandbox's own."""
-        record = self.place.load()
-        if record is None:
+        """
+        End and remove all that is the sandbox's own, whatever state it is in.
+
+        Nothing in it is data, and its AWS ends with it: no resource is destroyed first, which protection, a claim or a
+        failure could prevent.
+        """
+        if not self.place.path.exists():
             self.say("There is no sandbox here; nothing to take down.")
-            if self.place.path.exists():
-                self.place.remove()
             return 0
         with self.place.locked():
-            if not record.processes:
-                self.say("Nothing was started; only the folders are removed.")
-            elif self._aws_is_alive(record):
-                self._start(record)
-                code = self._run("destroy", record)
-                if code:
-                    self.say("Not taken down: what is named above must go first. The sandbox is still up.")
-                    return code
-            else:
-                self.say("The AWS emulator had ended, and everything in it; only the rest is removed.")
-                self._remove_rendered(record)
-            self._stop(record)
+            record = self._record_left()
+            self._stop(record or folder.Record(data_dir=folder.default_data_dir(self.place.project)))
+            rendered = self._rendered(record) if record else []
         self.place.remove()
+        for path in rendered:
+            self._remove_rendered(path)
         self.say("Gone: no process, port or file of the sandbox is left.")
         return 0
 
@@ -154,10 +152,8 @@ class Session:
     def _run(
         self, operation: str, record: folder.Record, options: Sequence[str] = (), *, described: bool = False
     ) -> int:
-        # What is destroyed stands in the state; the config may be broken by now.
-        if operation != "destroy" or not self.place.engine_config.exists():
-            for lowered in self._write_config(record):
-                self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
+        for lowered in self._write_config(record):
+            self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
         real = record.parts["engine"] == "real"
         variables = environment.build(self.place, record, record.aws_region)
         code = engine.run(self.place, operation, variables, real=real, options=options, described=described)
@@ -219,10 +215,7 @@ class Session:
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
         project.write_plugin(self.place)
-        is_open = self.place.make_token() or (record.parts["nomad"] == "real" and not agent.is_guarded(self.place))
-        if is_open and self._runs(record, "nomad"):
-            self.say("This sandbox is of an older version, whose Nomad others can reach: ending that Nomad.")
-            self._stop_nomad(record)
+        self.place.make_token()
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS emulator")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
@@ -272,20 +265,14 @@ class Session:
         record.processes[name] = processes.start(self.place, name, module, arguments, variables)
         self.place.save(record)
 
-    def _stop_nomad(self, record: folder.Record) -> None:
-        """End Nomad and what it runs; the record keeps it, as one that has ended."""
-        if "nomad" not in record.processes:
-            return
-        if record.parts["nomad"] == "real":
-            agent.stop(record.processes["nomad"], self.place)
-        else:
-            processes.stop(record.processes["nomad"])
-
     def _stop(self, record: folder.Record) -> None:
-        self._stop_nomad(record)
-        for name in ("aws-provider", "moto"):
-            if name in record.processes:
-                processes.stop(record.processes[name])
+        """End what *record* names, a real agent with its jobs; then what runs besides, and the data directory."""
+        started = dict(record.processes)
+        if "nomad" in started and record.parts["nomad"] == "real":
+            agent.stop(started.pop("nomad"), self.place)
+        for name in ("nomad", "aws-provider", "moto"):
+            if name in started:
+                processes.stop(started[name])
         processes.end_marked(processes.MARK, str(self.place.project))
         processes.end_orphans(environment.ROOT_VARIABLE, str(self.place.project))
         self._remove_data_dir(Path(record.data_dir))
@@ -296,16 +283,31 @@ class Session:
             agent.clear(data_dir)
             shutil.rmtree(data_dir)
 
-    def _remove_rendered(self, record: folder.Record) -> None:
-        """Remove the rendered files that the state knows, now that the engine cannot."""
-        for resource in self._state(record):
-            if resource["type"] == "nomad-csi:index:RenderedFile":
-                path = self.place.project / resource["inputs"]["path"]
-                if disk.is_ours(disk.read(path) or ""):
-                    path.unlink()
-                with contextlib.suppress(OSError):  # not empty, or gone: somebody else's file is in it
-                    for parent in path.relative_to(self.place.project).parents[:-1]:
-                        (self.place.project / parent).rmdir()
+    def _record_left(self) -> folder.Record | None:
+        """Return the record, or ``None`` where there is none, or where it is damaged: processes are marked, too."""
+        try:
+            return self.place.load()
+        except DAMAGED as error:
+            self.say(f"The record of the sandbox is damaged ({error}): rendered files stay.")
+            return None
+
+    def _rendered(self, record: folder.Record) -> list[Path]:
+        """Return the rendered files that the state knows; none where it cannot be read."""
+        place = disk.Below(self.place.project).place
+        try:
+            found = [item for item in self._state(record) if item["type"] == "nomad-csi:index:RenderedFile"]
+            return [place(item["inputs"]["path"]) for item in found]
+        except (errors.NomadCsiError, *DAMAGED) as error:
+            self.say(f"The state of the sandbox cannot be read ({error}): rendered files stay.")
+            return []
+
+    def _remove_rendered(self, path: Path) -> None:
+        """Remove a rendered file, unless it was edited since, and the folders that it leaves empty."""
+        if disk.is_ours(disk.read(path) or ""):
+            path.unlink()
+        with contextlib.suppress(OSError):  # not empty, or gone: somebody else's file is in it
+            for parent in path.relative_to(self.place.project).parents[:-1]:
+                (self.place.project / parent).rmdir()
 
     @staticmethod
     def _runs(record: folder.Record, name: str) -> bool:

@@ -218,7 +218,7 @@ def engine(tmp_path):
 
     yield make
     for one in made:
-        sandboxes.take_down(one.sandbox)
+        sandboxes.end(one.sandbox)
 
 
 @pytest.fixture(params=KINDS)
@@ -243,7 +243,7 @@ def _settled(tmp_path_factory):
     assert [run.code for run in done] == [0, 0], "".join(run.text for run in done)
     yield {one.kind: one for one in made}
     for one in made:
-        sandboxes.take_down(one.sandbox)
+        sandboxes.end(one.sandbox)
 
 
 @pytest.fixture(params=KINDS)

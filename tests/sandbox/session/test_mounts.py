@@ -1,6 +1,10 @@
 """What is mounted below a folder."""
 
+import os
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from nomad_csi_sandbox.session import mounts
 
@@ -28,4 +32,19 @@ def test_folder_without_mounts_is_no_error(tmp_path):
     """The table of the machine itself is read."""
     mounts.unmount_below(tmp_path)
 
+    assert mounts.below(tmp_path) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount")
+def test_mount_in_use_is_detached(tmp_path):
+    """A process that still works in it, such as a shell, does not keep the sandbox from being removed."""
+    point = tmp_path / "alloc"
+    point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", point], check=True)
+    with subprocess.Popen(["sleep", "600"], cwd=point) as user:
+        mounts.unmount_below(tmp_path)
+        is_running = user.poll() is None
+        user.kill()
+
+    assert is_running
     assert mounts.below(tmp_path) == []
