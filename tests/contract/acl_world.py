@@ -72,14 +72,14 @@ job "holder" {
 def beside(volume_id, prefix):
     """Return an id whose owner record is on the page of *volume_id*: taking it away changes a page, and empties none."""
     names = (f"{prefix}{number}" for number in itertools.count())
-    return next(name for name in names if owner_records.page_of(name) == owner_records.page_of(volume_id))
+    return next(name for name in names if owner_records.path_of(name) == owner_records.path_of(volume_id))
 
 
 BESIDE = beside("free", "beside")
 ALONE = next(
     name
     for number in itertools.count()
-    if owner_records.page_of(name := f"alone{number}") != owner_records.page_of("free")
+    if owner_records.path_of(name := f"alone{number}") != owner_records.path_of("free")
 )
 
 

@@ -119,7 +119,7 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
             taken[owner] = [
                 registration_ownership.owner_records_of(mine).acquire(
-                    registration_ownership.objects_without_nonce([key]), requester
+                    registration_ownership.without_tokens([key]), requester
                 )
                 for key in keys
             ]
@@ -146,7 +146,7 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
         marks = registration_ownership.owner_records_of(client)
         taken = [
-            marks.acquire(registration_ownership.objects_without_nonce([("default", name)]), requester, told.append)
+            marks.acquire(registration_ownership.without_tokens([("default", name)]), requester, told.append)
             for name in ("a", "b")
         ]
 
@@ -163,12 +163,12 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
         marks = registration_ownership.owner_records_of(client)
-        marks.acquire(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
+        marks.acquire(registration_ownership.without_tokens([("default", "seen")]), requester)
 
         seen = marks.read([("secret", "hidden"), ("default", "seen")])
-        marks.give_up(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
+        marks.release(registration_ownership.without_tokens([("default", "seen")]), requester)
 
-    owned = registration_ownership.OwnerRecord(label="shop/prod")
+    owned = registration_ownership.OwnerRecord(owner="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
 
 
@@ -177,8 +177,8 @@ def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent
     key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
         marks = registration_ownership.owner_records_of(client)
-        assert set(marks.acquire(registration_ownership.objects_without_nonce([key]), requester).fresh) == {key}
-        marks.give_up(registration_ownership.objects_without_nonce([key]), requester)
+        assert set(marks.acquire(registration_ownership.without_tokens([key]), requester).fresh) == {key}
+        marks.release(registration_ownership.without_tokens([key]), requester)
 
         assert marks.known([key]) == {}
 

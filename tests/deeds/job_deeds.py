@@ -11,7 +11,7 @@ from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
-from nomad_csi.resources.plugin_jobs import job_hold, plugin_job
+from nomad_csi.resources.plugin_jobs import job_owner, plugin_job
 from tests.deeds.deeds import Case, checked_inputs
 
 JOB = plugin_job.PluginJobResource()
@@ -106,12 +106,12 @@ def _delete(_agent, context, outputs):
 
 OWNERS = {
     "none": None,
-    "own": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="n"),
-    "own, another resource": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="other"),
-    "own, without id": owner_records.OwnerRecord(label="shop/prod"),
-    "another": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="other"),
-    "another of the label": owner_records.OwnerRecord(label="shop/prod", stack_id="2", nonce="other"),
-    "another with the nonce": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="n"),
+    "own": owner_records.OwnerRecord(owner="shop/prod", stack_id="1", nonce="n"),
+    "own, another resource": owner_records.OwnerRecord(owner="shop/prod", stack_id="1", nonce="other"),
+    "own, without id": owner_records.OwnerRecord(owner="shop/prod"),
+    "another": owner_records.OwnerRecord(owner="web/prod", stack_id="2", nonce="other"),
+    "another of the label": owner_records.OwnerRecord(owner="shop/prod", stack_id="2", nonce="other"),
+    "another with the nonce": owner_records.OwnerRecord(owner="web/prod", stack_id="2", nonce="n"),
 }
 NEWS = {
     "no owner": {},
@@ -130,7 +130,7 @@ def _owners(agent, context, _before=None):
         for wanted, news in NEWS.items():
             with mock.patch.object(job_ownership, "owner_of", return_value=record):
                 try:
-                    job_hold.refuse_other(context.client, found, news, outputs)
+                    job_owner.refuse_other(context.client, found, news, outputs)
                     said.append(wanted)
                 except errors.RefusedError:
                     said.append(f"not {wanted}")

@@ -200,9 +200,9 @@ def _job_of(label, stack_id=""):
 
 
 def _record(agent, folder, name, label, stack_id="", origin=""):
-    record = owner_records.OwnerRecord(label=label, stack_id=stack_id, nonce=stack_id and "0" * 12, origin=origin)
+    record = owner_records.OwnerRecord(owner=label, stack_id=stack_id, nonce=stack_id and "0" * 12, origin=origin)
     written = owner_records.written({name: record})
-    path = owner_records.page_of(name, folder)
+    path = owner_records.path_of(name, folder)
     assert variables.put(agent.client(), "default", path, written, index=variables.NEW)
 
 

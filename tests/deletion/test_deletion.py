@@ -26,7 +26,7 @@ REGION = "us-east-1"
 ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
-PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
+PAGE = f"/v1/var/{owner_records.path_of('mysql')}"
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +324,7 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     running.register("mysql", external_id)
     marks = registration_ownership.owner_records_of(running.client)
     marks.acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.without_tokens([("default", "mysql")]),
         registration_ownership.Requester(owner=OWNER),
     )
     if not is_registered:
@@ -351,7 +351,7 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
     running.register("mysql", external_id)
     adopting = registration_ownership.Requester(owner="bank/prod")
     registration_ownership.owner_records_of(running.client).acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
+        registration_ownership.without_tokens([("default", "mysql")]), adopting
     )
 
     status, reason = run(owner="bank/prod")
@@ -446,7 +446,7 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
     if held == "mark":
         marks = registration_ownership.owner_records_of(running.client)
         marks.acquire(
-            registration_ownership.objects_without_nonce([("default", "mysql")]),
+            registration_ownership.without_tokens([("default", "mysql")]),
             registration_ownership.Requester(owner=OWNER),
         )
 
@@ -464,7 +464,7 @@ def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, 
     theirs, ours = made(of=cluster_identity.cluster_id(elsewhere.client)), made()
     marks = registration_ownership.owner_records_of(running.client)
     marks.acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.without_tokens([("default", "mysql")]),
         registration_ownership.Requester(owner=OWNER),
     )
 
@@ -608,7 +608,7 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
         done = deregister(*arguments, **options)
         adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
         registration_ownership.owner_records_of(running.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
+            registration_ownership.without_tokens([("default", "mysql")]), adopting
         )
         return done
 

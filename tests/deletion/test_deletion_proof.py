@@ -111,7 +111,7 @@ def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
     """By the name of the registration, else by the external id of the deregistered volume; never against a tag."""
     given = RECORDS[record]
     kept = owner_records.KeptStorage(external_id=given["kept"], plugin_id="p") if given and "kept" in given else None
-    of = None if given is None else owner_records.OwnerRecord(label=OWNER, origin=given.get("origin", ""), kept=kept)
+    of = None if given is None else owner_records.OwnerRecord(owner=OWNER, origin=given.get("origin", ""), kept=kept)
     storage = deletion_request.Storage(
         external_id=ID,
         is_registered=registered != "no",

@@ -80,9 +80,9 @@ def test_as_many_volumes_fit_as_the_page_says():
     count = int(re.search(r"some ([\d,]+)\s+volumes", PAGE)[1].replace(",", ""))
     ids = [f"volume-{number:013}" for number in range(count)]
     pages = {}
-    owned = owner_records.OwnerRecord(label="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
+    owned = owner_records.OwnerRecord(owner="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
     for volume_id in ids:
-        pages.setdefault(owner_records.page_of(volume_id), {})[volume_id] = owned
+        pages.setdefault(owner_records.path_of(volume_id), {})[volume_id] = owned
 
     sizes = [
         sum(len(key) + len(value) for key, value in owner_records.written(page).items()) for page in pages.values()

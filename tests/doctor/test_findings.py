@@ -11,7 +11,7 @@ from nomad_csi.ownership import owner_records
 from nomad_csi.plan import iam, storage
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
-OWNED = owner_records.OwnerRecord(label="shop/prod")
+OWNED = owner_records.OwnerRecord(owner="shop/prod")
 KEPT = owner_records.KeptStorage(external_id="vol-1", plugin_id="ebs")
 CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claimed (default/mysql)"
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}

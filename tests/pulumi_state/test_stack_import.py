@@ -187,7 +187,7 @@ def test_what_another_stack_owns_is_said_before_up_refuses_it(client, scripted, 
         origin=job_ownership.digest("shop/dev") if label else "",
     )
     folder = owner_records.JOB_FOLDER if kind == JOB else owner_records.FOLDER
-    record = owner_records.page_of("x", folder)
+    record = owner_records.path_of("x", folder)
     scripted.reply("GET", f"/v1/{path}/x", 200, {"ID": "x", "Namespace": "default", "Meta": label})
     scripted.reply("GET", "/v1/job/x/submission", 200, {"Source": "job {}", "Format": "hcl2"})
     scripted.reply("GET", f"/v1/var/{record}", 200, {"Path": record, "Items": owner_records.written({"x": owned})})

@@ -23,7 +23,7 @@ from tests import acl, owner_labels
 OWNED = "shop/prod"
 OTHER = "bank/prod"
 IDENTITY = "default/mysql"
-PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
+PAGE = f"/v1/var/{owner_records.path_of('mysql')}"
 VOLUME = "/v1/volume/csi/mysql"
 RESOURCE = volume_registration.VolumeRegistrationResource()
 NEWS = {
@@ -347,8 +347,8 @@ def test_lost_mark_is_drift(clusters, side):
     serving = clusters("a")
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
-    registration_ownership.owner_records_of(ours.client).give_up(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).release(
+        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
     )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
@@ -361,8 +361,8 @@ def test_lost_mark_is_drift(clusters, side):
 def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
-    registration_ownership.owner_records_of(ours.client).give_up(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).release(
+        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
     )
     unrecorded = {name: value for name, value in held.items() if name != "marked"}
 
@@ -766,7 +766,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    owned = owner_records.OwnerRecord(label=OWNED)
+    owned = owner_records.OwnerRecord(owner=OWNED)
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
@@ -837,8 +837,8 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
     send = sending.send
 
     def remove_first(*arguments, **options):
-        registration_ownership.owner_records_of(ours.client).give_up(
-            registration_ownership.objects_without_nonce([("default", "v")]), CLAIMANT
+        registration_ownership.owner_records_of(ours.client).release(
+            registration_ownership.without_tokens([("default", "v")]), CLAIMANT
         )
         return send(*arguments, **options)
 
@@ -855,7 +855,7 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "v")]),
+            registration_ownership.without_tokens([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
@@ -876,7 +876,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "v")]),
+            registration_ownership.without_tokens([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)

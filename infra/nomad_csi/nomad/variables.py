@@ -6,8 +6,7 @@ Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variabl
 ``nomad/state/state_store_variables.go`` (``varSetCASTxn``, ``svDeleteCASTxn``), 2026-08-21.
 """
 
-import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -37,12 +36,10 @@ def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     return None if item is None else replies.record(Variable, item, {})
 
 
-def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
-    """Yield the result of `get` for each of *paths*, in order; a single one in the calling thread."""
-    paths = tuple(paths)
-    if len(paths) == 1:
-        return iter((get(nomad, namespace, *paths),))
-    return request.read_many(functools.partial(get, nomad, namespace, path) for path in paths)
+def list_paths(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[str, ...]:
+    """Return the paths of variables that begin with *prefix*: only of those that the token may list, without an error."""
+    query = {"namespace": namespace, "prefix": prefix}
+    return tuple(replies.required(item, "Path") for item in replies.many(nomad, request.path_of("vars"), query=query))
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> bool:
