@@ -10,7 +10,7 @@ import functools
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal, TypeVar
@@ -29,6 +29,9 @@ Tokens = Mapping[volumes.Key, OwnerToken]
 
 SEEN_S = 5.0
 """Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
+
+LISTED_FROM = 17
+"""Number of records from which on a list shows which of them are as they were read: more than are read at once."""
 
 ATTEMPTS = 10
 """Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
@@ -100,6 +103,9 @@ class _Seen:
     """What was read at the path of a record."""
 
     variable: variables.Variable | None
+    read_at: float = 0.0
+    """By the monotonic clock."""
+
     is_denied: bool = False
     """Whether the token may not read it."""
 
@@ -128,7 +134,9 @@ class OwnerRecords:
     def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
         self._client = weakref.ref(client)
         self._folder = folder
-        self._seen: dict[volumes.Key, tuple[float, OwnerRecord | None]] = {}
+        self._seen: dict[volumes.Key, _Seen] = {}
+        """What was read or written last."""
+
         self._denied: dict[str, float] = {}
         """Time at which the token was last refused to read the records, by namespace."""
 
@@ -142,7 +150,9 @@ class OwnerRecords:
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        seen = _for_each(self._read, keys)
+        keys = set(keys)
+        known = self._unchanged(keys)
+        seen = _for_each(lambda key: known.get(key) or self._read(key), keys)
         unread = frozenset(key for key, found in seen.items() if found.is_denied)
         for namespace in sorted({namespace for namespace, _ in unread}):
             self._tell_once(_UNREAD.format(namespace=namespace), tell)
@@ -167,14 +177,13 @@ class OwnerRecords:
 
         ``None`` where the token may not read it, which is reported once to *tell*.
         """
-        read_at, record = self._seen.get(key, (-SEEN_S, None))
-        if time.monotonic() - read_at > SEEN_S:
+        seen = self._seen.get(key)
+        if seen is None or time.monotonic() - seen.read_at > SEEN_S:
             seen = self._read(key)
-            if seen.is_denied:
-                self._tell_once(_UNREAD.format(namespace=key[0]), tell)
-                return None
-            record = seen.record
-        return record or owner_records.NO_RECORD
+        if seen.is_denied:
+            self._tell_once(_UNREAD.format(namespace=key[0]), tell)
+            return None
+        return seen.record or owner_records.NO_RECORD
 
     def read_cached(self, key: volumes.Key) -> VolumeOwners:
         """Return what `read` does of one *key*, seconds old at most: for a preview, which writes nothing."""
@@ -201,7 +210,7 @@ class OwnerRecords:
         """
         # A list leaves out, without a word, what the token may not read; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
-        paths = variables.list_paths(self._nomad, namespace, f"{self._folder}/")
+        paths = variables.list_indexes(self._nomad, namespace, f"{self._folder}/")
         found = request.read_many(functools.partial(variables.get, self._nomad, namespace, path) for path in paths)
         return {
             (namespace, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
@@ -292,19 +301,25 @@ class OwnerRecords:
         self._tell_denied(changes, "stay", tell)
         return {key: change.before for key, change in changes.items() if change.before and not change.after}
 
-    def _change(self, keys: Iterable[volumes.Key], edit: Edit) -> dict[volumes.Key, _Change]:
+    def _change(self, keys: Collection[volumes.Key], edit: Edit) -> dict[volumes.Key, _Change]:
         """
         Apply *edit* to the record of each of *keys*, also under concurrent writes.
 
         Raises `errors.NomadApiError` where a write failed.
         """
-        return _for_each(functools.partial(self._change_one, edit), keys)
+        known = self._unchanged(keys)
+        return _for_each(lambda key: self._change_one(key, edit, known.get(key)), keys)
 
-    def _change_one(self, edit: Edit, key: volumes.Key) -> _Change:
+    def _change_one(self, key: volumes.Key, edit: Edit, known: _Seen | None) -> _Change:
+        """Change one record; *known* is what it certainly is."""
+        # What was seen some time ago serves a write, which fails if it is something else by now.
+        guessed = self._seen.get(key)
+        if known is None and guessed is not None and edit(key, guessed.record) != guessed.record:
+            known = guessed
         sent: _Change | None = None
         lost = 0
         for _ in range(ATTEMPTS):
-            seen = self._read(key)
+            seen, known = known or self._read(key), None
             if seen.is_denied:
                 return _Change(before=None, after=None, denied="read")
             change = _Change(before=seen.record, after=edit(key, seen.record))
@@ -326,18 +341,37 @@ class OwnerRecords:
 
     # Variables.
 
+    def _unchanged(self, keys: Collection[volumes.Key]) -> dict[volumes.Key, _Seen]:
+        """Return those of many *keys* that a list shows to be as they were read or written last; of few, none."""
+        if len(keys) < LISTED_FROM:
+            return {}
+        indexes = {
+            (namespace, path): index
+            for namespace in sorted({namespace for namespace, _ in keys})
+            for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
+        }
+        known = {key: seen for key in keys if (seen := self._seen.get(key)) is not None and seen.variable is not None}
+        return {
+            key: seen
+            for key, seen in known.items()
+            if seen.variable and indexes.get((key[0], seen.variable.path)) == seen.variable.modify_index
+        }
+
     def _read(self, key: volumes.Key) -> _Seen:
         """Return the variable of *key*; a namespace whose variables may not be read is not asked again for a while."""
         if time.monotonic() - self._denied.get(key[0], -SEEN_S) < SEEN_S:
             return _Seen(variable=None, is_denied=True)
         try:
-            seen = _Seen(variable=variables.get(self._nomad, key[0], self._path(key)))
+            variable = variables.get(self._nomad, key[0], self._path(key))
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
             self._denied[key[0]] = time.monotonic()
             return _Seen(variable=None, is_denied=True)
-        self._seen[key] = time.monotonic(), seen.record
+        return self._note(key, variable)
+
+    def _note(self, key: volumes.Key, variable: variables.Variable | None) -> _Seen:
+        self._seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
         return seen
 
     def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
@@ -345,12 +379,13 @@ class OwnerRecords:
         namespace, object_id = key
         index = old.modify_index if old else variables.NEW
         if record is None:
-            is_written = variables.delete(self._nomad, namespace, self._path(key), index=index)
+            written, is_written = None, variables.delete(self._nomad, namespace, self._path(key), index=index)
         else:
             items = {owner_records.ID: object_id, **record.to_items()}
-            is_written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
+            written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
+            is_written = written is not None
         if is_written:
-            self._seen[key] = time.monotonic(), record
+            self._note(key, written)
         return is_written
 
     def _path(self, key: volumes.Key) -> str:

@@ -1,5 +1,7 @@
 """
-``/v1/var`` and ``/v1/vars``: Nomad variables, which templates of tasks read. Kept in clear, in memory. Part of the Nomad emulator.
+``/v1/var`` and ``/v1/vars``: Nomad variables, which templates of tasks read. Part of the Nomad emulator.
+
+They are kept in clear, in memory.
 
 Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variables_endpoint.go``,
 ``nomad/structs/variables.go`` (``ValidatePath``) and ``nomad/state/state_store_variables.go``, 2026-08-21.
