@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import io
-import itertools
 import json
 import re
 import sys
@@ -15,7 +14,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.ownership import cluster_identity, owner_records
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from tests.contract import agents
@@ -69,18 +68,8 @@ job "holder" {
 """
 
 
-def beside(volume_id, prefix):
-    """Return an id whose owner record is on the page of *volume_id*: taking it away changes a page, and empties none."""
-    names = (f"{prefix}{number}" for number in itertools.count())
-    return next(name for name in names if owner_records.path_of(name) == owner_records.path_of(volume_id))
-
-
-BESIDE = beside("free", "beside")
-ALONE = next(
-    name
-    for number in itertools.count()
-    if owner_records.path_of(name := f"alone{number}") != owner_records.path_of("free")
-)
+ALONE, BESIDE = "alone", "beside"
+"""Volumes of a stack."""
 
 
 class World:

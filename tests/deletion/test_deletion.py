@@ -14,7 +14,7 @@ from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
 from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
@@ -366,7 +366,8 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(owner_record_pages.Pages, "read", lambda *_: None)
+    unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
+    monkeypatch.setattr(registration_ownership.OwnerRecords, "read", lambda *_: unread)
     order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
     [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(aws_region=REGION, owner=OWNER))

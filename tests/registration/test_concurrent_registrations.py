@@ -23,7 +23,7 @@ DEADLINE_S = 10
 
 OURS = registration_ownership.Requester(owner="shop/prod", stack_id="9f86d081884c7d65")
 TO_OTHER = registration_ownership.Requester(owner="bank/prod", adopts=True)
-NOBODY = {"requester": registration_ownership.NO_OWNER, "hold": owner_records.NO_TOKEN}
+NOBODY = {"requester": registration_ownership.NO_OWNER, "token": owner_records.NO_TOKEN}
 pause = time.sleep
 
 
@@ -112,7 +112,7 @@ def sending(monkeypatch):
 def records(client):
     """Return owner and nonce of each volume that has a record."""
     found = registration_ownership.owner_records_of(client).read([("default", f"v{number}") for number in range(COUNT)])
-    return {volume_id: (owner.label, owner.nonce) for (_, volume_id), owner in found.owners.items()}
+    return {volume_id: (owner.owner, owner.nonce) for (_, volume_id), owner in found.owners.items()}
 
 
 @pytest.fixture
@@ -228,10 +228,10 @@ def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, own
     marks = registration_ownership.owner_records_of(owned)
     marks.acquire(registration_ownership.without_tokens([("default", "v1")]), TO_OTHER)
     volumes.register(owned, [volume(3, external_id="fs-9")])
-    held = owner_records.OwnerToken(nonce="5e884898da28")
+    token = owner_records.OwnerToken(nonce="5e884898da28")
 
     answers = together(
-        volume(0), volume(1), volume(2, capabilities=()), volume(3), client=owned, requester=OURS, hold=held
+        volume(0), volume(1), volume(2, capabilities=()), volume(3), client=owned, requester=OURS, token=token
     )
 
     assert answers[0] is None
@@ -274,9 +274,9 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
         yield from ((document, None) for document in documents)
 
     sending(sent)
-    held = owner_records.OwnerToken(nonce="5e884898da28")
+    token = owner_records.OwnerToken(nonce="5e884898da28")
 
-    answers = together(volume(0), volume(1), client=owned, requester=OURS, hold=held)
+    answers = together(volume(0), volume(1), client=owned, requester=OURS, token=token)
 
     assert answers[0] is None
     assert str(answers[1]) == (
@@ -295,9 +295,9 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
         yield from ((document, REFUSED) for document in documents)
 
     sending(sent)
-    held = owner_records.OwnerToken(recorded="5e884898da28", nonce="5e884898da28")
+    token = owner_records.OwnerToken(recorded="5e884898da28", nonce="5e884898da28")
 
-    [answer] = together(volume(0), client=owned, requester=OURS, hold=held)
+    [answer] = together(volume(0), client=owned, requester=OURS, token=token)
 
     assert str(answer) == str(REFUSED)
     assert records(owned) == {"v0": ("shop/prod", "0d8f7c9e11aa")}

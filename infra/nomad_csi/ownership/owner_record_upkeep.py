@@ -12,18 +12,13 @@ from collections.abc import Mapping
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.ownership import registration_ownership as owners
 
 ROUNDS = 5
 """Attempts to bring records in line with registrations under concurrent changes."""
 
 
-def release(
-    client: nomad.Nomad,
-    tokens: registration_ownership.Tokens,
-    requester: registration_ownership.Requester,
-    tell: registration_ownership.Tell,
-) -> None:
+def release(client: nomad.Nomad, tokens: owners.Tokens, requester: owners.Requester, tell: owners.Tell) -> None:
     """
     Remove the records of *requester* for those of *tokens* that are not registered; records of other owners stay.
 
@@ -35,15 +30,12 @@ def release(
 
 
 def _settled(
-    client: nomad.Nomad,
-    tokens: registration_ownership.Tokens,
-    requester: registration_ownership.Requester,
-    tell: registration_ownership.Tell,
+    client: nomad.Nomad, tokens: owners.Tokens, requester: owners.Requester, tell: owners.Tell
 ) -> list[volumes.Key]:
     """Remove and restore records until they match the registrations; return the volumes that have one at the end."""
-    records = registration_ownership.owner_records_of(client)
+    records = owners.owner_records_of(client)
     has_record = dict.fromkeys(tokens, True)
-    removed: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
+    removed: dict[volumes.Key, owners.OwnerRecord] = {}
     for _ in range(ROUNDS):
         is_registered = {key: volume is not None for key, volume in volumes.found(client, has_record)}
         wrong = [key for key, is_there in is_registered.items() if is_there is not has_record[key]]
@@ -58,11 +50,8 @@ def _settled(
 
 
 def confirm(
-    client: nomad.Nomad,
-    tokens: registration_ownership.Tokens,
-    requester: registration_ownership.Requester,
-    tell: registration_ownership.Tell,
-) -> Mapping[volumes.Key, registration_ownership.OwnerRecord]:
+    client: nomad.Nomad, tokens: owners.Tokens, requester: owners.Requester, tell: owners.Tell
+) -> Mapping[volumes.Key, owners.OwnerRecord]:
     """
     Restore removed records of volumes that *requester* has registered; return those of *tokens* that others own now.
 
@@ -72,7 +61,7 @@ def confirm(
         return {}
     try:
         who = dataclasses.replace(requester, adopts=False)
-        taken = registration_ownership.owner_records_of(client).acquire(tokens, who, tell)
+        taken = owners.owner_records_of(client).acquire(tokens, who, tell)
         if taken.new:  # the record was removed, and so may the registration be
             _settled(client, taken.new, who, tell)
     except errors.NomadApiError as error:
@@ -87,10 +76,10 @@ def confirm(
 
 def remove_unused(
     client: nomad.Nomad,
-    taken: registration_ownership.AcquiredVolumes,
+    taken: owners.AcquiredVolumes,
     answers: Mapping[volumes.Key, errors.NomadCsiError | None],
-    who: registration_ownership.Requester,
-    tell: registration_ownership.Tell,
+    who: owners.Requester,
+    tell: owners.Tell,
 ) -> None:
     """
     Remove the records that were written for registrations which failed by *answers*; report a failure to do so.
@@ -116,17 +105,15 @@ def _is_ambiguous(error: errors.NomadCsiError) -> bool:
 class LostError(errors.RefusedError):
     """A volume is registered as wanted, and another stack acquired it at the same time."""
 
-    def __init__(self, key: volumes.Key, owner: registration_ownership.OwnerRecord) -> None:
-        owned = registration_ownership.sentence(key, owner)
+    def __init__(self, key: volumes.Key, owner: owners.OwnerRecord) -> None:
+        owned = owners.sentence(key, owner)
         super().__init__(f"{owned} now, and was registered by this run: resolve the ownership")
         self.owner = str(owner)
 
 
-def refusal(
-    key: volumes.Key, owner: registration_ownership.OwnerRecord, who: registration_ownership.Requester
-) -> errors.RefusedError:
+def refusal(key: volumes.Key, owner: owners.OwnerRecord, who: owners.Requester) -> errors.RefusedError:
     """Return the refusal to *who* of a volume that *owner* owns."""
-    owned = registration_ownership.sentence(key, owner, who)
+    owned = owners.sentence(key, owner, who)
     if who.is_recorded:
         return errors.RefusedError(
             f"{owned} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"

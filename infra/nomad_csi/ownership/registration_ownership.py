@@ -80,11 +80,8 @@ class AcquiredVolumes:
     unrecorded: frozenset[volumes.Key]
     """Volumes that got no record, because the token may not write it."""
 
-    adopted: Mapping[volumes.Key, OwnerRecord]
-    """Volumes that had another owner before, with that one."""
-
     created_names: Mapping[volumes.Key, str]
-    """The names of storage in their records; one of an earlier attempt of the same owner stays."""
+    """The names of storage in their records, or empty; one of an earlier attempt of the same owner stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,18 +141,20 @@ class OwnerRecords:
 
     # Read.
 
-    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
+    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
         """
-        Read the owners of *keys*. Report once to *tell* each namespace whose records the token may not read.
+        Return the owners of *keys*, as they were at most *max_age_s* ago.
 
-        Raises `errors.NomadApiError` where Nomad does not answer.
+        Report once to *tell* each namespace whose records the token may not read. Raises `errors.NomadApiError` where
+        Nomad does not answer.
         """
         keys = set(keys)
-        known = self._unchanged(keys)
+        oldest = time.monotonic() - max_age_s
+        known = {key: self._seen[key] for key in keys & self._seen.keys() if self._seen[key].read_at > oldest}
+        known |= self._unchanged(keys - known.keys())
         seen = _for_each(lambda key: known.get(key) or self._read(key), keys)
         unread = frozenset(key for key, found in seen.items() if found.is_denied)
-        for namespace in sorted({namespace for namespace, _ in unread}):
-            self._tell_once(_UNREAD.format(namespace=namespace), tell)
+        self._tell_once(_UNREAD, unread, tell)
         return VolumeOwners(owners={key: found.record for key, found in seen.items() if found.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
@@ -177,30 +176,8 @@ class OwnerRecords:
 
         ``None`` where the token may not read it, which is reported once to *tell*.
         """
-        seen = self._seen.get(key)
-        if seen is None or time.monotonic() - seen.read_at > SEEN_S:
-            seen = self._read(key)
-        if seen.is_denied:
-            self._tell_once(_UNREAD.format(namespace=key[0]), tell)
-            return None
-        return seen.record or owner_records.NO_RECORD
-
-    def read_cached(self, key: volumes.Key) -> VolumeOwners:
-        """Return what `read` does of one *key*, seconds old at most: for a preview, which writes nothing."""
-        found = self.cached(key)
-        owners = {} if found in {None, owner_records.NO_RECORD} else {key: found}
-        return VolumeOwners(owners=owners, unread=frozenset({key} if found is None else ()))
-
-    def is_moved(self, key: volumes.Key, requester: Requester, recorded_nonce: str) -> bool:
-        """
-        Return whether another resource of the stack now owns *key* than the one that recorded *recorded_nonce*.
-
-        Raises `errors.NomadApiError` where Nomad does not answer.
-        """
-        record = self.read([key]).owners.get(key)
-        if record is None or record.nonce in {"", recorded_nonce}:
-            return False
-        return requester.is_same_stack(record)
+        seen = self.read([key], tell, max_age_s=SEEN_S)
+        return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
 
     def list_all(self, namespace: str) -> dict[volumes.Key, OwnerRecord]:
         """
@@ -233,40 +210,26 @@ class OwnerRecords:
                 return before
             return owner_records.acquired(before, tokens[key], requester)
 
-        refused: dict[volumes.Key, OwnerRecord] = {}
-        unrecorded: set[volumes.Key] = set()
-        written: dict[volumes.Key, _Change] = {}
-        for key, change in self._change(tokens, acquired).items():
-            if change.before is not None and not requester.may_have(change.before, tokens[key]):
-                refused[key] = change.before
-            elif change.denied == "read" and not requester.owner:
-                self._tell_once(_UNREAD.format(namespace=key[0]), tell)
-            elif change.denied:
-                unrecorded.add(key)
-                self._tell_once(_UNRECORDED.format(namespace=key[0]), tell)
-            else:
-                written[key] = change
+        changes = self._change(tokens, acquired)
+        refused = {
+            key: change.before
+            for key, change in changes.items()
+            if change.before and not requester.may_have(change.before, tokens[key])
+        }
+        written = {key: change for key, change in changes.items() if key not in refused and not change.denied}
+        denied = changes.keys() - refused.keys() - written.keys()
+        self._tell_once(_UNRECORDED if requester.owner else _UNREAD, denied, tell)
         return AcquiredVolumes(
             refused=refused,
             new={key: tokens[key] for key, change in written.items() if change.after and not change.before},
-            unrecorded=frozenset(unrecorded),
-            adopted={
-                key: change.before
-                for key, change in written.items()
-                if change.before and str(change.after or "") != change.before.owner
-            },
-            created_names={
-                key: change.after.created_name
-                for key, change in written.items()
-                if change.after and change.after.created_name
-            },
+            unrecorded=frozenset(denied if requester.owner else ()),
+            created_names={key: change.after.created_name for key, change in written.items() if change.after},
         )
 
     def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
         change = self._change([key], lambda _key, before: before or record)[key]
-        if change.denied:
-            self._tell_once(_UNRECORDED.format(namespace=key[0]), tell)
+        self._tell_once(_UNRECORDED, [key] if change.denied else [], tell)
 
     def keep_storage(self, registered: Iterable[volumes.Volume], tell: Tell = _silent) -> None:
         """
@@ -350,7 +313,7 @@ class OwnerRecords:
             for namespace in sorted({namespace for namespace, _ in keys})
             for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
         }
-        known = {key: seen for key in keys if (seen := self._seen.get(key)) is not None and seen.variable is not None}
+        known = {key: self._seen[key] for key in keys if key in self._seen}
         return {
             key: seen
             for key, seen in known.items()
@@ -401,18 +364,19 @@ class OwnerRecords:
 
     def _tell_denied(self, changes: Mapping[volumes.Key, _Change], consequence: str, tell: Tell) -> None:
         """Report records that the token may not read, or not change with this *consequence*."""
-        unread = {key[0] for key, change in changes.items() if change.denied == "read"}
-        for namespace in sorted(unread):
-            self._tell_once(_UNREAD.format(namespace=namespace), tell)
+        self._tell_once(_UNREAD, [key for key, change in changes.items() if change.denied == "read"], tell)
         unwritten = [key for key, change in changes.items() if change.denied == "write"]
         for namespace in sorted({namespace for namespace, _ in unwritten}):
             named = ", ".join(object_id for of, object_id in unwritten if of == namespace)
             tell(f"the owner records of {named} {consequence}: the token lacks {RIGHTS.format(namespace=namespace)}")
 
-    def _tell_once(self, line: str, tell: Tell) -> None:
-        if line not in self._reported and tell is not _silent:
-            self._reported.add(line)
-            tell(line)
+    def _tell_once(self, line: str, keys: Collection[volumes.Key], tell: Tell) -> None:
+        """Report *line* for each namespace of *keys*, unless that was done before."""
+        lines = [line.format(namespace=namespace) for namespace in sorted({namespace for namespace, _ in keys})]
+        for each in lines if tell is not _silent else ():
+            if each not in self._reported:
+                self._reported.add(each)
+                tell(each)
 
 
 def _for_each(call: Callable[[volumes.Key], _Result], keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Result]:

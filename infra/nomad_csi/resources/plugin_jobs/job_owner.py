@@ -39,8 +39,8 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack has taken over the job *recorded*."""
-    key, nonce = (recorded["namespace"], recorded["jobId"]), str(recorded.get("nonce", ""))
-    return job_ownership.records(client).is_moved(key, volume_ownership.requester(recorded, recorded), nonce)
+    key = (recorded["namespace"], recorded["jobId"])
+    return volume_ownership.is_another_resources(job_ownership.records(client).read([key]).owners.get(key), recorded)
 
 
 def is_another_resources(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
