@@ -30,7 +30,6 @@ FIRST = (
     "tests/real/walk",
     "tests/real/engines",
     "tests/real/program",
-    "tests/upgrade",
     "tests/real",
     "tests/e2e",
     "tests/walk",

@@ -61,7 +61,6 @@ FIRST = {
     "tests/sandbox": "all",
     "tests/smoke": "test",
     "tests/soak": "all",
-    "tests/upgrade": "all",
     "tests/verification": "test",
     "tests/verification/test_scale.py": "all",
     "tests/volume": "test",

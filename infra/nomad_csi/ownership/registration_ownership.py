@@ -31,7 +31,7 @@ SEEN_S = 5.0
 """Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
 
 LISTED_FROM = 17
-"""Number of records from which on a list shows which of them are as they were read: more than are read at once."""
+"""Number of known records from which on a list shows which of them are unchanged: more than are read at once."""
 
 ATTEMPTS = 10
 """Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
@@ -150,7 +150,7 @@ class OwnerRecords:
         """
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
-        known = {key: self._seen[key] for key in keys & self._seen.keys() if self._seen[key].read_at > oldest}
+        known = {key: seen for key in keys if (seen := self._seen.get(key)) and seen.read_at > oldest}
         known |= self._unchanged(keys - known.keys())
         seen = _for_each(lambda key: known.get(key) or self._read(key), keys)
         unread = frozenset(key for key, found in seen.items() if found.is_denied)
@@ -305,15 +305,15 @@ class OwnerRecords:
     # Variables.
 
     def _unchanged(self, keys: Collection[volumes.Key]) -> dict[volumes.Key, _Seen]:
-        """Return those of many *keys* that a list shows to be as they were read or written last; of few, none."""
-        if len(keys) < LISTED_FROM:
+        """Return those of *keys* that a list shows to be as they were read or written last; where few were, none."""
+        known = {key: seen for key in keys if (seen := self._seen.get(key))}
+        if len(known) < LISTED_FROM:
             return {}
         indexes = {
             (namespace, path): index
-            for namespace in sorted({namespace for namespace, _ in keys})
+            for namespace in sorted({namespace for namespace, _ in known})
             for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
         }
-        known = {key: self._seen[key] for key in keys if key in self._seen}
         return {
             key: seen
             for key, seen in known.items()
@@ -342,14 +342,15 @@ class OwnerRecords:
         namespace, object_id = key
         index = old.modify_index if old else variables.NEW
         if record is None:
-            written, is_written = None, variables.delete(self._nomad, namespace, self._path(key), index=index)
-        else:
-            items = {owner_records.ID: object_id, **record.to_items()}
-            written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
-            is_written = written is not None
-        if is_written:
+            is_deleted = variables.delete(self._nomad, namespace, self._path(key), index=index)
+            if is_deleted:
+                self._note(key, None)
+            return is_deleted
+        items = {owner_records.ID: object_id, **record.to_items()}
+        written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
+        if written is not None:
             self._note(key, written)
-        return is_written
+        return written is not None
 
     def _path(self, key: volumes.Key) -> str:
         return owner_records.path_of(key[1], self._folder)
