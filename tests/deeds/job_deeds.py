@@ -165,8 +165,7 @@ def _started(agent, context, _before=None):
             outcome = "done"
         except errors.RefusedError as error:
             outcome = str(error)
-        records = (found["Items"] for found in agent.cluster.state.variables.values())
-        labels = [key for items in records for key, value in items.items() if value.startswith(job.job_id)]
+        labels = _recorded_owners(agent, job.job_id)
         version = agent.cluster.state.jobs[job.namespace, job.job_id].spec["Version"]
         said.append(
             f"of {owner}, {'equal' if is_equal else 'another'}{', adopts' if adopts else ''}: {outcome}; "
@@ -174,6 +173,12 @@ def _started(agent, context, _before=None):
         )
     agent.go_back(kept)
     agent.messages[:] = said
+
+
+def _recorded_owners(agent, job_id):
+    """Return owner and stack id in the record of a job."""
+    records = [found["Items"] for found in agent.cluster.state.variables.values() if found["Items"].get("id") == job_id]
+    return [f"{items['owner']}#{items.get('stack_id', '')}" for items in records]
 
 
 def _removed(agent, context, _before=None):
@@ -197,8 +202,7 @@ def _removed(agent, context, _before=None):
             outcome = "done"
         except errors.RefusedError as error:
             outcome = str(error)
-        records = {key: value for found in known.variables.values() for key, value in found["Items"].items()}
-        left = ["job"] * len(known.jobs) + [key for key in records if records[key].startswith("ebs-nodes")]
+        left = ["job"] * len(known.jobs) + _recorded_owners(agent, "ebs-nodes")
         said.append(f"{name}: {outcome}; left: {', '.join(left) or 'nothing'}")
     agent.go_back(kept)
     agent.messages[:] = said

@@ -152,10 +152,10 @@ class OwnerRecords:
         oldest = time.monotonic() - max_age_s
         known = {key: seen for key in keys if (seen := self._seen.get(key)) and seen.read_at > oldest}
         known |= self._unchanged(keys - known.keys())
-        seen = _for_each(lambda key: known.get(key) or self._read(key), keys)
-        unread = frozenset(key for key, found in seen.items() if found.is_denied)
+        read = _for_each(lambda key: known.get(key) or self._read(key), keys)
+        unread = frozenset(key for key, found in read.items() if found.is_denied)
         self._tell_once(_UNREAD, unread, tell)
-        return VolumeOwners(owners={key: found.record for key, found in seen.items() if found.record}, unread=unread)
+        return VolumeOwners(owners={key: found.record for key, found in read.items() if found.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
         """
