@@ -6,4 +6,4 @@ from nomad_csi.ownership import registration_ownership
 def read(client, keys):
     """Return the label of the owner of each of *keys* that has one, such as ``shop/prod``."""
     owners = registration_ownership.owner_records_of(client).known(keys)
-    return {key: owner.label for key, owner in owners.items()}
+    return {key: owner.owner for key, owner in owners.items()}

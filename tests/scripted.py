@@ -43,7 +43,7 @@ class ScriptedNomad:
         absent = "variable not found" if is_variable else f"nothing scripted for {method} {path}"
         absent = "plugin not found" if path.startswith("/v1/plugin/csi/") else absent
         default = (200, {}) if is_variable and method == "PUT" else (404, absent)
-        if (method, path) in {("GET", "/v1/volumes"), ("GET", "/v1/jobs")}:
+        if (method, path) in {("GET", "/v1/volumes"), ("GET", "/v1/jobs"), ("GET", "/v1/vars")}:
             default = (200, [])
         queue = self.replies.get((method, path), [default])
         return queue.pop(0) if len(queue) > 1 else queue[0]

@@ -59,7 +59,6 @@ LEFT_TO_NIGHTS = [
     "tests/real",
     "tests/sandbox",
     "tests/soak",
-    "tests/upgrade",
     "tests/verification/test_scale.py",
     "tests/walk/test_bounds.py",
 ]

@@ -91,7 +91,6 @@ FIRST = {
     "tests/test_supervised.py": "all",
     "tests/test_tiers.py": "all",
     "tests/text/test_spellings.py": "all",
-    "tests/upgrade": "all",
     "tests/verification": "test",
     "tests/verification/test_scale.py": "all",
     "tests/volume": "test",

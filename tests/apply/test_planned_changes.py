@@ -119,8 +119,8 @@ def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
 
 def mark(scripted, volume_id, owner):
     """Let a volume have a mark."""
-    page = owner_records.page_of(volume_id)
-    scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": {owner: volume_id}})
+    path, items = owner_records.path_of(volume_id), {"id": volume_id, "owner": owner}
+    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": items})
 
 
 @pytest.mark.usefixtures("cluster")
@@ -158,8 +158,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 @pytest.mark.usefixtures("cluster")
 def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, scripted):
     """Not allowed to know is not the same as nobody's."""
-    page = owner_records.page_of("scratch")
-    scripted.reply("GET", f"/v1/var/{page}", 403, "Permission denied")
+    scripted.reply("GET", f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
     unknown = (
         'its owner record was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
         '"destroy"] } } in namespace default'
@@ -349,9 +348,9 @@ def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, o
 def test_what_a_stack_registered_and_the_spec_lacks_is_left_to_the_stack(draw, scripted):
     """Its state has them: `deregister` would take them from it."""
     with_listed(scripted, "data")
-    page = owner_records.page_of("data")
-    items = {"shop/prod": "data", "~shop/prod#9f86d081884c7d65": "data:5e884898da28"}
-    scripted.reply("GET", f"/v1/var/{page}", 200, {"Path": page, "ModifyIndex": 3, "Items": items})
+    path = owner_records.path_of("data")
+    items = {"id": "data", "owner": "shop/prod", "stack_id": "9f86d081884c7d65", "nonce": "5e884898da28"}
+    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": items})
 
     assert last_lines(draw(owner="shop/prod")[0]) == [
         "registered by owner shop/prod, and not in the spec: default/data",

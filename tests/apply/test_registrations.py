@@ -16,7 +16,7 @@ from nomad_csi.registration import sending
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
 CANARY = "canary-71d0"
-RECORDS = "/v1/var/nomad-csi/volumes/0"
+RECORD = "/v1/var/nomad-csi/volumes/v0"
 ADOPTS = registration_ownership.Requester(adopts=True)
 
 
@@ -111,7 +111,7 @@ def test_few_volumes_need_no_list(run, scripted, holds):
 
     run(volume(0))
 
-    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None), (f"{RECORDS}?namespace=default", None)]
+    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None), (f"{RECORD}?namespace=default", None)]
 
 
 @pytest.mark.usefixtures("absent")

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import functools
 import io
-import itertools
 import json
 import re
 import sys
@@ -16,7 +15,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.ownership import cluster_identity, owner_records
+from nomad_csi.ownership import cluster_identity
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from tests import shared
@@ -71,18 +70,8 @@ job "holder" {
 """
 
 
-def beside(volume_id, prefix):
-    """Return an id whose owner record is on the page of *volume_id*: taking it away changes a page, and empties none."""
-    names = (f"{prefix}{number}" for number in itertools.count())
-    return next(name for name in names if owner_records.page_of(name) == owner_records.page_of(volume_id))
-
-
-BESIDE = beside("free", "beside")
-ALONE = next(
-    name
-    for number in itertools.count()
-    if owner_records.page_of(name := f"alone{number}") != owner_records.page_of("free")
-)
+ALONE, BESIDE = "alone", "beside"
+"""Volumes of a stack."""
 
 
 class World:

@@ -97,14 +97,46 @@ def test_each_right_over_variables_is_apart(acl_agent, token_of, who, read, writ
     assert ("Items" in found[1][1]) is (write == 409 and read == 200)
 
 
-def test_our_own_client_reads_many_and_overwrites_nobody(client, path):
-    """In the order in which they are asked for, absent ones too."""
-    assert variables.put(client, "default", path, {"x": "1"}, index=variables.NEW)
-    assert not variables.put(client, "default", path, {"x": "2"}, index=variables.NEW)
+def test_list_has_the_index_of_each_variable_below_a_prefix(agent, path):
+    """Sorted by namespace and path, without the items; ``*`` stands for all namespaces."""
+    for name, namespace in (("b", "default"), ("a", "default"), ("c", "zoo")):
+        agent.call("PUT", f"/v1/var/{path}/{name}?namespace={namespace}", {"Items": {"x": "1"}})
+    written = agent.get(f"/v1/var/{path}/a")
 
-    none, found = variables.get_many(client, "default", [f"{path}-none", path])
+    status, found, headers = agent.call("GET", f"/v1/vars?prefix={path}/")
 
-    assert (none, found.items) == (None, {"x": "1"})
+    assert (status, [item["Path"] for item in found]) == (200, [f"{path}/a", f"{path}/b"])
+    assert found[0] == {name: value for name, value in written.items() if name != "Items"}
+    assert int(headers["X-Nomad-Index"]) >= found[0]["ModifyIndex"]
+    everywhere = agent.get(f"/v1/vars?prefix={path}/&namespace=*")
+    assert [(item["Namespace"], item["Path"][-1]) for item in everywhere] == [
+        ("default", "a"),
+        ("default", "b"),
+        ("zoo", "c"),
+    ]
+    assert agent.get(f"/v1/vars?prefix={path}/none") == []
+
+
+@pytest.mark.parametrize(("who", "is_shown"), [("blind", False), ("writer", False), ("editor", True), ("owner", True)])
+def test_list_leaves_out_what_the_token_may_not_read(acl_agent, token_of, who, is_shown):
+    """Without a refusal, so an empty list proves nothing."""
+    path = f"nomad-csi/tests/listed-{who}"
+    acl_agent.call("PUT", f"/v1/var/{path}", {"Items": {"x": "1"}}, headers={"X-Nomad-Token": token_of("owner")})
+
+    status, found, _ = acl_agent.call("GET", f"/v1/vars?prefix={path}", headers={"X-Nomad-Token": token_of(who)})
+
+    assert (status, [item["Path"] for item in found]) == (200, [path] if is_shown else [])
+
+
+def test_our_own_client_overwrites_nobody(client, path):
+    """And gets the index of what it wrote."""
+    written = variables.put(client, "default", path, {"x": "1"}, index=variables.NEW)
+    assert variables.put(client, "default", path, {"x": "2"}, index=variables.NEW) is None
+
+    found = variables.get(client, "default", path)
+
+    assert found == written
+    assert variables.list_indexes(client, "default", path) == {path: written.modify_index}
     assert not variables.delete(client, "default", path, index=found.modify_index + 1)
     assert variables.delete(client, "default", path, index=found.modify_index)
 
@@ -119,7 +151,7 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
             taken[owner] = [
                 registration_ownership.owner_records_of(mine).acquire(
-                    registration_ownership.objects_without_nonce([key]), requester
+                    registration_ownership.without_tokens([key]), requester
                 )
                 for key in keys
             ]
@@ -146,7 +178,7 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
         marks = registration_ownership.owner_records_of(client)
         taken = [
-            marks.acquire(registration_ownership.objects_without_nonce([("default", name)]), requester, told.append)
+            marks.acquire(registration_ownership.without_tokens([("default", name)]), requester, told.append)
             for name in ("a", "b")
         ]
 
@@ -163,24 +195,26 @@ def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of)
     requester = registration_ownership.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
         marks = registration_ownership.owner_records_of(client)
-        marks.acquire(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
+        marks.acquire(registration_ownership.without_tokens([("default", "seen")]), requester)
 
         seen = marks.read([("secret", "hidden"), ("default", "seen")])
-        marks.give_up(registration_ownership.objects_without_nonce([("default", "seen")]), requester)
+        marks.release(registration_ownership.without_tokens([("default", "seen")]), requester)
 
-    owned = registration_ownership.OwnerRecord(label="shop/prod")
+    owned = registration_ownership.OwnerRecord(owner="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
 
 
-def test_last_mark_of_a_page_goes_also_where_the_token_may_not_destroy(acl_agent, token_of):
-    """The page stays, with nothing on it."""
+def test_record_stays_where_the_token_may_not_destroy(acl_agent, token_of):
+    """It is reported, and other stacks are refused until somebody removes it."""
     key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
+    tokens, told = registration_ownership.without_tokens([key]), []
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
-        marks = registration_ownership.owner_records_of(client)
-        assert set(marks.acquire(registration_ownership.objects_without_nonce([key]), requester).fresh) == {key}
-        marks.give_up(registration_ownership.objects_without_nonce([key]), requester)
+        records = registration_ownership.owner_records_of(client)
+        assert set(records.acquire(tokens, requester).new) == {key}
+        assert records.release(tokens, requester, told.append) == {}
 
-        assert marks.known([key]) == {}
+        assert set(records.known([key])) == {key}
+    assert [line.partition(":")[0] for line in told] == ["the owner records of only stay"]
 
 
 def test_refusal_names_the_right_over_variables(acl_agent, token_of):
@@ -189,6 +223,6 @@ def test_refusal_names_the_right_over_variables(acl_agent, token_of):
         nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("blind"))) as client,
         pytest.raises(errors.NomadApiError, match='capabilities = \\["read"\\]') as caught,
     ):
-        variables.get(client, "default", "nomad-csi/volumes/0")
+        variables.get(client, "default", "nomad-csi/volumes/data")
 
     assert (caught.value.status, caught.value.kind) == (403, "refused")

@@ -11,7 +11,7 @@ from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
-from nomad_csi.resources.plugin_jobs import job_hold, plugin_job
+from nomad_csi.resources.plugin_jobs import job_owner, plugin_job
 from tests.deeds.deeds import Case, checked_inputs
 
 JOB = plugin_job.PluginJobResource()
@@ -106,12 +106,12 @@ def _delete(_agent, context, outputs):
 
 OWNERS = {
     "none": None,
-    "own": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="n"),
-    "own, another resource": owner_records.OwnerRecord(label="shop/prod", stack_id="1", nonce="other"),
-    "own, without id": owner_records.OwnerRecord(label="shop/prod"),
-    "another": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="other"),
-    "another of the label": owner_records.OwnerRecord(label="shop/prod", stack_id="2", nonce="other"),
-    "another with the nonce": owner_records.OwnerRecord(label="web/prod", stack_id="2", nonce="n"),
+    "own": owner_records.OwnerRecord(owner="shop/prod", stack_id="1", nonce="n"),
+    "own, another resource": owner_records.OwnerRecord(owner="shop/prod", stack_id="1", nonce="other"),
+    "own, without id": owner_records.OwnerRecord(owner="shop/prod"),
+    "another": owner_records.OwnerRecord(owner="web/prod", stack_id="2", nonce="other"),
+    "another of the label": owner_records.OwnerRecord(owner="shop/prod", stack_id="2", nonce="other"),
+    "another with the nonce": owner_records.OwnerRecord(owner="web/prod", stack_id="2", nonce="n"),
 }
 NEWS = {
     "no owner": {},
@@ -130,7 +130,7 @@ def _owners(agent, context, _before=None):
         for wanted, news in NEWS.items():
             with mock.patch.object(job_ownership, "owner_of", return_value=record):
                 try:
-                    job_hold.refuse_other(context.client, found, news, outputs)
+                    job_owner.refuse_other(context.client, found, news, outputs)
                     said.append(wanted)
                 except errors.RefusedError:
                     said.append(f"not {wanted}")
@@ -165,8 +165,7 @@ def _started(agent, context, _before=None):
             outcome = "done"
         except errors.RefusedError as error:
             outcome = str(error)
-        records = (found["Items"] for found in agent.cluster.state.variables.values())
-        labels = [key for items in records for key, value in items.items() if value.startswith(job.job_id)]
+        labels = _recorded_owners(agent, job.job_id)
         version = agent.cluster.state.jobs[job.namespace, job.job_id].spec["Version"]
         said.append(
             f"of {owner}, {'equal' if is_equal else 'another'}{', adopts' if adopts else ''}: {outcome}; "
@@ -174,6 +173,12 @@ def _started(agent, context, _before=None):
         )
     agent.go_back(kept)
     agent.messages[:] = said
+
+
+def _recorded_owners(agent, job_id):
+    """Return owner and stack id in the record of a job."""
+    records = [found["Items"] for found in agent.cluster.state.variables.values() if found["Items"].get("id") == job_id]
+    return [f"{items['owner']}#{items.get('stack_id', '')}" for items in records]
 
 
 def _removed(agent, context, _before=None):
@@ -197,8 +202,7 @@ def _removed(agent, context, _before=None):
             outcome = "done"
         except errors.RefusedError as error:
             outcome = str(error)
-        records = {key: value for found in known.variables.values() for key, value in found["Items"].items()}
-        left = ["job"] * len(known.jobs) + [key for key in records if records[key].startswith("ebs-nodes")]
+        left = ["job"] * len(known.jobs) + _recorded_owners(agent, "ebs-nodes")
         said.append(f"{name}: {outcome}; left: {', '.join(left) or 'nothing'}")
     agent.go_back(kept)
     agent.messages[:] = said

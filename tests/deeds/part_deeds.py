@@ -508,7 +508,7 @@ def _foreign(_agent, _context):
     plans = {name: dataclasses.replace(plan, changes=each) for name, each in lines.items()}
     plans["equal"] = dataclasses.replace(plan, diff_type=job_ownership.EQUAL)
     own, other = (owner_records.Requester(owner=label, stack_id="1") for label in ("shop/prod", "web/prod"))
-    records = [owner_records.OwnerRecord(label="shop/prod", stack_id=each) for each in ("", "1", "2")]
+    records = [owner_records.OwnerRecord(owner="shop/prod", stack_id=each) for each in ("", "1", "2")]
     refusals = {
         f"{name}, {owner}": _outcome(lambda: job_ownership.refuse_foreign(found, owner, plan))  # noqa: B023
         for name, plan in plans.items()

@@ -194,15 +194,15 @@ def _job_of(label, stack_id=""):
         then(_edited)(agent, context)
         job = agent.cluster.state.jobs["default", "plugin-efs-nodes"].spec
         job |= {"Meta": {job_ownership.OWNER_META: label}}
-        _record(agent, owner_records.JOB_FOLDER, "plugin-efs-nodes", label, stack_id, job_ownership.digest(label))
+        _record(agent, owner_records.JOB_FOLDER, "plugin-efs-nodes", label, stack_id, label)
 
     return change
 
 
-def _record(agent, folder, name, label, stack_id="", origin=""):
-    record = owner_records.OwnerRecord(label=label, stack_id=stack_id, nonce=stack_id and "0" * 12, origin=origin)
-    written = owner_records.written({name: record})
-    path = owner_records.page_of(name, folder)
+def _record(agent, folder, name, label, stack_id="", job_owner=""):
+    record = owner_records.OwnerRecord(owner=label, stack_id=stack_id, nonce=stack_id and "0" * 12, job_owner=job_owner)
+    written = {"id": name, **record.to_items()}
+    path = owner_records.path_of(name, folder)
     assert variables.put(agent.client(), "default", path, written, index=variables.NEW)
 
 

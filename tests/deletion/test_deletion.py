@@ -14,7 +14,7 @@ from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
 from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, owner_record_pages, owner_records, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_records, registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
@@ -26,7 +26,7 @@ REGION = "us-east-1"
 ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
-PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
+PAGE = f"/v1/var/{owner_records.path_of('mysql')}"
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +324,7 @@ def test_volume_with_a_mark_is_deleted_for_its_stack_alone(run, running, made, e
     running.register("mysql", external_id)
     marks = registration_ownership.owner_records_of(running.client)
     marks.acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.without_tokens([("default", "mysql")]),
         registration_ownership.Requester(owner=OWNER),
     )
     if not is_registered:
@@ -351,7 +351,7 @@ def test_mark_and_tag_of_two_stacks_agree_first(run, running, made, ec2):
     running.register("mysql", external_id)
     adopting = registration_ownership.Requester(owner="bank/prod")
     registration_ownership.owner_records_of(running.client).acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
+        registration_ownership.without_tokens([("default", "mysql")]), adopting
     )
 
     status, reason = run(owner="bank/prod")
@@ -366,7 +366,8 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(owner_record_pages.Pages, "read", lambda *_: None)
+    unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
+    monkeypatch.setattr(registration_ownership.OwnerRecords, "read", lambda *_: unread)
     order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
     [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(aws_region=REGION, owner=OWNER))
@@ -446,7 +447,7 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
     if held == "mark":
         marks = registration_ownership.owner_records_of(running.client)
         marks.acquire(
-            registration_ownership.objects_without_nonce([("default", "mysql")]),
+            registration_ownership.without_tokens([("default", "mysql")]),
             registration_ownership.Requester(owner=OWNER),
         )
 
@@ -464,7 +465,7 @@ def test_storage_of_another_cluster_does_not_hide_ours(run, running, elsewhere, 
     theirs, ours = made(of=cluster_identity.cluster_id(elsewhere.client)), made()
     marks = registration_ownership.owner_records_of(running.client)
     marks.acquire(
-        registration_ownership.objects_without_nonce([("default", "mysql")]),
+        registration_ownership.without_tokens([("default", "mysql")]),
         registration_ownership.Requester(owner=OWNER),
     )
 
@@ -608,7 +609,7 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
         done = deregister(*arguments, **options)
         adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
         registration_ownership.owner_records_of(running.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "mysql")]), adopting
+            registration_ownership.without_tokens([("default", "mysql")]), adopting
         )
         return done
 

@@ -92,14 +92,13 @@ def test_storage_that_a_state_of_this_cluster_records_needs_no_name():
     assert objection(BY_STATE | {"recorded_cluster": ""}, FOR_OWNER) == ""
 
 
-ORIGIN = "a3c024f01cac"
-CREATED, ANOTHER = f"mysql-{ORIGIN}", "mysql-5e884898da28"
+CREATED, ANOTHER = "mysql-a3c024f01cac", "mysql-5e884898da28"
 RECORDS = {
     "none": None,
-    "of no created storage": {},
-    "created": {"origin": ORIGIN},
-    "created, and kept": {"origin": ORIGIN, "kept": ID},
-    "created, and another kept": {"origin": ORIGIN, "kept": "vol-1"},
+    "of no created storage": owner_records.OwnerRecord(owner=OWNER),
+    "created": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED),
+    "created, and kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id=ID),
+    "created, and another kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id="vol-1"),
 }
 REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
 
@@ -109,9 +108,6 @@ REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
 )
 def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
     """By the name of the registration, else by the external id of the deregistered volume; never against a tag."""
-    given = RECORDS[record]
-    kept = owner_records.KeptStorage(external_id=given["kept"], plugin_id="p") if given and "kept" in given else None
-    of = None if given is None else owner_records.OwnerRecord(label=OWNER, origin=given.get("origin", ""), kept=kept)
     storage = deletion_request.Storage(
         external_id=ID,
         is_registered=registered != "no",
@@ -121,7 +117,7 @@ def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
     is_named = record.startswith("created") and registered == "created"
     is_kept = record == "created, and kept" and registered == "no"
 
-    assert deletion_proof.is_created(of, storage) is ((is_named or is_kept) and tagged != ANOTHER)
+    assert deletion_proof.is_created(RECORDS[record], storage) is ((is_named or is_kept) and tagged != ANOTHER)
 
 
 @pytest.mark.parametrize("is_registered", [True, False])

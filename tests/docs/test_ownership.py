@@ -1,5 +1,6 @@
 """The commands of docs/explain/ownership.md work as written, and its policy, paths and options are those of the code."""
 
+import dataclasses
 import re
 import shlex
 from pathlib import Path
@@ -61,11 +62,12 @@ def test_commands_run_as_written(client, capsys):
 
 
 def test_names_are_those_of_the_code():
-    """Marks, paths and the number of pages."""
+    """Tags, paths and the items of a record."""
     for name in (job_ownership.OWNER_META, planned.OWNER_TAG, owner_records.FOLDER, cluster_identity.PATH):
         assert f"`{name}`" in PAGE
-    assert f"`{owner_records.FOLDER}/0` to `f`" in PAGE
-    assert len(owner_records.PAGES) == 16
+    for name in (owner_records.ID, *(field.name for field in dataclasses.fields(owner_records.OwnerRecord))):
+        assert re.search(rf"^\| .*`{name}`.* \|", PAGE, re.MULTILINE), name
+    assert f"`{owner_records.path_of('data[0]')}` for `data[0]`" in PAGE
 
 
 def test_policy_is_the_one_that_messages_name():
@@ -73,23 +75,6 @@ def test_policy_is_the_one_that_messages_name():
     said = " ".join(re.search(r"^ +variables \{.*?^  \}$", PAGE, re.MULTILINE | re.DOTALL)[0].split())
 
     assert registration_ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
-
-
-def test_as_many_volumes_fit_as_the_page_says():
-    """With ids of twenty characters, over the pages as they fall."""
-    count = int(re.search(r"some ([\d,]+)\s+volumes", PAGE)[1].replace(",", ""))
-    ids = [f"volume-{number:013}" for number in range(count)]
-    pages = {}
-    owned = owner_records.OwnerRecord(label="shop/prod", stack_id="9f86d081884c7d65", nonce="5e884898da28")
-    for volume_id in ids:
-        pages.setdefault(owner_records.page_of(volume_id), {})[volume_id] = owned
-
-    sizes = [
-        sum(len(key) + len(value) for key, value in owner_records.written(page).items()) for page in pages.values()
-    ]
-
-    assert len(ids[0]) == 20
-    assert 60_000 < max(sizes) <= 65_536
 
 
 @pytest.mark.parametrize("option", ["--owner", "--adopt"])

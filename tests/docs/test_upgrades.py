@@ -1,4 +1,4 @@
-"""The commands of docs/howto/upgrades.md without Pulumi work as written; those of Pulumi run in tests/upgrade."""
+"""The commands of docs/howto/upgrades.md without Pulumi work as written."""
 
 import re
 import shlex
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
+from nomad_csi.ownership import owner_records
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests.upgrade import old_rules
 
 PAGE = (Path(__file__).parents[2] / "docs/howto/upgrades.md").read_text()
 COMMANDS = [
@@ -29,11 +29,12 @@ VOLUME = {
     "PluginID": "aws-efs0",
     "RequestedCapabilities": [{"AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system"}],
 }
+RECORD = f"/v1/var/{owner_records.path_of('shared')}"
 
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    """An emulated agent as e27e896 left it: a volume that `register --owner` had registered, and its owner record."""
+    """An emulated agent as release 0.1.0 leaves it: a volume that `apply --owner` registered, and its owner record."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
     made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={}))
     made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
@@ -43,14 +44,13 @@ def client(tmp_path, monkeypatch):
     with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
-        items, _ = old_rules.take({}, ["shared"], old_rules.Requester(owner="shop/prod"))
-        found.request("PUT", f"/v1/var/{old_rules.page_of('shared')}", body={"Items": items})
+        found.request("PUT", RECORD, body={"Items": {"id": "shared", "owner": "shop/prod"}})
         yield found
 
 
 def test_without_pulumi_nothing_is_sent(client, capsys):
     """The volume is as wanted and owned; neither the registration nor the owner record is written."""
-    paths = ("/v1/volume/csi/shared", f"/v1/var/{old_rules.page_of('shared')}")
+    paths = ("/v1/volume/csi/shared", RECORD)
     before = [client.request("GET", path).data["ModifyIndex"] for path in paths]
 
     codes = [cli.main(shlex.split(line)[1:]) for line in WITHOUT_PULUMI]
@@ -60,8 +60,3 @@ def test_without_pulumi_nothing_is_sent(client, capsys):
     assert codes == [1, 0]  # the plugin's jobs do not run here, so the plan is not empty
     assert said.endswith("1 volume: 1 unchanged\n")
     assert [client.request("GET", path).data["ModifyIndex"] for path in paths] == before
-
-
-def test_every_command_is_run_by_a_test():
-    """Here, or in tests/upgrade/test_page.py."""
-    assert {line.split()[0] for line in COMMANDS} == {"nomad-csi", "pulumi"}

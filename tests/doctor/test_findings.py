@@ -11,8 +11,7 @@ from nomad_csi.ownership import owner_records
 from nomad_csi.plan import iam, storage
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
-OWNED = owner_records.OwnerRecord(label="shop/prod")
-KEPT = owner_records.KeptStorage(external_id="vol-1", plugin_id="ebs")
+OWNED = owner_records.OwnerRecord(owner="shop/prod")
 CLAIMED = "/v1/plugin/csi/ebs: 1 controllers, none healthy; /v1/volumes: 1 claimed (default/mysql)"
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
 
@@ -264,7 +263,7 @@ def test_cluster_without_a_fault_has_no_finding(make):
 @pytest.mark.parametrize("is_tagged", [False, True])
 def test_storage_that_an_owner_record_names_is_found_once(make, is_tagged):
     """By the record, with the two ways on, also where EC2 shows its tags; not while its volume is registered."""
-    record = dataclasses.replace(OWNED, origin="a3c024f01cac", kept=KEPT)
+    record = dataclasses.replace(OWNED, created_name="old-a3c024f01cac", external_id="vol-1", plugin_id="ebs")
     disk = make.ebs(external_id="vol-1", availability_zone="a", state="available", kms_key_arn="", tags=OURS)
     account = make.account(ours={"vol-1": disk} if is_tagged else {})
 

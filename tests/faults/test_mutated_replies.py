@@ -61,7 +61,9 @@ def crowd():
     """A cluster of two plugins with healthy instances, claimed volumes and an owner record."""
     with verification_commands.crowded(CLIENTS) as (host, folder, url):
         with nomad.Nomad(nomad.Connection(address=url)) as client:
-            variables.put(client, "default", "nomad-csi/volumes/00", {"data-00001": "shop/prod"}, index=variables.NEW)
+            variables.put(
+                client, "default", "nomad-csi/volumes/data-00001", {"owner": "shop/prod"}, index=variables.NEW
+            )
         (folder / "storage.yaml").write_text(yaml.safe_dump(verification_commands.SPEC), encoding="utf-8")
         made = {"id": "data-00001", "plugin_id": "made", "create": {"capacity_min_gib": 1}}
         spec = {"plugins": [{"id": "made", "driver": "csi-hostpath"}], "volumes": [made, made | {"id": "new"}]}
@@ -138,7 +140,7 @@ def contents(url):
             }
             for item in listed[:20]
         }
-        return len(listed), registered, variables.get(client, "default", "nomad-csi/volumes/00").items
+        return len(listed), registered, variables.get(client, "default", "nomad-csi/volumes/data-00001").items
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -102,7 +102,7 @@ READS = (
         call=lambda client: namespaces.missing(client, ["two"]), path="/v1/namespaces", file="00-namespaces.json"
     ),
     Recording(
-        call=lambda client: variables.get(client, "default", "nomad-csi/volumes/00"),
+        call=lambda client: variables.get(client, "default", "nomad-csi/volumes/data"),
         path="/v1/var/nomad-csi%2Fvolumes%2F00",
         value={"Namespace": "default", "Path": "p", "ModifyIndex": 3, "Items": {"a": "b"}},
     ),

@@ -19,11 +19,6 @@ def test_same_side_passes():
     sandbox_mark.refuse_other_side({}, MARK)
 
 
-def test_a_mark_with_the_former_word_for_an_emulator_is_known():
-    """What a sandbox of an older release made is of this sandbox."""
-    sandbox_mark.refuse_other_side({"sandbox": MARK.replace("emulator", "stand-in")}, MARK)
-
-
 @pytest.mark.parametrize(
     ("recorded", "own", "says"),
     [

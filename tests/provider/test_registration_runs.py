@@ -124,7 +124,7 @@ def owner(client):
     """Return the label in the volume's owner record."""
     key = ("default", "orders")
     record = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
-    return record and record.label
+    return record and record.owner
 
 
 UP = ("up", "--skip-preview")

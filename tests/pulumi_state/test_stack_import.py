@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.migration import aws_storage
-from nomad_csi.ownership import job_ownership, owner_records
+from nomad_csi.ownership import owner_records
 from nomad_csi.pulumi_state import stack_import
 from nomad_csi.resources.frame import resource
 
@@ -181,16 +181,16 @@ def test_what_another_stack_owns_is_said_before_up_refuses_it(client, scripted, 
     """Such as the stack of that name whose state was lost: a new stack has an id that no record has."""
     label = {"nomad-csi.owner": "shop/dev"} if kind == JOB else {}
     owned = owner_records.OwnerRecord(
-        label="shop/dev",
+        owner="shop/dev",
         stack_id="9f86d081884c7d65",
         nonce="5e884898da28",
-        origin=job_ownership.digest("shop/dev") if label else "",
+        job_owner="shop/dev" if label else "",
     )
     folder = owner_records.JOB_FOLDER if kind == JOB else owner_records.FOLDER
-    record = owner_records.page_of("x", folder)
+    record = owner_records.path_of("x", folder)
     scripted.reply("GET", f"/v1/{path}/x", 200, {"ID": "x", "Namespace": "default", "Meta": label})
     scripted.reply("GET", "/v1/job/x/submission", 200, {"Source": "job {}", "Format": "hcl2"})
-    scripted.reply("GET", f"/v1/var/{record}", 200, {"Path": record, "Items": owner_records.written({"x": owned})})
+    scripted.reply("GET", f"/v1/var/{record}", 200, {"Path": record, "Items": owned.to_items()})
 
     found = stack_import.read_objects(client, kind, {name: "x", "namespace": "default"} | inputs)
 

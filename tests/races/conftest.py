@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.apply import volumes as applied
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.registration import concurrent_registrations, deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
@@ -227,9 +227,8 @@ class Table:
     def mark(self):
         """The owner in the cluster; empty where there is none."""
         with self.cluster.state.lock:
-            pages = [item["Items"] for item in self.cluster.state.variables.values() if "/volumes/" in item["Path"]]
-        [owner] = [name for page in pages for name, ids in page.items() if KEY[1] in ids.split()] or [""]
-        return owner
+            record = self.cluster.state.variables.get((KEY[0], owner_records.path_of(KEY[1])))
+            return record["Items"]["owner"] if record else ""
 
     @property
     def content(self):

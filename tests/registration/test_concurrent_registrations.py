@@ -23,7 +23,7 @@ DEADLINE_S = 10
 
 OURS = registration_ownership.Requester(owner="shop/prod", stack_id="9f86d081884c7d65")
 TO_OTHER = registration_ownership.Requester(owner="bank/prod", adopts=True)
-NOBODY = {"requester": registration_ownership.NO_OWNER, "hold": owner_records.NO_HOLD}
+NOBODY = {"requester": registration_ownership.NO_OWNER, "token": owner_records.NO_TOKEN}
 pause = time.sleep
 
 
@@ -112,7 +112,7 @@ def sending(monkeypatch):
 def records(client):
     """Return owner and nonce of each volume that has a record."""
     found = registration_ownership.owner_records_of(client).read([("default", f"v{number}") for number in range(COUNT)])
-    return {volume_id: (owner.label, owner.nonce) for (_, volume_id), owner in found.owners.items()}
+    return {volume_id: (owner.owner, owner.nonce) for (_, volume_id), owner in found.owners.items()}
 
 
 @pytest.fixture
@@ -226,12 +226,12 @@ def test_batch_has_a_deadline_and_the_ears_of_its_first_caller(together, sending
 def test_owner_is_recorded_and_each_caller_hears_of_its_own_volume(together, owned, heard):
     """One is another stack's, one is refused by Nomad and free again, one is there already with other storage."""
     marks = registration_ownership.owner_records_of(owned)
-    marks.acquire(registration_ownership.objects_without_nonce([("default", "v1")]), TO_OTHER)
+    marks.acquire(registration_ownership.without_tokens([("default", "v1")]), TO_OTHER)
     volumes.register(owned, [volume(3, external_id="fs-9")])
-    held = owner_records.Hold(nonce="5e884898da28")
+    token = owner_records.OwnerToken(nonce="5e884898da28")
 
     answers = together(
-        volume(0), volume(1), volume(2, capabilities=()), volume(3), client=owned, requester=OURS, hold=held
+        volume(0), volume(1), volume(2, capabilities=()), volume(3), client=owned, requester=OURS, token=token
     )
 
     assert answers[0] is None
@@ -269,14 +269,14 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
 
     def sent(documents):
         volumes.register(owned, documents)
-        marks.give_up(registration_ownership.objects_without_nonce([("default", "v0")]), OURS)
-        marks.acquire(registration_ownership.objects_without_nonce([("default", "v1")]), TO_OTHER)
+        marks.release(registration_ownership.without_tokens([("default", "v0")]), OURS)
+        marks.acquire(registration_ownership.without_tokens([("default", "v1")]), TO_OTHER)
         yield from ((document, None) for document in documents)
 
     sending(sent)
-    held = owner_records.Hold(nonce="5e884898da28")
+    token = owner_records.OwnerToken(nonce="5e884898da28")
 
-    answers = together(volume(0), volume(1), client=owned, requester=OURS, hold=held)
+    answers = together(volume(0), volume(1), client=owned, requester=OURS, token=token)
 
     assert answers[0] is None
     assert str(answers[1]) == (
@@ -288,16 +288,16 @@ def test_record_that_another_run_removed_meanwhile_is_back_afterwards(together, 
 
 def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together, owned, sending):
     """It holds the volume by its own nonce."""
-    moved = owner_records.Hold(nonce="0d8f7c9e11aa")
+    moved = owner_records.OwnerToken(nonce="0d8f7c9e11aa")
 
     def sent(documents):
         registration_ownership.owner_records_of(owned).acquire({("default", "v0"): moved}, OURS)
         yield from ((document, REFUSED) for document in documents)
 
     sending(sent)
-    held = owner_records.Hold(recorded="5e884898da28", nonce="5e884898da28")
+    token = owner_records.OwnerToken(recorded="5e884898da28", nonce="5e884898da28")
 
-    [answer] = together(volume(0), client=owned, requester=OURS, hold=held)
+    [answer] = together(volume(0), client=owned, requester=OURS, token=token)
 
     assert str(answer) == str(REFUSED)
     assert records(owned) == {"v0": ("shop/prod", "0d8f7c9e11aa")}
@@ -316,7 +316,7 @@ def test_record_of_another_resource_of_the_stack_stays_after_a_refusal(together,
 )
 def test_first_caller_hears_what_owner_records_come_to(together, scripted, sending, heard, before, after, line):
     """The token may not read them, or Nomad does not answer afterwards; the volume is registered."""
-    page = ("GET", f"/v1/var/{owner_records.page_of('v0')}")
+    page = ("GET", f"/v1/var/{owner_records.path_of('v0')}")
 
     def sent(documents):
         scripted.replies[page] = [after]
@@ -333,7 +333,7 @@ def test_first_caller_hears_what_owner_records_come_to(together, scripted, sendi
 
 def test_first_caller_hears_that_records_were_not_written_before_a_refusal(together, scripted, sending, heard):
     """Nothing is looked at afterwards then."""
-    scripted.reply("GET", f"/v1/var/{owner_records.page_of('v0')}", 403, "Permission denied")
+    scripted.reply("GET", f"/v1/var/{owner_records.path_of('v0')}", 403, "Permission denied")
     sending(lambda documents: ((document, REFUSED) for document in documents))
 
     [answer] = together(volume(0), requester=OURS)

@@ -314,8 +314,8 @@ def test_outcome_as_data():
     ]
 
 
-RECORDS = "/v1/var/nomad-csi/volumes/4"
-OWNED = {"shop/prod": "mysql", "~shop/prod#": "mysql::a3c024f01cac"}
+RECORD = "/v1/var/nomad-csi/volumes/mysql"
+OWNED = {"id": "mysql", "owner": "shop/prod", "created_name": "mysql-a3c024f01cac"}
 CREATED = FREE | {"Name": "mysql-a3c024f01cac"}
 SHOP = owner_records.Requester(owner="shop/prod")
 
@@ -323,9 +323,9 @@ SHOP = owner_records.Requester(owner="shop/prod")
 @pytest.fixture
 def recorded(scripted):
     """The volume, which its plugin created as its owner record says."""
-    page = {"Namespace": "prod", "Path": "nomad-csi/volumes/4", "ModifyIndex": 7, "CreateIndex": 7, "Items": OWNED}
+    owned = {"Namespace": "prod", "Path": "nomad-csi/volumes/mysql", "ModifyIndex": 7, "CreateIndex": 7, "Items": OWNED}
     scripted.reply("GET", PATH, 200, CREATED)
-    scripted.reply("GET", RECORDS, 200, page)
+    scripted.reply("GET", RECORD, 200, owned)
     scripted.reply("DELETE", PATH, 200, "")
     return scripted
 
@@ -336,26 +336,26 @@ def _changes(scripted):
 
 def test_storage_that_a_plugin_created_is_recorded_before_the_deregistration(run, recorded):
     """The record names it then, and stays."""
-    recorded.reply("PUT", RECORDS, 200, {})
+    recorded.reply("PUT", RECORD, 200, {})
 
     assert run(KEY, requester=SHOP) == [("deregistered", "", "")]
-    assert _changes(recorded) == [("PUT", RECORDS), ("DELETE", PATH)]
-    assert recorded.sent("PUT")[0][1]["Items"] == OWNED | {"~shop/prod#": f"mysql::a3c024f01cac:{ID}:aws-ebs0"}
+    assert _changes(recorded) == [("PUT", RECORD), ("DELETE", PATH)]
+    assert recorded.sent("PUT")[0][1]["Items"] == OWNED | {"external_id": ID, "plugin_id": "aws-ebs0"}
 
 
 def test_volume_stays_registered_where_its_storage_could_not_be_recorded(run, recorded):
     """Without the record nothing would say where its data is."""
-    recorded.reply("PUT", RECORDS, 400, "no")
+    recorded.reply("PUT", RECORD, 400, "no")
 
     [(status, reason, _)] = run(KEY, requester=SHOP)
 
     assert (status, "its storage is not in its owner record" in reason) == ("failed", True)
-    assert _changes(recorded) == [("PUT", RECORDS)]
+    assert _changes(recorded) == [("PUT", RECORD)]
 
 
 def test_token_that_may_not_write_records_deregisters(run, recorded):
     """The record stays without the id; that is reported."""
-    recorded.reply("PUT", RECORDS, 403, "Permission denied")
+    recorded.reply("PUT", RECORD, 403, "Permission denied")
 
     assert run(KEY, requester=SHOP) == [("deregistered", "", "")]
     assert any("the owner records of mysql do not name their storage" in line for line in run.told)

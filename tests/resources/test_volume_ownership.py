@@ -23,7 +23,7 @@ from tests import acl, owner_labels
 OWNED = "shop/prod"
 OTHER = "bank/prod"
 IDENTITY = "default/mysql"
-PAGE = f"/v1/var/{owner_records.page_of('mysql')}"
+RECORD = f"/v1/var/{owner_records.path_of('mysql')}"
 VOLUME = "/v1/volume/csi/mysql"
 RESOURCE = volume_registration.VolumeRegistrationResource()
 NEWS = {
@@ -123,7 +123,7 @@ def test_volume_is_marked_before_it_is_registered(ours):
     """And what is recorded says so, and in which cluster."""
     identity, outputs = RESOURCE.create(ours.context, NEWS)
 
-    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE), ("PUT", VOLUME)]
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", RECORD), ("PUT", VOLUME)]
     assert (identity, outputs["owner"], outputs["marked"]) == (IDENTITY, OWNED, True)
     assert len(outputs["cluster"]) == 36
     assert ours.owner() == OWNED
@@ -142,17 +142,17 @@ def test_preview_says_that_a_new_resource_takes_over_what_the_stack_has_already(
     assert ours.owner() == OWNED
 
 
-def test_previews_read_a_page_of_owner_records_once_and_a_create_reads_it_again(ours):
-    """A preview writes nothing, so records that are seconds old are enough; of 200 volumes there are 16 pages."""
+def test_previews_read_an_owner_record_once_and_a_create_reads_it_again(ours):
+    """A preview writes nothing, so records that are seconds old are enough."""
     for _ in range(3):
         RESOURCE.preflight(ours.context, {}, NEWS)
-    previews = ours.sent.count(("GET", PAGE))
+    previews = ours.sent.count(("GET", RECORD))
     ours.sent.clear()
 
     RESOURCE.create(ours.context, NEWS)
 
     assert previews == 1
-    assert ours.sent.index(("GET", PAGE)) < ours.sent.index(("PUT", PAGE))
+    assert ours.sent.index(("GET", RECORD)) < ours.sent.index(("PUT", RECORD))
 
 
 @pytest.mark.usefixtures("held")
@@ -214,7 +214,7 @@ def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
 
     RESOURCE.create(ours.context, NEWS)
 
-    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", PAGE)]
+    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", RECORD)]
 
 
 def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
@@ -233,7 +233,7 @@ def test_refused_registration_leaves_no_mark(ours):
         RESOURCE.create(ours.context, NEWS | {"pluginId": "ghost"})
 
     assert ours.owner() is None
-    assert ours.wrote()[1:] == [("PUT", PAGE), ("PUT", VOLUME), ("DELETE", PAGE)]
+    assert ours.wrote()[1:] == [("PUT", RECORD), ("PUT", VOLUME), ("DELETE", RECORD)]
 
 
 def test_cluster_that_lost_its_identity_is_told_with_the_command_that_restores_it(ours):
@@ -251,7 +251,7 @@ def test_mark_is_removed_last(ours, held):
     """Whoever takes the id after that finds no volume."""
     RESOURCE.delete(ours.context, IDENTITY, held)
 
-    assert ours.wrote() == [("DELETE", VOLUME), ("DELETE", PAGE)]
+    assert ours.wrote() == [("DELETE", VOLUME), ("DELETE", RECORD)]
     assert RESOURCE.create(ours.context, OF_OTHER)[1]["owner"] == OTHER
 
 
@@ -347,8 +347,8 @@ def test_lost_mark_is_drift(clusters, side):
     serving = clusters("a")
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
-    registration_ownership.owner_records_of(ours.client).give_up(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).release(
+        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
     )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
@@ -361,8 +361,8 @@ def test_lost_mark_is_drift(clusters, side):
 def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
-    registration_ownership.owner_records_of(ours.client).give_up(
-        registration_ownership.objects_without_nonce([("default", "mysql")]), CLAIMANT
+    registration_ownership.owner_records_of(ours.client).release(
+        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
     )
     unrecorded = {name: value for name, value in held.items() if name != "marked"}
 
@@ -392,21 +392,6 @@ def test_imported_volume_has_the_owner_of_its_mark(clusters, side):
 
     shown = {name: value for name, value in NEWS.items() if name != "storage"}
     assert (inputs, outputs["owner"], outputs["marked"]) == (shown, OWNED, True)
-
-
-def test_many_volumes_are_refreshed_with_a_read_of_each_page(clusters, side):
-    """However many there are."""
-    serving = clusters("a")
-    every = [NEWS | {"volumeId": f"v{number}", "name": f"v{number}"} for number in range(60)]
-    applied.apply(side(serving).client, applied.of_files(map(volume_document.parse_inputs, every)), requester=CLAIMANT)
-    ours = side(serving)
-
-    for news in every:
-        _, outputs = RESOURCE.read(ours.context, f"default/{news['volumeId']}", news, news)
-        assert outputs["marked"]
-
-    asked = [path for _, path in ours.sent if path.startswith("/v1/var/nomad-csi/volumes/")]
-    assert len(asked) == len(set(asked)) <= 16
 
 
 def test_one_stack_holds_one_id_in_two_clusters(clusters, side):
@@ -682,25 +667,19 @@ def test_refused_volume_of_a_batch_leaves_no_mark(ours):
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
 
 
-def test_unchanged_volumes_cost_a_read_of_each_page_and_no_write(ours):
-    """A hundred volumes, sixteen pages."""
+def test_unchanged_volumes_cost_a_read_of_each_record_and_no_write(ours):
+    """What was read to compare them is read again as one list, to acquire them."""
     wanted = [document(f"v{number}") for number in range(100)]
     applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
-    ours.sent.clear()
+    with nomad.Nomad(ours.client.connection, observe=lambda *call: ours.sent.append(call)) as again:
+        ours.sent.clear()
 
-    outcomes = applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
+        outcomes = applied.apply(again, applied.of_files(wanted), requester=CLAIMANT)
 
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
-    assert len({path for _, path in ours.sent if path.startswith("/v1/var/")}) == 16
-
-
-def test_many_new_volumes_are_marked_with_a_write_for_each_page(ours):
-    """Not with one for each volume."""
-    applied.apply(ours.client, applied.of_files([document(f"v{number}") for number in range(100)]), requester=CLAIMANT)
-
-    marked = [path for method, path in ours.wrote() if path.startswith("/v1/var/nomad-csi/volumes/")]
-    assert len(marked) == len(set(marked)) == 16
+    asked = [path for _, path in ours.sent if path.startswith("/v1/var")]
+    assert (len(set(asked)), len(asked)) == (101, 101)
 
 
 @pytest.mark.usefixtures("held")
@@ -766,7 +745,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    owned = owner_records.OwnerRecord(label=OWNED)
+    owned = owner_records.OwnerRecord(owner=OWNED)
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
@@ -837,8 +816,8 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
     send = sending.send
 
     def remove_first(*arguments, **options):
-        registration_ownership.owner_records_of(ours.client).give_up(
-            registration_ownership.objects_without_nonce([("default", "v")]), CLAIMANT
+        registration_ownership.owner_records_of(ours.client).release(
+            registration_ownership.without_tokens([("default", "v")]), CLAIMANT
         )
         return send(*arguments, **options)
 
@@ -855,7 +834,7 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "v")]),
+            registration_ownership.without_tokens([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
@@ -876,7 +855,7 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.objects_without_nonce([("default", "v")]),
+            registration_ownership.without_tokens([("default", "v")]),
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)

@@ -223,7 +223,7 @@ def jobs_outside(client: nomad.Nomad, plan: model.StoragePlan, owner: str) -> tu
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return None
-    return tuple("/".join(key) for key, record in owners if record and record.label == owner and not record.stack_id)
+    return tuple("/".join(key) for key, record in owners if record and record.owner == owner and not record.stack_id)
 
 
 def _listed(client: nomad.Nomad, plan: model.StoragePlan) -> Mapping[nomad_volumes.Key, str] | None:
@@ -257,7 +257,7 @@ def _unplanned(
     own = {owner} if owner else {str(records.owners.get(key, "")) for key in wanted & listed.keys()} or {""}
     for key in sorted(listed.keys() - wanted):
         record = records.owners.get(key)
-        is_ours = record.label in own if record else listed[key] in plugins and ("" in own or key in records.unread)
+        is_ours = record.owner in own if record else listed[key] in plugins and ("" in own or key in records.unread)
         if is_ours:
             is_of_stack = bool(record and record.stack_id)
             yield UnplannedVolume(namespace=key[0], volume_id=key[1], owner=str(record or ""), is_of_stack=is_of_stack)
@@ -355,7 +355,7 @@ def _volumes(
             item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
         if planned.made_by_plugin and found.status == "new":
             record = records.owners.get(key)
-            remark = ITS_STORAGE if record is not None and record.origin else NEW_STORAGE
+            remark = ITS_STORAGE if record is not None and record.created_name else NEW_STORAGE
             item = dataclasses.replace(item, remarks=(remark,))
         if key in records.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])

@@ -83,7 +83,7 @@ def stop(
     if found is None or document is None or not any(jobs.csi_plugins(document)):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
     owner = job_ownership.recorded_owner(client, found)
-    if owner is not None and owner.label != requester.owner and not requester.adopts:
+    if owner is not None and owner.owner != requester.owner and not requester.adopts:
         raise errors.RefusedError(f"job {name} belongs to owner {owner}: pass --owner {owner}, or --adopt")
     if why := _refusal(owner, requester):
         raise errors.RefusedError(f"job {name} {why}")
@@ -93,7 +93,7 @@ def stop(
         return
     job_removal.remove(resource.Context(connect=lambda: client), found)
     records = job_ownership.records(client)
-    records.give_up(registration_ownership.objects_without_nonce([key]), requester)
+    records.release(registration_ownership.without_tokens([key]), requester)
 
 
 def _refusal(owner: owner_records.OwnerRecord | None, requester: registration_ownership.Requester) -> str:
@@ -136,7 +136,7 @@ def _running(
     if found is None or owner is None or requester.adopts:
         return {}
     document = job_ownership.copy_owner(jobs.parse(client, inputs["hcl"]), found)
-    if owner.label == requester.owner and jobs.plan(client, document).diff_type == job_ownership.EQUAL:
+    if owner.owner == requester.owner and jobs.plan(client, document).diff_type == job_ownership.EQUAL:
         return {"jobId": inputs["jobId"], "jobModifyIndex": found.job_modify_index}
     if why := _refusal(owner, requester):
         raise errors.RefusedError(f"job {inputs['namespace']}/{inputs['jobId']} {why}")

@@ -266,7 +266,7 @@ class _Applying:
             self._to_register.append(
                 owned.Acquisition(
                     document=volume.keep_actual_places(document, wanted.found),
-                    hold=wanted.hold,
+                    token=wanted.token,
                     is_new=wanted.found is None,
                     is_sent=is_sent,
                 )

@@ -27,7 +27,7 @@ from nomad_csi.csi import presence
 from nomad_csi.deletion import deleters, deletion_proof, last_snapshot, storage_guards
 from nomad_csi.deletion.deletion_request import DeletionOptions, DeletionOutcome, DeletionRequest, Status, Storage
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, owner_record_upkeep, registration_ownership
+from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import volumes as planned
 from nomad_csi.registration import deregistration
 from nomad_csi.volume import decide
@@ -179,12 +179,12 @@ def _find_unregistered(deletion: _Deletion) -> Storage:
     record = (
         registration_ownership.owner_records_of(deletion.client).read([deletion.volume]).owners.get(deletion.volume)
     )
-    kept = record.kept if record else None
-    named = request.external_id or (made.external_id if made else "") or (kept.external_id if kept else "")
-    is_recorded = kept is not None and kept.external_id == named
+    kept = record or owner_records.NO_RECORD
+    named = request.external_id or (made.external_id if made else "") or kept.external_id
+    is_recorded = bool(named) and kept.external_id == named
     return Storage(
         external_id=named or _find_tagged(deletion),
-        plugin_id=request.plugin_id or (kept.plugin_id if kept and is_recorded else ""),
+        plugin_id=request.plugin_id or (kept.plugin_id if is_recorded else ""),
         is_recorded=is_recorded,
     )
 
@@ -332,8 +332,8 @@ def _keep_owner_record(deletion: _Deletion) -> None:
     """
     if deletion.requester.owner:
         records = registration_ownership.owner_records_of(deletion.client)
-        held = registration_ownership.objects_without_nonce([deletion.volume])
-        taken = records.acquire(held, deletion.requester, deletion.options.tell)
+        tokens = registration_ownership.without_tokens([deletion.volume])
+        taken = records.acquire(tokens, deletion.requester, deletion.options.tell)
         if owner := taken.refused.get(deletion.volume):
             raise errors.RefusedError(f"{registration_ownership.sentence(deletion.volume, owner)} by now")
 
@@ -399,8 +399,8 @@ def _release_record(deletion: _Deletion) -> None:
     if deletion.requester.owner:
         tell = deletion.options.tell
         try:
-            held = registration_ownership.objects_without_nonce([deletion.volume])
-            owner_record_upkeep.release(deletion.client, held, deletion.requester, tell)
+            tokens = registration_ownership.without_tokens([deletion.volume])
+            owner_record_upkeep.release(deletion.client, tokens, deletion.requester, tell)
         except errors.NomadApiError as error:
             tell(f"{error}; the owner record of {deletion.request.key} stays")
 

@@ -17,16 +17,16 @@ def is_created(record: owner_records.OwnerRecord | None, storage: Storage) -> bo
     """
     Return whether the owner *record* shows that a plugin created the storage for the volume.
 
-    The nonce of the record is in the name that the plugin got, and so in that of the registration. The record of a
-    volume that was deregistered has the external id. A tag with another name contradicts both.
+    The plugin got the name in the record, and so has the registration. The record of a volume that was deregistered has
+    the external id. A tag with another name contradicts both.
     """
-    if record is None or not record.origin:
+    if record is None or not record.created_name:
         return False
-    if NAME_TAG in storage.tags and not record.is_origin_of(storage.tags[NAME_TAG]):
+    if NAME_TAG in storage.tags and storage.tags[NAME_TAG] != record.created_name:
         return False
     if storage.is_registered:
-        return record.is_origin_of(storage.name)
-    return record.kept is not None and record.kept.external_id == storage.external_id
+        return storage.name == record.created_name
+    return bool(record.external_id) and record.external_id == storage.external_id
 
 
 def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
@@ -40,7 +40,7 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
     Yield an objection if nothing verifies that the storage was created through this package.
 
     Evidence is: the tags that the components set on what they create; a stack's state, which records what a
-    `CreatedVolume` had its plugin create; or the owner record, which has the nonce of the storage's name. A
+    `CreatedVolume` had its plugin create; or the owner record, which has the storage's name. A
     registration alone verifies nothing: any storage can be registered.
     """
     key, tags = request.key, storage.tags

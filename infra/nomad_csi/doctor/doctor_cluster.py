@@ -15,9 +15,9 @@ from nomad_csi.aws import instances
 from nomad_csi.doctor import clients, machines, model
 from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import eligibility, gather
-from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, variables, volumes
+from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, volumes
 from nomad_csi.nomad.http import replies, request
-from nomad_csi.ownership import owner_records
+from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -153,16 +153,12 @@ def _owner_records(
     """Return the owner records in the namespaces of volumes. Optional: a token that may not read them is no error."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, model.Unknown) else {item.namespace for item in held}
-    paths = [f"{owner_records.FOLDER}/{page}" for page in owner_records.PAGES]
-    found: dict[str, owner_records.OwnerRecord] = {}
+    records = registration_ownership.owner_records_of(client)
     try:
-        for namespace in sorted(namespaces):
-            for page in variables.get_many(client, namespace, paths):
-                owners = owner_records.read(page.items) if page else {}
-                found |= {f"{namespace}/{volume_id}": owner for volume_id, owner in owners.items()}
+        listed = [records.list_all(namespace) for namespace in sorted(namespaces)]
     except errors.NomadApiError as error:
         return model.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
-    return found
+    return {"/".join(key): record for found in listed for key, record in found.items()}
 
 
 def _plugins(client: nomad.Nomad) -> dict[str, plugins.Plugin]:

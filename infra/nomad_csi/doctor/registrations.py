@@ -25,8 +25,8 @@ def check_owner_records(found: model.ObservedCluster) -> Iterator[model.Outcome]
     for key, owner in sorted(records.items()):
         if key in registered:
             continue
-        if owner.kept is not None:
-            yield _kept(key, owner, owner.kept)
+        if owner.external_id:
+            yield _kept(key, owner)
         else:
             left[str(owner)].append(key)
     for label, keys in sorted(left.items()):
@@ -34,16 +34,16 @@ def check_owner_records(found: model.ObservedCluster) -> Iterator[model.Outcome]
         yield finding("owner-record-without-volume", f"stack {label}", found=evidence)
 
 
-def _kept(key: str, owner: owner_records.OwnerRecord, storage: owner_records.KeptStorage) -> Finding:
+def _kept(key: str, owner: owner_records.OwnerRecord) -> Finding:
     evidence = (
-        f"/v1/var/nomad-csi/volumes: plugin {storage.plugin_id} created {storage.external_id} as {key} for {owner}; "
+        f"/v1/var/nomad-csi/volumes: plugin {owner.plugin_id} created {owner.external_id} as {key} for {owner}; "
         "/v1/volumes: not registered"
     )
     fix = (
         f"run `nomad-csi apply` with the spec of {owner}, which registers it again; or, where its data is not needed, "
         f"`nomad-csi remove {key} --delete-data --owner {owner}`"
     )
-    return finding("storage-not-registered", f"storage {storage.external_id}", found=evidence, advice=fix)
+    return finding("storage-not-registered", f"storage {owner.external_id}", found=evidence, advice=fix)
 
 
 # Orphaned objects: registrations without storage, tagged storage without a registration.
@@ -73,7 +73,7 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
 
 def _kept_ids(found: model.ObservedCluster) -> set[str]:
     """Return the external ids that owner records name: reported by the check of owner records."""
-    return {owner.kept.external_id for owner in found.known_owner_records.values() if owner.kept is not None}
+    return {owner.external_id for owner in found.known_owner_records.values() if owner.external_id}
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:

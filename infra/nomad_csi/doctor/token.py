@@ -6,9 +6,10 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import finding
 from nomad_csi.nomad import acl_policy, permissions
 from nomad_csi.nomad.records import tokens
+from nomad_csi.ownership import owner_records
 
-MARKS = "nomad-csi/volumes/0"
-"""One of the variables with owner records (``ownership.owner_records``)."""
+RECORD = owner_records.path_of("volume")
+"""One of the variables with owner records."""
 
 
 LEVELS = {"node": ("read", "write"), "plugin": ("read",)}
@@ -80,7 +81,7 @@ def _missing_in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], ca
 
 def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
     needed = acl_policy.variable_rights(calls)
-    without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, MARKS)]
+    without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, RECORD)]
     if needed and without:
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {model.named(without)}"
 

@@ -6,8 +6,7 @@ Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variabl
 ``nomad/state/state_store_variables.go`` (``varSetCASTxn``, ``svDeleteCASTxn``), 2026-08-21.
 """
 
-import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -37,39 +36,45 @@ def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     return None if item is None else replies.record(Variable, item, {})
 
 
-def get_many(nomad: request.Nomad, namespace: str, paths: Iterable[str]) -> Iterator[Variable | None]:
-    """Yield the result of `get` for each of *paths*, in order; a single one in the calling thread."""
-    paths = tuple(paths)
-    if len(paths) == 1:
-        return iter((get(nomad, namespace, *paths),))
-    return request.read_many(functools.partial(get, nomad, namespace, path) for path in paths)
-
-
-def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> bool:
+def list_indexes(nomad: request.Nomad, namespace: str, prefix: str) -> dict[str, int]:
     """
-    Write the variable, if it is unchanged since *index*; return false on a check-and-set conflict.
+    Return the ``modify_index`` of each variable whose path begins with *prefix*, by path.
+
+    Nomad leaves out variables that the token may not list, without an error.
+    """
+    query = {"namespace": namespace, "prefix": prefix}
+    listed = replies.many(nomad, request.path_of("vars"), query=query)
+    return {replies.required(item, "Path"): replies.number(item, "ModifyIndex") for item in listed}
+
+
+def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> Variable | None:
+    """
+    Write the variable, if it is unchanged since *index*, and return it; ``None`` on a check-and-set conflict.
 
     *index* is its ``modify_index``, or `NEW`. At most 64 KiB of names and values. Needs ``write``.
     """
     body = {"Namespace": namespace, "Path": path, "Items": dict(items)}
-    return _checked(nomad, "PUT", namespace, path, index=index, body=body)
+    reply = _checked(nomad, "PUT", namespace, path, index=index, body=body)
+    if reply is None:
+        return None
+    return Variable(path=path, items=items, modify_index=replies.number(replies.checked(reply), "ModifyIndex"))
 
 
 def delete(nomad: request.Nomad, namespace: str, path: str, *, index: int) -> bool:
     """Delete the variable, if it is unchanged since *index*; return false on a conflict. Needs ``destroy``."""
-    return _checked(nomad, "DELETE", namespace, path, index=index, body=None)
+    return _checked(nomad, "DELETE", namespace, path, index=index, body=None) is not None
 
 
 def _checked(
     nomad: request.Nomad, method: str, namespace: str, path: str, *, index: int, body: Mapping[str, object] | None
-) -> bool:
+) -> request.Reply | None:
+    """Return the reply; ``None`` on a conflict."""
     try:
-        nomad.request(method, _path_of(path), query={"namespace": namespace, "cas": str(index)}, body=body)
+        return nomad.request(method, _path_of(path), query={"namespace": namespace, "cas": str(index)}, body=body)
     except errors.NomadApiError as error:
         if error.status == HTTPStatus.CONFLICT:
-            return False
+            return None
         raise
-    return True
 
 
 def _path_of(path: str) -> str:

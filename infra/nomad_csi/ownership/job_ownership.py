@@ -3,11 +3,9 @@ Which stack owns a plugin job: a label in the job's ``meta``, and an owner recor
 
 The label is in the job and not in its file: the same file is rendered for every stack, and without Pulumi. Nomad
 restarts tasks when ``meta`` changes, so the label stays what it was at the last registration; the owner record has the
-current label. A stack that registers the job with another label, as releases without owner records do, becomes its
-owner.
+current label, and the one in the job. Where the job has another label by now, that one counts.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,8 +21,6 @@ EQUAL = "None"
 
 SHOWN_CHANGES = 8
 """Lines of a plan that a refusal shows."""
-
-DIGEST_LENGTH = 6
 
 OwnerRecord = owner_records.OwnerRecord
 Key = tuple[str, str]
@@ -45,14 +41,9 @@ def recorded_owner(client: nomad.Nomad, found: jobs.Job) -> OwnerRecord | None:
     """Return the owner of a job, also of a stopped one; ``None`` where it has none."""
     key, label = (found.namespace, found.job_id), found.meta.get(OWNER_META, "")
     record = records(client).read([key]).owners.get(key)
-    if record is not None and (not label or record.origin == digest(label)):
+    if record is not None and (not label or record.job_owner == label):
         return record
-    return OwnerRecord(label=label) if label else None
-
-
-def digest(label: str) -> str:
-    """Return the digest of the *label* in a job, as its owner record keeps it."""
-    return hashlib.sha256(label.encode()).hexdigest()[:DIGEST_LENGTH]
+    return OwnerRecord(owner=label) if label else None
 
 
 def with_owner(document: dict[str, Any], owner: str) -> dict[str, Any]:

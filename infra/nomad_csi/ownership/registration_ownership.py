@@ -1,38 +1,48 @@
 """
 Owner records of registrations and plugin jobs in a cluster: the first stack that acquires an object owns it.
 
-A record is written before its object is registered, and removed after it is deregistered. Pages of records are written
-with check-and-set, so that of two concurrent requesters of one volume one is refused.
+A record is written before its object is registered, and removed after it is deregistered. It is written with
+check-and-set, so that of two concurrent requesters of one object one is refused.
 """
 
+import dataclasses
 import functools
 import threading
+import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from http import HTTPStatus
+from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volumes
-from nomad_csi.ownership import owner_record_pages, owner_records
+from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad.http import request
+from nomad_csi.ownership import owner_records
 
 Requester = owner_records.Requester
 OwnerRecord = owner_records.OwnerRecord
-Hold = owner_records.Hold
+OwnerToken = owner_records.OwnerToken
 NO_OWNER = owner_records.NO_OWNER
-Holds = Mapping[volumes.Key, Hold]
+Tokens = Mapping[volumes.Key, OwnerToken]
 """Object key -> what its resource knows, and writes to its record."""
 
+SEEN_S = 5.0
+"""Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
 
-def objects_without_nonce(keys: Iterable[volumes.Key]) -> Holds:
-    """Return *keys* as objects without a nonce: those of the command line."""
-    return dict.fromkeys(keys, owner_records.NO_HOLD)
+LISTED_FROM = 17
+"""Number of known records from which on a list shows which of them are unchanged: more than are read at once."""
 
+ATTEMPTS = 10
+"""Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
+
+LOST_ATTEMPTS = 3
+"""How often a record is read to see whether an unanswered write has arrived."""
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
 RIGHTS = _POLICY + " in namespace {namespace}"
 """What a token needs, in the words of an ACL policy."""
-_UNMARKED = (
+_UNRECORDED = (
     "volumes of namespace {namespace} are registered without an owner record: the token lacks " + RIGHTS + "; nothing "
     "keeps another stack from taking them"
 )
@@ -40,22 +50,21 @@ _UNREAD = (
     "owner records in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
     "not recognized"
 )
-_LEFT_EMPTY = (
-    "variables without records are left in namespace {namespace}, which Nomad does not delete for that: the token "
-    "lacks " + RIGHTS
-)
 
 UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
 """Message about a volume whose record the token may not read."""
 
 Tell = Callable[[str], None]
-
-_Written = TypeVar("_Written")
-"""What is written to the record of an object."""
+_Result = TypeVar("_Result")
 
 
 def _silent(_line: str) -> None:
     """Say nothing."""
+
+
+def without_tokens(keys: Iterable[volumes.Key]) -> Tokens:
+    """Return *keys* as objects that no resource owns: those of the command line."""
+    return dict.fromkeys(keys, owner_records.NO_TOKEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,17 +74,14 @@ class AcquiredVolumes:
     refused: Mapping[volumes.Key, OwnerRecord]
     """Volumes of other owners, with these."""
 
-    fresh: Holds
+    new: Tokens
     """Volumes that have a record now and had none."""
 
     unrecorded: frozenset[volumes.Key]
     """Volumes that got no record, because the token may not write it."""
 
-    adopted: Mapping[volumes.Key, OwnerRecord]
-    """Volumes that had another owner before, with that one."""
-
-    origins: Mapping[volumes.Key, str]
-    """What their records say the objects were created by; those of an earlier attempt of the same owner stay."""
+    created_names: Mapping[volumes.Key, str]
+    """The names of storage in their records, or empty; one of an earlier attempt of the same owner stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,34 +92,70 @@ class VolumeOwners:
     """Volumes that have a record, with their owners."""
 
     unread: frozenset[volumes.Key]
-    """Volumes in namespaces whose records the token may not read: they may have one."""
+    """Volumes whose records the token may not read: they may have one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What was read at the path of a record."""
+
+    variable: variables.Variable | None
+    read_at: float = 0.0
+    """By the monotonic clock."""
+
+    is_denied: bool = False
+    """Whether the token may not read it."""
+
+    @property
+    def record(self) -> OwnerRecord | None:
+        return OwnerRecord.from_items(self.variable.items) if self.variable else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Change:
+    """A record before and after a change."""
+
+    before: OwnerRecord | None
+    after: OwnerRecord | None
+    denied: Literal["", "read", "write"] = ""
+    """What the token may not do; the record is as before then."""
+
+
+Edit = Callable[[volumes.Key, OwnerRecord | None], OwnerRecord | None]
+"""Returns the record that the object is to have; it gets the one that it has."""
 
 
 class OwnerRecords:
     """The owner records of one cluster. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
-        self._pages = owner_record_pages.Pages(client, folder)
+        self._client = weakref.ref(client)
+        self._folder = folder
+        self._seen: dict[volumes.Key, _Seen] = {}
+        """What was read or written last."""
+
+        self._denied: dict[str, float] = {}
+        """Time at which the token was last refused to read the records, by namespace."""
+
         self._reported: set[str] = set()
 
-    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent) -> VolumeOwners:
-        """
-        Read the owners of *keys*. Report once to *tell* each namespace whose records the token may not read.
+    # Read.
 
-        Raises `errors.NomadApiError` where Nomad does not answer.
+    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
         """
-        owners: dict[volumes.Key, OwnerRecord] = {}
-        unread: set[volumes.Key] = set()
-        for namespace, volume_ids in _group_by_namespace(keys).items():
-            pages = self._pages.read(namespace, volume_ids)
-            if pages is None:
-                unread |= {(namespace, item) for item in volume_ids}
-                self._tell_once(_UNREAD.format(namespace=namespace), tell)
-                continue
-            for volume_id in volume_ids:
-                owner = owner_record_pages.owners_on(pages[self._pages.page_of(volume_id)]).get(volume_id)
-                owners |= {(namespace, volume_id): owner} if owner else {}
-        return VolumeOwners(owners=owners, unread=frozenset(unread))
+        Return the owners of *keys*, as they were at most *max_age_s* ago.
+
+        Report once to *tell* each namespace whose records the token may not read. Raises `errors.NomadApiError` where
+        Nomad does not answer.
+        """
+        keys = set(keys)
+        oldest = time.monotonic() - max_age_s
+        known = {key: seen for key in keys if (seen := self._seen.get(key)) and seen.read_at > oldest}
+        known |= self._unchanged(keys - known.keys())
+        read = _for_each(lambda key: known.get(key) or self._read(key), keys)
+        unread = frozenset(key for key, found in read.items() if found.is_denied)
+        self._tell_once(_UNREAD, unread, tell)
+        return VolumeOwners(owners={key: found.record for key, found in read.items() if found.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
         """
@@ -128,145 +170,232 @@ class OwnerRecords:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return seen.owners
 
-    def cached(self, key: volumes.Key) -> OwnerRecord | None:
-        """Return the owner of *key*, seconds old at most; an empty record: none, ``None``: could not be determined."""
-        return self._pages.cached(*key)
-
-    def read_cached(self, key: volumes.Key) -> VolumeOwners:
-        """Return what `read` does of one *key*, seconds old at most: for a preview, which writes nothing."""
-        found = self.cached(key)
-        owners = {key: found} if found is not None and found.label else {}
-        return VolumeOwners(owners=owners, unread=frozenset({key} if found is None else ()))
-
-    def seen_aloud(self, key: volumes.Key, tell: Tell) -> OwnerRecord | None:
-        """Return what `seen` does; report once to *tell* each namespace whose records the token may not read."""
-        found = self.cached(key)
-        if found is None:
-            self._tell_once(_UNREAD.format(namespace=key[0]), tell)
-        return found
-
-    def is_moved(self, key: volumes.Key, requester: Requester, recorded_nonce: str) -> bool:
+    def cached(self, key: volumes.Key, tell: Tell = _silent) -> OwnerRecord | None:
         """
-        Return whether another resource of the stack now holds *key* than the one that recorded *recorded_nonce*.
+        Return the record, `SEEN_S` old at most; `owner_records.NO_RECORD` where there is none.
 
-        Raises `errors.NomadApiError` where Nomad does not answer.
+        ``None`` where the token may not read it, which is reported once to *tell*.
         """
-        record = self.read([key]).owners.get(key)
-        if record is None or record.nonce in {"", recorded_nonce}:
-            return False
-        return requester.is_same_stack(record)
+        seen = self.read([key], tell, max_age_s=SEEN_S)
+        return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
 
-    def acquire(self, wanted: Holds, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
+    def list_all(self, namespace: str) -> dict[volumes.Key, OwnerRecord]:
         """
-        Record *requester* as the owner of *wanted*, and return the result; without an owner only read the owners.
+        Return all records of *namespace*.
+
+        Raises `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
+        """
+        # A list leaves out, without a word, what the token may not read; a read is refused.
+        variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
+        paths = variables.list_indexes(self._nomad, namespace, f"{self._folder}/")
+        found = request.read_many(functools.partial(variables.get, self._nomad, namespace, path) for path in paths)
+        return {
+            (namespace, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
+            for each in found
+            if each
+        }
+
+    # Change.
+
+    def acquire(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
+        """
+        Record *requester* as the owner of *tokens*, and return the result; without an owner only read the owners.
 
         Where the token may not write records, report that and its consequence once to *tell*. Raises
         `errors.NomadApiError` where a record could neither be written nor refused.
         """
-        refused: dict[volumes.Key, OwnerRecord] = {}
-        fresh: dict[volumes.Key, Hold] = {}
-        unrecorded: set[volumes.Key] = set()
-        adopted: dict[volumes.Key, OwnerRecord] = {}
-        origins: dict[volumes.Key, str] = {}
-        for namespace, volume_ids in _group_by_namespace(wanted).items():
-            pages = self._pages.read(namespace, volume_ids)
-            if pages is None:
-                unrecorded |= {(namespace, item) for item in volume_ids if requester.owner}
-                self._tell_once((_UNMARKED if requester.owner else _UNREAD).format(namespace=namespace), tell)
-                continue
-            for path, page in pages.items():
-                here = self._on_page(path, namespace, volume_ids, wanted)
-                edit = functools.partial(_merge_acquired, wanted=here, requester=requester)
-                owners, is_written = self._pages.change(namespace, path, page, edit)
-                taken = owner_records.acquire(owners, here, requester)
-                refused |= {(namespace, item): owner for item, owner in taken.refused.items()}
-                if is_written:
-                    fresh |= {(namespace, item): here[item] for item in taken.fresh}
-                    adopted |= {(namespace, item): owner for item, owner in taken.adopted.items()}
-                    written = {item: taken.owners[item].origin for item in here if item in taken.owners}
-                    origins |= {(namespace, item): origin for item, origin in written.items() if origin}
-                    continue
-                unrecorded |= {(namespace, item) for item in here if item not in taken.refused}
-                self._tell_once(_UNMARKED.format(namespace=namespace), tell)
+
+        def acquired(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if not requester.may_have(before, tokens[key]):
+                return before
+            return owner_records.acquired(before, tokens[key], requester)
+
+        changes = self._change(tokens, acquired)
+        refused = {
+            key: change.before
+            for key, change in changes.items()
+            if change.before and not requester.may_have(change.before, tokens[key])
+        }
+        written = {key: change for key, change in changes.items() if key not in refused and not change.denied}
+        denied = changes.keys() - refused.keys() - written.keys()
+        self._tell_once(_UNRECORDED if requester.owner else _UNREAD, denied, tell)
         return AcquiredVolumes(
-            refused=refused, fresh=fresh, unrecorded=frozenset(unrecorded), adopted=adopted, origins=origins
+            refused=refused,
+            new={key: tokens[key] for key, change in written.items() if change.after and not change.before},
+            unrecorded=frozenset(denied if requester.owner else ()),
+            created_names={key: change.after.created_name for key, change in written.items() if change.after},
         )
 
-    def _on_page(
-        self, path: str, namespace: str, volume_ids: Iterable[str], wanted: Mapping[volumes.Key, _Written]
-    ) -> dict[str, _Written]:
-        """Return those of the *volume_ids* of a namespace whose records are on the page at *path*."""
-        return {item: wanted[namespace, item] for item in volume_ids if self._pages.page_of(item) == path}
+    def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+        """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
+        change = self._change([key], lambda _key, before: before or record)[key]
+        self._tell_once(_UNRECORDED, [key] if change.denied else [], tell)
 
-    def put_back(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
-        """Restore the removed *record*. Raises `errors.NomadApiError` where it could not be written."""
-        again = Requester(owner=record.label, stack_id=record.stack_id)
-        held = Hold(recorded=record.nonce, nonce=record.nonce, origin=record.origin)
-        self.acquire({key: held}, again, tell)
-
-    def keep_storage(self, kept: Mapping[volumes.Key, owner_records.KeptStorage], tell: Tell = _silent) -> None:
+    def keep_storage(self, registered: Iterable[volumes.Volume], tell: Tell = _silent) -> None:
         """
-        Record the storage *kept* of volumes that a plugin created, before they are deregistered; others are left out.
+        Record the storage of *registered* volumes, before they are deregistered; only where their plugin created it.
 
         Raises `errors.NomadApiError` where a record could not be written. Where the token may not, report that to
         *tell*.
         """
-        for namespace, volume_ids in _group_by_namespace(kept).items():
-            pages = self._pages.read(namespace, volume_ids)
-            for path, page in (pages or {}).items():
-                here = self._on_page(path, namespace, volume_ids, kept)
-                edit = functools.partial(owner_records.with_kept_storage, kept=here)
-                _, is_written = self._pages.change(namespace, path, page, edit)
-                if not is_written:
-                    lacking = RIGHTS.format(namespace=namespace)
-                    tell(f"the owner records of {', '.join(here)} do not name their storage: the token lacks {lacking}")
+        storage = {volumes.key_of(volume): volume for volume in registered}
 
-    def give_up(self, held: Holds, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
+        def with_storage(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if before is None or not before.created_name:
+                return before
+            volume = storage[key]
+            return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
+
+        changes = self._change(storage, with_storage)
+        self._tell_denied(changes, "do not name their storage", tell)
+
+    def release(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """
-        Remove the records of *requester* for the volumes *held*, and return them; records of other owners stay.
+        Remove the records of *requester* for the objects *tokens*, and return them; records of other owners stay.
 
         Raises `errors.NomadApiError` where one could not be removed. Where the token may not, report that to *tell*.
         """
-        removed: dict[volumes.Key, OwnerRecord] = {}
-        for namespace, volume_ids in _group_by_namespace(held).items():
-            pages = self._pages.read(namespace, volume_ids)
-            if pages is None:
-                self._tell_once(_UNREAD.format(namespace=namespace), tell)
-                continue
-            for path, page in pages.items():
-                here = self._on_page(path, namespace, volume_ids, held)
-                edit = functools.partial(owner_records.released, held=here, requester=requester)
-                owners, is_written = self._pages.change(namespace, path, page, edit)
-                if is_written:
-                    left = edit(owners)
-                    removed |= {(namespace, item): owner for item, owner in owners.items() if item not in left}
-                    if self._pages.is_left_empty(namespace, path):
-                        self._tell_once(_LEFT_EMPTY.format(namespace=namespace), tell)
-                    continue
-                lacking = RIGHTS.format(namespace=namespace)
-                tell(f"the owner records of {', '.join(here)} stay: the token lacks {lacking}")
-        return removed
 
-    def _tell_once(self, line: str, tell: Tell) -> None:
-        if line not in self._reported and tell is not _silent:
-            self._reported.add(line)
-            tell(line)
+        def released(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            is_released = before is not None and owner_records.is_released_by(before, tokens[key], requester)
+            return None if is_released else before
+
+        changes = self._change(tokens, released)
+        self._tell_denied(changes, "stay", tell)
+        return {key: change.before for key, change in changes.items() if change.before and not change.after}
+
+    def _change(self, keys: Collection[volumes.Key], edit: Edit) -> dict[volumes.Key, _Change]:
+        """
+        Apply *edit* to the record of each of *keys*, also under concurrent writes.
+
+        Raises `errors.NomadApiError` where a write failed.
+        """
+        known = self._unchanged(keys)
+        return _for_each(lambda key: self._change_one(key, edit, known.get(key)), keys)
+
+    def _change_one(self, key: volumes.Key, edit: Edit, known: _Seen | None) -> _Change:
+        """Change one record; *known* is what it certainly is."""
+        # What was seen some time ago serves a write, which fails if it is something else by now.
+        guessed = self._seen.get(key)
+        if known is None and guessed is not None and edit(key, guessed.record) != guessed.record:
+            known = guessed
+        sent: _Change | None = None
+        lost = 0
+        for _ in range(ATTEMPTS):
+            seen, known = known or self._read(key), None
+            if seen.is_denied:
+                return _Change(before=None, after=None, denied="read")
+            change = _Change(before=seen.record, after=edit(key, seen.record))
+            if change.after == change.before:
+                # An unanswered write may have arrived.
+                return sent if sent is not None and sent.after == change.before else change
+            try:
+                if self._write(key, change.after, seen.variable):
+                    return change
+            except errors.NomadApiError as error:
+                if error.status == HTTPStatus.FORBIDDEN:
+                    return _Change(before=change.before, after=change.before, denied="write")
+                lost += 1
+                if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
+                    raise
+                sent = change
+        path = f"/v1/var/{self._path(key)}"
+        raise errors.NomadApiError("PUT", path, "others write it all the time", kind="retry", advice="run it again")
+
+    # Variables.
+
+    def _unchanged(self, keys: Collection[volumes.Key]) -> dict[volumes.Key, _Seen]:
+        """Return those of *keys* that a list shows to be as they were read or written last; where few were, none."""
+        known = {key: seen for key in keys if (seen := self._seen.get(key))}
+        if len(known) < LISTED_FROM:
+            return {}
+        indexes = {
+            (namespace, path): index
+            for namespace in sorted({namespace for namespace, _ in known})
+            for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
+        }
+        return {
+            key: seen
+            for key, seen in known.items()
+            if seen.variable and indexes.get((key[0], seen.variable.path)) == seen.variable.modify_index
+        }
+
+    def _read(self, key: volumes.Key) -> _Seen:
+        """Return the variable of *key*; a namespace whose variables may not be read is not asked again for a while."""
+        if time.monotonic() - self._denied.get(key[0], -SEEN_S) < SEEN_S:
+            return _Seen(variable=None, is_denied=True)
+        try:
+            variable = variables.get(self._nomad, key[0], self._path(key))
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self._denied[key[0]] = time.monotonic()
+            return _Seen(variable=None, is_denied=True)
+        return self._note(key, variable)
+
+    def _note(self, key: volumes.Key, variable: variables.Variable | None) -> _Seen:
+        self._seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
+        return seen
+
+    def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
+        """Write *record*, or delete the variable, if it is still as *old*; return false on a conflict."""
+        namespace, object_id = key
+        index = old.modify_index if old else variables.NEW
+        if record is None:
+            is_deleted = variables.delete(self._nomad, namespace, self._path(key), index=index)
+            if is_deleted:
+                self._note(key, None)
+            return is_deleted
+        items = {owner_records.ID: object_id, **record.to_items()}
+        written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
+        if written is not None:
+            self._note(key, written)
+        return written is not None
+
+    def _path(self, key: volumes.Key) -> str:
+        return owner_records.path_of(key[1], self._folder)
+
+    @property
+    def _nomad(self) -> nomad.Nomad:
+        client = self._client()
+        assert client is not None  # noqa: S101  # a caller holds it
+        return client
+
+    # Reports.
+
+    def _tell_denied(self, changes: Mapping[volumes.Key, _Change], consequence: str, tell: Tell) -> None:
+        """Report records that the token may not read, or not change with this *consequence*."""
+        self._tell_once(_UNREAD, [key for key, change in changes.items() if change.denied == "read"], tell)
+        unwritten = [key for key, change in changes.items() if change.denied == "write"]
+        for namespace in sorted({namespace for namespace, _ in unwritten}):
+            named = ", ".join(object_id for of, object_id in unwritten if of == namespace)
+            tell(f"the owner records of {named} {consequence}: the token lacks {RIGHTS.format(namespace=namespace)}")
+
+    def _tell_once(self, line: str, keys: Collection[volumes.Key], tell: Tell) -> None:
+        """Report *line* for each namespace of *keys*, unless that was done before."""
+        lines = [line.format(namespace=namespace) for namespace in sorted({namespace for namespace, _ in keys})]
+        for each in lines if tell is not _silent else ():
+            if each not in self._reported:
+                self._reported.add(each)
+                tell(each)
 
 
-def _merge_acquired(
-    owners: owner_records.Owners, *, wanted: Mapping[str, Hold], requester: Requester
-) -> owner_records.Owners:
-    return owner_records.acquire(owners, wanted, requester).owners
+def _for_each(call: Callable[[volumes.Key], _Result], keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Result]:
+    """Return the result of *call* for each of *keys*, several at a time; a single one in the calling thread."""
+    ordered = sorted(set(keys))
+    if len(ordered) == 1:
+        return {ordered[0]: call(ordered[0])}
+    return dict(zip(ordered, request.read_many(functools.partial(call, key) for key in ordered), strict=True))
 
 
 _LOCK = threading.Lock()
-_MARKS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, OwnerRecords]] = weakref.WeakKeyDictionary()
+_RECORDS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, OwnerRecords]] = weakref.WeakKeyDictionary()
 
 
 def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
     """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
     with _LOCK:
-        known = _MARKS.setdefault(client, {})
+        known = _RECORDS.setdefault(client, {})
         if folder not in known:
             known[folder] = OwnerRecords(client, folder)
         return known[folder]
@@ -275,13 +404,6 @@ def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) ->
 def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:
     """Return a sentence with the stack that owns a volume; the ids distinguish two stacks of one label."""
     subject = f"volume {'/'.join(key)} belongs to"
-    if owner.label == requester.owner:
+    if owner.owner == requester.owner:
         return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"
     return f"{subject} stack {owner}"
-
-
-def _group_by_namespace(keys: Iterable[volumes.Key]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for namespace, volume_id in sorted(set(keys)):
-        found.setdefault(namespace, []).append(volume_id)
-    return found

@@ -30,14 +30,9 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def present(mark: str) -> str:
-    """Return *mark* in current terms: before 0.1.0 an emulator was called ``stand-in``."""
-    return mark.replace("stand-in", "emulator")
-
-
 def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
     """Raise `errors.RefusedError` where the *recorded* outputs of an object carry another mark than this process."""
-    made = present(recorded.get(OUTPUT, "")) if recorded else own
+    made = recorded.get(OUTPUT, "") if recorded else own
     if made == own:
         return
     if not own:

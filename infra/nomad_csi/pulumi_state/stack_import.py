@@ -286,7 +286,7 @@ def _volume(client: nomad.Nomad, namespace: str, volume_id: str, inputs: Mapping
     if found is None:
         return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
     key = namespace, volume_id
-    owner = registration_ownership.owner_records_of(client).read_cached(key).owners.get(key)
+    owner = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
     return ImportableObject(id="/".join(key), external_id=found.external_id, reason=_owned_by_another(owner, inputs))
 
 

@@ -56,7 +56,7 @@ class Coalescer:
         tell: Callable[[str], None],
         cancelled: threading.Event,
         requester: registration_ownership.Requester,
-        hold: registration_ownership.Hold,
+        token: registration_ownership.OwnerToken,
         is_new: bool = False,
     ) -> None:
         """
@@ -67,7 +67,7 @@ class Coalescer:
         for this volume, `errors.RefusedError` where another stack owns it or its storage; errors of other volumes of
         the batch are not raised.
         """
-        mine = _Waiting(wanted=owned.Acquisition(document=document, hold=hold, is_new=is_new))
+        mine = _Waiting(wanted=owned.Acquisition(document=document, token=token, is_new=is_new))
         place = (document.namespace, document.plugin_id, requester)
         with self._lock:
             group = self._gathering.setdefault(place, [])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
+from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.registration import outcomes
 from nomad_csi.volume import decide, facts
 
@@ -262,27 +262,21 @@ class _Run:
     def _where_storage_is(self, key: volumes.Key) -> str:
         """Return what the owner record of a volume that is not registered says of storage that its plugin created."""
         owner = self._owners.get(key)
-        if owner is None or not owner.origin:
+        if owner is None or not owner.created_name:
             return ""
-        storage = owner.kept.external_id if owner.kept else f"with a name that ends with -{owner.origin}"
+        storage = owner.external_id or f"by the name {owner.created_name}"
         return f"; its plugin created storage {storage}: the owner record stays"
 
     def _is_created(self, volume: volumes.Volume) -> bool:
         """Return whether the plugin created the storage of *volume* for it, as its owner record says."""
         owner = self._owners.get(volumes.key_of(volume))
-        return owner is not None and owner.is_origin_of(volume.name)
+        return owner is not None and bool(owner.created_name) and owner.created_name == volume.name
 
     def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
         """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
         created = [volume for volume in free if self._is_created(volume)]
-        kept = {
-            volumes.key_of(volume): owner_records.KeptStorage(
-                external_id=volume.external_id, plugin_id=volume.plugin_id
-            )
-            for volume in created
-        }
         try:
-            registration_ownership.owner_records_of(self._client).keep_storage(kept, self._tell)
+            registration_ownership.owner_records_of(self._client).keep_storage(created, self._tell)
         except errors.NomadApiError as error:
             for volume in created:
                 reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
@@ -295,11 +289,11 @@ class _Run:
         done = [
             key
             for key, outcome in self._outcomes.items()
-            if outcome.is_done and key in self._owners and not self._owners[key].origin
+            if outcome.is_done and key in self._owners and not self._owners[key].created_name
         ]
         try:
-            held = registration_ownership.objects_without_nonce(done)
-            owner_record_upkeep.release(self._client, held, self._options.requester, self._tell)
+            tokens = registration_ownership.without_tokens(done)
+            owner_record_upkeep.release(self._client, tokens, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 

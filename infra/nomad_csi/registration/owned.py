@@ -22,7 +22,7 @@ class Acquisition:
     """A volume to own, and to register."""
 
     document: registration.VolumeRegistration
-    hold: registration_ownership.Hold
+    token: registration_ownership.OwnerToken
     is_new: bool
     """Whether it is not registered, so that it may be taken back where another run registered its storage meanwhile."""
 
@@ -50,9 +50,9 @@ def register(
     removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
     """
     all_of_them = tuple(items)
-    holds = {item.key: item.hold for item in all_of_them}
+    tokens = {item.key: item.token for item in all_of_them}
     records = registration_ownership.owner_records_of(client)
-    taken = timeouts.retried(lambda: records.acquire(holds, requester, timeouts.tell))
+    taken = timeouts.retried(lambda: records.acquire(tokens, requester, timeouts.tell))
     for item in all_of_them:
         if item.key in taken.refused:
             yield item.document, owner_record_upkeep.refusal(item.key, taken.refused[item.key], requester)
@@ -65,7 +65,7 @@ def register(
     late = storage_sharing.take_back_later(client, [item for item in arrived if volumes.key_of(item) in new])
     failed = {volumes.key_of(document): error for document, error in sent if error is not None}
     owner_record_upkeep.remove_unused(client, taken, {**failed, **late}, requester, timeouts.tell)
-    kept = {key: holds[key] for key in map(volumes.key_of, arrived) if key not in late}
+    kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}
     owners = owner_record_upkeep.confirm(client, kept, requester, timeouts.tell)
     lost = {key: owner_record_upkeep.LostError(key, owner) for key, owner in owners.items()}
     yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)

@@ -32,7 +32,7 @@ def register(
     found: volumes.Volume,
     recorded: Mapping[str, Any],
     news: Mapping[str, Any],
-    held: registration_ownership.Hold,
+    token: registration_ownership.OwnerToken,
 ) -> None:
     """
     Deregister *found* and register *news*; *recorded* are its outputs, with the parts that Nomad never shows.
@@ -42,7 +42,7 @@ def register(
         errors.NomadCsiError: Nomad refused the new registration; says whether the old one was restored.
 
     """
-    volume_ownership.acquire(context, news, recorded, held)
+    volume_ownership.acquire(context, news, recorded, token)
     free = volume_steps.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
@@ -52,21 +52,21 @@ def register(
     if free is not None:
         deregistration.deregister_free(client, free)
     try:
-        volume_changes.register(uninterrupted, news, held, found=None, recorded=recorded)
+        volume_changes.register(uninterrupted, news, token, found=None, recorded=recorded)
     except errors.NomadCsiError as error:
         old = old_document(free or found, recorded)
-        _Return(uninterrupted, old, held).after(error, news, volume_ownership.requester(recorded, news))
+        _Return(uninterrupted, old, token).after(error, news, volume_ownership.requester(recorded, news))
 
 
 class _Return:
     """The rollback after a new registration that Nomad did not accept."""
 
     def __init__(
-        self, context: resource.Context, old: registration.VolumeRegistration, held: registration_ownership.Hold
+        self, context: resource.Context, old: registration.VolumeRegistration, token: registration_ownership.OwnerToken
     ) -> None:
         self._context = context
         self._old = old
-        self._held = held
+        self._token = token
         self._what = f"volume {old.key}"
 
     def after(
@@ -113,7 +113,7 @@ class _Return:
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
         concurrent_registrations.coalescer_of(self._context.client).register(
-            self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, hold=self._held
+            self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, token=self._token
         )
 
     def _restore(self, error: errors.NomadCsiError) -> errors.NomadCsiError:

@@ -30,7 +30,7 @@ def refusal_of_impossible(compared: difference.Comparison, news: Mapping[str, An
 def register(
     context: resource.Context,
     news: Mapping[str, Any],
-    held: registration_ownership.Hold,
+    token: registration_ownership.OwnerToken,
     *,
     found: volumes.Volume | None,
     recorded: Mapping[str, Any],
@@ -48,7 +48,7 @@ def register(
             tell=context.warn,
             cancelled=context.cancelled,
             requester=volume_ownership.requester(news, recorded),
-            hold=held,
+            token=token,
             is_new=found is None,
         )
     except storage_sharing.NotCheckedError:

@@ -57,7 +57,7 @@ class VolumeFacts(abc.ABC):
     def owners(self) -> registration_ownership.VolumeOwners:
         """The owner record of the id, or that it may not be read."""
         records = registration_ownership.owner_records_of(self._context.client)
-        return records.read_cached(self.key) if self._in_preview else records.read([self.key])
+        return records.read([self.key], max_age_s=registration_ownership.SEEN_S if self._in_preview else 0.0)
 
     @property
     def key(self) -> volumes.Key:

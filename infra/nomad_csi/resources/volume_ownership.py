@@ -12,7 +12,7 @@ from nomad_csi.resources.frame import resource
 from nomad_csi.volume import facts
 
 Requester = registration_ownership.Requester
-Hold = registration_ownership.Hold
+OwnerToken = registration_ownership.OwnerToken
 OwnerRecord = registration_ownership.OwnerRecord
 _AFTER_EJECT = "after `nomad-csi eject`, remove it from the program"
 State = tuple[resource.Properties, resource.Properties]
@@ -30,17 +30,17 @@ def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester
     )
 
 
-def next_hold(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Hold:
+def next_token(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> OwnerToken:
     """
     Return the nonce of *recorded* outputs, and the one to write.
 
     They are equal while the stack and what a removal does are the same. Another stack gets a new nonce, so that a copy
-    of the state under the old stack does not hold the volume any more; so does another ``onDestroy``, so that an older
+    of the state under the old stack does not own the volume any more; so does another ``onDestroy``, so that an older
     state does not bring back a deletion that was withdrawn.
     """
     before = str(recorded.get("nonce", ""))
     is_same = all(news.get(name) == recorded.get(name) for name in (*stack_identity.OF_OWNER, "onDestroy"))
-    return Hold(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
+    return OwnerToken(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
 
 
 def compare_record(
@@ -50,14 +50,14 @@ def compare_record(
     if record is None:
         return "not known" if unread else "none"
     nonce = str(recorded.get("nonce", ""))
-    if not dataclasses.replace(who, adopts=False).may_have(record, Hold(recorded=nonce)):
+    if not dataclasses.replace(who, adopts=False).may_have(record, OwnerToken(recorded=nonce)):
         return "foreign"
     return "own" if record.nonce in {"", nonce} else "sibling"
 
 
 def warn_unless_owned(context: resource.Context, news: Mapping[str, Any], refusal: errors.RefusedError) -> None:
     """
-    Warn of the *refusal* of the new volume *news* in a preview; raise it where this stack holds the volume.
+    Warn of the *refusal* of the new volume *news* in a preview; raise it where this stack owns the volume.
 
     The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
     preview before an import.
@@ -69,11 +69,11 @@ def warn_unless_owned(context: resource.Context, news: Mapping[str, Any], refusa
 
 
 def acquire(
-    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], held: Hold
+    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], token: OwnerToken
 ) -> registration_ownership.AcquiredVolumes:
     """Record the owner of the volume of *news*. Raises `errors.RefusedError` where another stack owns it."""
     key, who = _key(news), requester(news, recorded)
-    taken = registration_ownership.owner_records_of(context.client).acquire({key: held}, who, context.warn)
+    taken = registration_ownership.owner_records_of(context.client).acquire({key: token}, who, context.warn)
     if key in taken.refused:
         raise owner_record_upkeep.refusal(key, taken.refused[key], who)
     return taken
@@ -82,8 +82,8 @@ def acquire(
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the volume *recorded*, unless it is registered again, or another owner has it."""
     if recorded.get("owner"):
-        held = {_key(recorded): Hold(recorded=str(recorded.get("nonce", "")))}
-        owner_record_upkeep.release(context.client, held, requester(recorded, {}), context.warn)
+        tokens = {_key(recorded): OwnerToken(recorded=str(recorded.get("nonce", "")))}
+        owner_record_upkeep.release(context.client, tokens, requester(recorded, {}), context.warn)
 
 
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     if not news.get("owner"):
         return {}
     record = registration_ownership.owner_records_of(client).cached(_key(news))
-    has_record = record is not None and record.label == news["owner"]
+    has_record = record is not None and record.owner == news["owner"]
     return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
 
 
@@ -118,7 +118,7 @@ def read_owner(context: resource.Context, identity: str, recorded: Mapping[str, 
     Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
 
     A lost record removes the owner from the inputs, so that it is set again. Another stack's record is a warning. Where
-    another resource of the stack holds the volume, the nonce is left out: if the program still declares this one, as
+    another resource of the stack owns the volume, the nonce is left out: if the program still declares this one, as
     after the rollback of an interrupted move, its update acquires the volume again before the other one's delete.
     Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
@@ -127,7 +127,7 @@ def read_owner(context: resource.Context, identity: str, recorded: Mapping[str, 
     if recorded and "owner" not in inputs:
         return inputs, live
     cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
-    record = registration_ownership.owner_records_of(context.client).seen_aloud(_key(inputs), context.warn)
+    record = registration_ownership.owner_records_of(context.client).cached(_key(inputs), context.warn)
     now = _merge_owner(context, inputs, recorded, record)
     lost = {"nonce"} if is_another_resources(record, recorded) else set()
     shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
@@ -148,12 +148,12 @@ def _merge_owner(
     if record is None:
         return inputs
     if not recorded:
-        found = {"owner": record.label, "ownerId": record.stack_id}
+        found = {"owner": record.owner, "ownerId": record.stack_id}
         return inputs | {name: value for name, value in found.items() if value}
-    if record.label and record.label != inputs["owner"]:
+    if record.owner and record.owner != inputs["owner"]:
         sentence = registration_ownership.sentence(_key(inputs), record)
         context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
-    if not record.label and recorded.get("marked"):
+    if not record.owner and recorded.get("marked"):
         return {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
     return inputs
 

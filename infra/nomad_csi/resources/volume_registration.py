@@ -109,12 +109,12 @@ class VolumeRegistrationResource(resource.Resource):
             cluster_identity.cluster_id(context.client, make=True)
         volume_steps.warn_unchecked(context, wanted)
         if "deregister" in decision.steps and wanted.found is not None:
-            re_registration.register(context, wanted.found, recorded, news, wanted.hold)
+            re_registration.register(context, wanted.found, recorded, news, wanted.token)
         elif "register" in decision.steps:
-            volume_changes.register(context, news, wanted.hold, found=wanted.found, recorded=recorded)
+            volume_changes.register(context, news, wanted.token, found=wanted.found, recorded=recorded)
         else:
-            volume_ownership.acquire(context, news, recorded, wanted.hold)
-        return _observed(context, news, stack_identity.recorded(context, wanted.hold.nonce))
+            volume_ownership.acquire(context, news, recorded, wanted.token)
+        return _observed(context, news, stack_identity.recorded(context, wanted.token.nonce))
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]

@@ -53,7 +53,9 @@ class WantedVolume(volume_facts.VolumeFacts):
         self._declared = declared
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        self.hold = volume_ownership.Hold() if is_label_enough else volume_ownership.next_hold(news, self._recorded)
+        self.token = (
+            volume_ownership.OwnerToken() if is_label_enough else volume_ownership.next_token(news, self._recorded)
+        )
 
     @property
     def source(self) -> facts.Source:
@@ -97,17 +99,17 @@ class WantedVolume(volume_facts.VolumeFacts):
 
     @property
     def is_proven(self) -> bool:
-        """Whether the storage of the registration was created for this stack: its owner record has the nonce in it."""
+        """Whether the storage of the registration was created for this stack: its owner record has its name."""
         owner = self.owner
-        if self.found is None or owner is None:
+        if self.found is None or owner is None or not owner.created_name:
             return False
-        return self._requester.is_same_stack(owner) and owner.is_origin_of(self.found.name)
+        return self._requester.is_same_stack(owner) and owner.created_name == self.found.name
 
     @property
     def origin(self) -> facts.Origin:
         """Whether a creation was started."""
         owner = self.owner
-        return "begun" if owner is not None and owner.origin and self._requester.is_same_stack(owner) else "none"
+        return "begun" if owner is not None and owner.created_name and self._requester.is_same_stack(owner) else "none"
 
     @side_by_side.read_once
     def compared(self) -> difference.Comparison:

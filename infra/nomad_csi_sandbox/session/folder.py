@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.ownership import sandbox_mark
 
 STACK = "sandbox"
 """Name of the stack; its config is ``Pulumi.sandbox.yaml``."""
@@ -142,8 +141,7 @@ class Folder:
         except FileNotFoundError:
             return None
         processes = {name: Process(**process) for name, process in data.pop("processes").items()}
-        parts = {name: sandbox_mark.present(kind) for name, kind in data.pop("parts").items()}
-        return Record(processes=processes, parts=parts, **data)
+        return Record(processes=processes, **data)
 
     def save(self, record: Record) -> None:
         """Write *record*."""

@@ -168,8 +168,9 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]
     assert f"its plugin created storage {first.external_id}: the owner record stays" in " ".join(repeated[1].split())
-    kept = owner_records.KeptStorage(external_id=first.external_id, plugin_id="hostpath0")
-    assert (record.label, record.kept, record.is_origin_of(first.name)) == ("shop/prod", kept, True)
+    assert record == owner_records.OwnerRecord(
+        owner="shop/prod", created_name=first.name, external_id=first.external_id, plugin_id="hostpath0"
+    )
     assert f"storage {first.external_id}" in found[1]
     assert f"plugin hostpath0 created {first.external_id} as default/a for shop/prod" in " ".join(found[1].split())
     assert planned == {"default/a": ("new", planned_changes.ITS_STORAGE)}
@@ -292,7 +293,7 @@ def test_what_nomad_changes_in_place_is_changed_for_its_owner(create, client, sp
     assert [item.access_mode for item in volumes.get(client, "default", "a").capabilities] == [
         "single-node-reader-only"
     ]
-    assert (record.label, record.stack_id, record.nonce) == ("shop/prod", STACK["ownerId"], outputs["nonce"])
+    assert (record.owner, record.stack_id, record.nonce) == ("shop/prod", STACK["ownerId"], outputs["nonce"])
 
 
 def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import jobs, variables, volumes
 from nomad_csi.ownership import owner_records
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
@@ -168,8 +168,8 @@ def world(_world):
     """
     yield _world
     with _world.nomad() as client:
-        for page in owner_records.PAGES:
-            client.request("DELETE", f"/v1/var/{owner_records.FOLDER}/{page}")
+        for path in variables.list_indexes(client, "default", f"{owner_records.FOLDER}/"):
+            client.request("DELETE", f"/v1/var/{path}")
         left = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
         kept = [item["ID"] for item in client.request("GET", "/v1/volumes", query={"type": "csi"}).data]
     assert (left, kept) == ([], []), "left behind"

@@ -387,7 +387,7 @@ def test_volume_that_another_stack_has_taken_is_not_deleted(world, recorded, is_
     """Not while it is registered, and not while that stack would register it again."""
     _, outputs = recorded
     registration_ownership.owner_records_of(world.client).acquire(
-        registration_ownership.objects_without_nonce([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
+        registration_ownership.without_tokens([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
     )
     if not is_registered:
         volumes.deregister(world.client, *KEY)
@@ -404,8 +404,8 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
     other = VOLUME.create(world.context, inputs_of(world) | {"volumeId": "other", "name": "other"})[1]["externalId"]
     volumes.deregister(world.client, *KEY)
     volumes.deregister(world.client, "default", "other")
-    registration_ownership.owner_records_of(world.client).give_up(
-        registration_ownership.objects_without_nonce([KEY]), registration_ownership.Requester(owner=OWNER)
+    registration_ownership.owner_records_of(world.client).release(
+        registration_ownership.without_tokens([KEY]), registration_ownership.Requester(owner=OWNER)
     )
     world.register("scratch", other)
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]

@@ -223,7 +223,7 @@ def test_storage_is_proven_by_an_owner_record_only(context, scripted, status, is
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
     scripted.reply(
-        "PUT", f"/v1/var/{owner_records.page_of('scratch')}", status, {} if is_proven else "Permission denied"
+        "PUT", f"/v1/var/{owner_records.path_of('scratch')}", status, {} if is_proven else "Permission denied"
     )
 
     _, outputs = VOLUME.create(context, NEWS | {"owner": "shop/prod", "onDestroy": "delete"})

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import job_ownership, owner_records
+from nomad_csi.ownership import owner_records
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 
@@ -37,7 +37,7 @@ FOREIGN = RUNNING | {"Meta": None}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
 OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
-OWNER_RECORDS = f"/v1/var/{owner_records.page_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
+OWNER_RECORDS = f"/v1/var/{owner_records.path_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
 ALLOCATION = {
     "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
     "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
@@ -133,10 +133,9 @@ def test_create_registers_over_what_it_may(context, cluster, held, planned, news
 @pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
 def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(context, cluster, label):
     """Who registered the job last is in the job; a record counts while its job has the label that it was written for."""
-    record = owner_records.OwnerRecord(label="infra/prod", origin=job_ownership.digest("infra/old"))
-    items = owner_records.written({"aws-ebs0-node": record})
+    record = owner_records.OwnerRecord(owner="infra/prod", job_owner="infra/old")
     path = OWNER_RECORDS.removeprefix("/v1/var/")
-    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": items, "ModifyIndex": 9})
+    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": record.to_items(), "ModifyIndex": 9})
     answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": label}}, planned=plan("Edited"))
 
     with (

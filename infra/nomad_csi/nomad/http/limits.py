@@ -30,7 +30,7 @@ bytes, so that this size has less than three million. To decode so many takes ab
 """
 
 _LISTS = re.compile(
-    r"/v1/(?:jobs|namespaces|nodes|plugins|plugin/csi/[^/]+|volumes(?:/.*)?|volume/csi/[^/]+|job/[^/]+/allocations)"
+    r"/v1/(?:jobs|vars|namespaces|nodes|plugins|plugin/csi/[^/]+|volumes(?:/.*)?|volume/csi/[^/]+|job/[^/]+/allocations)"
 )
 
 

@@ -25,13 +25,16 @@ from nomad_csi.text import listing
 
 
 def make(
-    context: resource.Context, news: Mapping[str, Any], held: registration_ownership.Hold, recorded: Mapping[str, Any]
+    context: resource.Context,
+    news: Mapping[str, Any],
+    token: registration_ownership.OwnerToken,
+    recorded: Mapping[str, Any],
 ) -> resource.Properties:
     """
     Have the plugin create a volume that Nomad does not have, and return its outputs.
 
-    The owner record comes first, with the nonce in the name: an interrupted run finds its storage by it. *recorded* are
-    the outputs of storage to register again; empty: none. Sent once. After an ambiguous response the volume is read: it
+    The owner record comes first, with the name of the storage: an interrupted run finds it by that. *recorded* are the
+    outputs of storage to register again; empty: none. Sent once. After an ambiguous response the volume is read: it
     is ours when it is registered without drift.
 
     Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep the created volume, and where
@@ -39,9 +42,10 @@ def make(
     """
     namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
-    held = dataclasses.replace(held, origin="" if recorded else owner_records.new_nonce())
-    taken = volume_ownership.acquire(context, news, recorded, held)
-    name = _name_to_make(news, recorded, taken.origins.get(key, held.origin))
+    name = _name_to_make(news, recorded)
+    token = dataclasses.replace(token, created_name="" if recorded else name)
+    taken = volume_ownership.acquire(context, news, recorded, token)
+    name = name if recorded else taken.created_names.get(key, name)
     context.status(f"plugin {news['pluginId']} creates {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
@@ -60,19 +64,19 @@ def make(
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
     sharing_refusal.count(context, made)
-    for owner in owner_record_upkeep.confirm(context.client, {key: held}, who, context.warn).values():
+    for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))
     proof = {} if key in taken.unrecorded else {created_properties.MADE: made.external_id}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
-def _name_to_make(news: Mapping[str, Any], recorded: Mapping[str, Any], origin: str) -> str:
-    """Return the name for the storage: the recorded one, else one with *origin*, the nonce in the owner record."""
+def _name_to_make(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
+    """Return the name for the storage: the recorded one, else one with a new nonce."""
     if recorded:
         # Storage that an older release created has no nonce in its name.
         name: str = recorded.get(created_properties.CREATED_NAME, news["name"])
         return name
-    return registration.made_name(news["name"], origin)
+    return registration.made_name(news["name"], owner_records.new_nonce())
 
 
 def _another_storage(made: volumes.Volume, recorded: Mapping[str, Any]) -> errors.RefusedError | None:

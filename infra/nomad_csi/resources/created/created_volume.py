@@ -161,13 +161,13 @@ class CreatedVolumeResource(resource.Resource):
         decision = wanted.permitted()
         if "owner" in news:
             cluster_identity.cluster_id(context.client, make=True)
-        done = stack_identity.recorded(context, wanted.hold.nonce)
+        done = stack_identity.recorded(context, wanted.token.nonce)
         if {"create", "create again"} & set(decision.steps):
             if "new and empty" in decision.remarks:
                 context.warn(empty_sentence(wanted.name, recorded))
             again = recorded if "create again" in decision.steps else {}
-            return created_changes.make(context, news, wanted.hold, again) | done
-        volume_ownership.acquire(context, news, recorded, wanted.hold)
+            return created_changes.make(context, news, wanted.token, again) | done
+        volume_ownership.acquire(context, news, recorded, wanted.token)
         if "change" in decision.steps and wanted.found is not None:
             created_changes.change(context, wanted.found, news)
         if not recorded and wanted.found is not None:

@@ -16,7 +16,7 @@ from nomad_csi.nomad.http import replies
 from nomad_csi.ownership import cluster_identity, job_ownership
 from nomad_csi.resources import stack_identity, volume_ownership
 from nomad_csi.resources.frame import compare, resource
-from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_hold, job_removal, plugin_job_properties
+from nomad_csi.resources.plugin_jobs import job_conflict_refusal, job_owner, job_removal, plugin_job_properties
 from nomad_csi.text import listing
 
 EQUAL = job_ownership.EQUAL
@@ -104,7 +104,7 @@ class PluginJobResource(resource.Resource):
         with resource.KeptIfUnreachable(context, f"job {identity}", is_recorded=bool(inputs)):
             found = jobs.get(context.client, namespace, job_id)
             if found is None:
-                job_hold.warn_of_absent(context, identity, outputs)
+                job_owner.warn_of_absent(context, identity, outputs)
                 return None
             cluster_identity.refuse_other(context.client, f"job {identity}", outputs)
             return _live(context.client, found, inputs, outputs)
@@ -126,7 +126,7 @@ class PluginJobResource(resource.Resource):
         job_type.refuse_other(found, document)
         cluster_identity.refuse_other(context.client, f"job {identity}", old_outputs)
         if not news.get("adopt"):
-            job_hold.refuse_other(context.client, found, news, old_outputs)
+            job_owner.refuse_other(context.client, found, news, old_outputs)
         cluster_identity.cluster_id(context.client, make="owner" in news)
         return _run(context, document, found, news, old_outputs)
 
@@ -142,15 +142,15 @@ class PluginJobResource(resource.Resource):
         outputs = {**outputs, "namespace": namespace, "jobId": job_id}
         found = jobs.get(context.client, namespace, job_id)
         cluster_identity.refuse_other(context.client, f"job {identity}", outputs, accepts_lost=found is None)
-        if context.operation.was_created(self.declared.token, identity) or job_hold.is_moved(context.client, outputs):
+        if context.operation.was_created(self.declared.token, identity) or job_owner.is_moved(context.client, outputs):
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
         if found is not None:
-            job_hold.refuse_other(context.client, found, outputs, outputs)
+            job_owner.refuse_other(context.client, found, outputs, outputs)
             if not found.stopped:
                 job_removal.refuse_serving(context.client, found, jobs.parse(context.client, outputs["hcl"]))
             job_removal.remove(context, found)
-        job_hold.release(context, outputs)
+        job_owner.release(context, outputs)
 
 
 def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:
@@ -256,15 +256,15 @@ def _run(
     their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another stack is
     registered: releases without owner records identify the owner by the label.
     """
-    held, who = volume_ownership.next_hold(news, recorded), volume_ownership.requester(news, recorded)
-    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), held)
+    token, who = volume_ownership.next_token(news, recorded), volume_ownership.requester(news, recorded)
+    is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), token)
     if found and not found.stopped and is_free and _drift_of(context.client, found, document).kind == EQUAL:
-        job_hold.acquire(context, news, held, found.meta.get(job_ownership.OWNER_META, ""))
+        job_owner.acquire(context, news, token, found.meta.get(job_ownership.OWNER_META, ""))
     else:
-        job_hold.acquire(context, news, held, _owner(news))
+        job_owner.acquire(context, news, token, _owner(news))
         document = job_ownership.with_owner(document, _owner(news))
         _register(context, document, jobs.plan(context.client, document), news)
-    return _observed(context.client, news, stack_identity.recorded(context, held.nonce), recorded)
+    return _observed(context.client, news, stack_identity.recorded(context, token.nonce), recorded)
 
 
 def _register(context: resource.Context, document: dict[str, Any], plan: jobs.JobPlan, news: Mapping[str, Any]) -> None:
@@ -309,7 +309,7 @@ def _observed(
         found = jobs.get(client, news["namespace"], news["jobId"])
         if found is None:
             return None
-        return _outputs(news, found, _Drift()) | job_hold.cluster_recorded_as(client, found, news, recorded)
+        return _outputs(news, found, _Drift()) | job_owner.cluster_recorded_as(client, found, news, recorded)
 
     gone = "registered, but gone again: something else removes it"
     return resource.seen_afterwards(seen, _identity(news), _outputs(news, None, _Drift()), done="registered", gone=gone)
@@ -331,9 +331,9 @@ def _live(
     known = dict(inputs) or _imported(client, found)
     outputs = _outputs(known, found, _drift(client, found, known))
     step = volume_ownership.step_outputs(recorded)
-    if job_hold.is_another_resources(client, found, recorded):
+    if job_owner.is_another_resources(client, found, recorded):
         step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
-    return known, outputs | job_hold.cluster_recorded_as(client, found, known, recorded) | step
+    return known, outputs | job_owner.cluster_recorded_as(client, found, known, recorded) | step
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -376,6 +376,6 @@ def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
             "set adopt: true and let `pulumi up` take it over"
         )
     owner = job_ownership.owner_of(client, found)
-    known = {"owner": owner.label, "ownerId": owner.stack_id} if owner is not None else {}
+    known = {"owner": owner.owner, "ownerId": owner.stack_id} if owner is not None else {}
     known = {name: value for name, value in known.items() if value}
     return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | known

@@ -117,7 +117,7 @@ CALLS: tuple[tuple[str, Check], ...] = (
     (r"GET /v1/(job/.+|allocations)", _in_namespace("read-job")),
     (r"GET /v1/(allocation/[^/]+|evaluation/[^/]+(/allocations)?)", _anyone),
     (r"GET /v1/client/fs/logs/.+", _logs),
-    (r"\w+ /v1/var/.+", _anyone),
+    (r"(\w+ /v1/var/.+|GET /v1/vars)", _anyone),
     (r"GET /v1/event/stream", _stream),
 )
 """Call -> what it needs, by its path; the first that fits counts. What is not here needs management."""

@@ -1,5 +1,7 @@
 """
-``/v1/var``: Nomad variables, which templates of tasks read. Kept in clear, in memory. Part of the Nomad emulator.
+``/v1/var`` and ``/v1/vars``: Nomad variables, which templates of tasks read. Part of the Nomad emulator.
+
+They are kept in clear, in memory.
 
 Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variables_endpoint.go``,
 ``nomad/structs/variables.go`` (``ValidatePath``) and ``nomad/state/state_store_variables.go``, 2026-08-21.
@@ -72,6 +74,18 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
             response = answers.empty(204)
             response.headers["X-Nomad-Index"] = str(known.commit(TABLE))
             return response
+
+    @routes.get("/v1/vars")
+    def list_all() -> flask.Response:
+        """Answer without the items, and without what the token may not list: it is not refused."""
+        namespace, prefix, rights = answers.namespace(), flask.request.args.get("prefix", ""), answers.rights()
+        with known.lock:
+            found = [
+                {name: value for name, value in variable.items() if name != "Items"}
+                for (of, path), variable in sorted(known.variables.items())
+                if namespace in {of, "*"} and path.startswith(prefix) and rights.allows_variable(of, path, "list")
+            ]
+            return answers.read(found, known.table_index[TABLE])
 
     return routes
 

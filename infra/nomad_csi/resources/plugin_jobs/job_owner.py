@@ -1,5 +1,6 @@
 """Acquire, compare and release the owner record of a plugin job, for the resource that runs it."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,17 +11,16 @@ from nomad_csi.resources import volume_ownership
 from nomad_csi.resources.frame import resource
 
 
-def acquire(context: resource.Context, inputs: Mapping[str, Any], held: owner_records.Hold, label: str) -> None:
+def acquire(context: resource.Context, inputs: Mapping[str, Any], token: owner_records.OwnerToken, label: str) -> None:
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
     key = inputs["namespace"], inputs["jobId"]
     who = owner_records.Requester(
-        owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(held.recorded)
+        owner=inputs["owner"], stack_id=str(inputs.get("ownerId", "")), adopts=True, is_recorded=bool(token.recorded)
     )
-    origin = job_ownership.digest(label) if label else ""
-    held = owner_records.Hold(recorded=held.recorded, nonce=held.nonce, origin=origin)
-    job_ownership.records(context.client).acquire({key: held}, who, context.warn)
+    token = dataclasses.replace(token, job_owner=label)
+    job_ownership.records(context.client).acquire({key: token}, who, context.warn)
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
@@ -28,10 +28,10 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     if not recorded.get("owner"):
         return
     key = (recorded["namespace"], recorded["jobId"])
-    held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
+    token = owner_records.OwnerToken(recorded=str(recorded.get("nonce", "")))
     try:
-        job_ownership.records(context.client).give_up(
-            {key: held}, volume_ownership.requester(recorded, recorded), context.warn
+        job_ownership.records(context.client).release(
+            {key: token}, volume_ownership.requester(recorded, recorded), context.warn
         )
     except errors.NomadApiError as error:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
@@ -39,12 +39,12 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
 
 def is_moved(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
     """Return whether another resource of the stack has taken over the job *recorded*."""
-    key, nonce = (recorded["namespace"], recorded["jobId"]), str(recorded.get("nonce", ""))
-    return job_ownership.records(client).is_moved(key, volume_ownership.requester(recorded, recorded), nonce)
+    key = (recorded["namespace"], recorded["jobId"])
+    return volume_ownership.is_another_resources(job_ownership.records(client).read([key]).owners.get(key), recorded)
 
 
 def is_another_resources(client: nomad.Nomad, found: jobs.Job, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack than that of the *recorded* outputs holds the job, by the cache."""
+    """Return whether another resource of the stack than that of the *recorded* outputs owns the job, by the cache."""
     return volume_ownership.is_another_resources(
         job_ownership.records(client).cached((found.namespace, found.job_id)), recorded
     )
@@ -55,8 +55,8 @@ def refuse_other(
 ) -> None:
     """Raise `errors.RefusedError` where another stack than that of *news* and *recorded* owns the running job."""
     owner, who = job_ownership.owner_of(client, found), volume_ownership.requester(news, recorded)
-    held = owner_records.Hold(recorded=str(recorded.get("nonce", "")))
-    if found and owner and (who.owner or who.former) and not who.may_have(owner, held):
+    token = owner_records.OwnerToken(recorded=str(recorded.get("nonce", "")))
+    if found and owner and (who.owner or who.former) and not who.may_have(owner, token):
         raise errors.RefusedError(
             f"job {job_ownership.identity(found)} belongs to stack {owner} now: "
             "set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"

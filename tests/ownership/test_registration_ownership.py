@@ -1,0 +1,133 @@
+"""How owner records are read and written: lost answers, concurrent writes, missing rights, and many at once."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.ownership import owner_records, registration_ownership
+from tests import owner_labels
+
+PATH = owner_records.path_of("mysql")
+URL = f"/v1/var/{PATH}"
+KEY = ("default", "mysql")
+SHOP = registration_ownership.Requester(owner="shop/prod")
+BANK = registration_ownership.Requester(owner="bank/prod")
+OF_SHOP, OF_BANK = (owner_records.OwnerRecord(owner=who.owner) for who in (SHOP, BANK))
+MANY = [("default", f"v{number}") for number in range(registration_ownership.LISTED_FROM)]
+
+
+@pytest.fixture
+def records(context):
+    """Return the owner records of the scripted Nomad."""
+    return registration_ownership.owner_records_of(context.client)
+
+
+def variable(record, index=9, object_id="mysql"):
+    """Return the reply of Nomad with *record*."""
+    items = {"id": object_id, **record.to_items()}
+    return 200, {"Path": owner_records.path_of(object_id), "Items": items, "ModifyIndex": index}
+
+
+def acquire(records, who=SHOP, keys=(KEY,)):
+    """Acquire volumes without a nonce."""
+    return records.acquire(registration_ownership.without_tokens(keys), who)
+
+
+def test_write_whose_answer_is_lost_is_sent_three_times_at_most(records, scripted):
+    """Each time after a read that does not show it; then it is an error, and nothing relies on the record."""
+    scripted.reply("PUT", URL, 0)
+
+    with pytest.raises(errors.NomadApiError) as caught:
+        acquire(records)
+
+    assert caught.value.kind == "ambiguous"
+    assert len(scripted.sent("PUT")) == 3
+
+
+def test_write_whose_answer_is_lost_and_that_arrived_is_sent_once(records, scripted):
+    """The read shows it, and the record is new all the same."""
+    scripted.replies["GET", URL] = [(404, "variable not found"), variable(OF_SHOP)]
+    scripted.reply("PUT", URL, 0)
+
+    taken = acquire(records)
+
+    assert (taken.refused, set(taken.new), len(scripted.sent("PUT"))) == ({}, {KEY}, 1)
+
+
+def test_write_that_the_token_may_not_make_is_no_record(context, records, scripted):
+    """The volume has no owner record then, and its outputs say so."""
+    scripted.reply("PUT", URL, 403, "Permission denied")
+
+    taken = acquire(records)
+
+    assert (taken.refused, dict(taken.new), taken.unrecorded) == ({}, {}, {KEY})
+    assert owner_labels.read(context.client, [KEY]) == {}
+    assert len(scripted.sent("PUT")) == 1
+
+
+def test_record_of_a_concurrent_run_is_read_after_the_conflict(records, scripted):
+    """And refuses the volume."""
+    scripted.replies["GET", URL] = [(404, "variable not found"), variable(OF_BANK)]
+    scripted.reply("PUT", URL, 409, {"Path": PATH, "ModifyIndex": 9})
+
+    taken = acquire(records)
+
+    assert (taken.refused, dict(taken.new)) == ({KEY: OF_BANK}, {})
+
+
+def test_write_begins_with_what_was_read_before(records, scripted):
+    """Its index shows whether that is still so; nothing is concluded from it without a write."""
+    scripted.replies["GET", URL] = [(404, "variable not found"), variable(OF_SHOP), variable(OF_BANK)]
+    records.read([KEY])
+
+    acquire(records)
+    assert [path for path, _ in scripted.sent("PUT")] == [f"{URL}?namespace=default&cas=0"]
+    assert len(scripted.sent("GET")) == 1
+
+    assert acquire(records).refused == {}
+    assert acquire(records).refused == {KEY: OF_BANK}
+
+
+def test_many_records_that_a_list_shows_unchanged_are_not_read_again(records, scripted):
+    """Those that it shows with another index, or not at all, are."""
+    indexes = dict.fromkeys(MANY, 9)
+    for _, name in MANY:
+        scripted.replies["GET", f"/v1/var/{owner_records.path_of(name)}"] = [variable(OF_SHOP, 9, name)]
+    records.read(MANY)
+    indexes |= {MANY[0]: 10}
+    del indexes[MANY[1]]
+    listed = [{"Path": owner_records.path_of(name), "ModifyIndex": index} for (_, name), index in indexes.items()]
+    scripted.reply("GET", "/v1/vars", 200, listed)
+    scripted.requests.clear()
+
+    taken = acquire(records, BANK, MANY)
+
+    assert taken.refused == dict.fromkeys(MANY, OF_SHOP)
+    assert sorted(path for path, _ in scripted.sent("GET")) == [
+        f"/v1/var/{owner_records.path_of('v0')}?namespace=default",
+        f"/v1/var/{owner_records.path_of('v1')}?namespace=default",
+        "/v1/vars?namespace=default&prefix=nomad-csi%2Fvolumes%2F",
+    ]
+
+
+def test_restored_record_is_as_it_was_and_replaces_none(records, scripted):
+    """One that another run wrote meanwhile stays."""
+    whole = dataclasses.replace(OF_SHOP, stack_id="9f86d081884c7d65", created_name="a-1", external_id="vol-1")
+    scripted.replies["GET", URL] = [(404, "variable not found"), variable(OF_BANK)]
+
+    records.restore(KEY, whole)
+    records.restore(KEY, whole)
+
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Items"] == {"id": "mysql", **whole.to_items()}
+
+
+def test_all_records_are_listed_only_for_a_token_that_may_read_them(records, scripted):
+    """Nomad leaves out of a list what the token may not read."""
+    scripted.reply("GET", f"/v1/var/{owner_records.FOLDER}/~", 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="403"):
+        records.list_all("default")
+
+    assert [path.partition("?")[0] for path, _ in scripted.sent("GET")] == [f"/v1/var/{owner_records.FOLDER}/~"]
