@@ -224,9 +224,9 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
     [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
     [taken] = documents(1, capabilities=(BOGUS,))
 
-    volumes.register(client, [taken])
+    volumes.register(client, taken)
     with pytest.raises(errors.NomadApiError):
-        volumes.register(client, [asked])
+        volumes.register(client, asked)
     with pytest.raises(errors.SpecError, match="accessMode"):
         applied.apply(client, applied.of_files([taken]))
 
@@ -259,7 +259,7 @@ def test_status_is_what_nomad_does(client, documents, change, status):
     assert outcome.status == status
     if status == "refused":
         with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
-            volumes.register(client, [changed])
+            volumes.register(client, changed)
     else:
         [again] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
         assert again.status == ("updated" if "secrets" in change else "unchanged")
@@ -295,7 +295,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
     assert "mount_options.mount_flags: Nomad has" in outcome.reason
     assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
     with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use"):
-        volumes.register(client, [document])
+        volumes.register(client, document)
 
 
 def test_many_are_read_as_one_by_one(client, documents):
