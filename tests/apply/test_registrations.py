@@ -275,7 +275,7 @@ def test_right_that_the_token_lacks_is_not_asked_for_by_each_volume(run, scripte
     assert len(sent(scripted)) <= sending.CONCURRENT + 1
     unsent = [item.reason for item in outcomes if "not sent" in item.reason]
     assert len(unsent) == MANY - len(sent(scripted))
-    assert "not sent: Nomad refused another volume of namespace default: Permission denied; " in unsent[0]
+    assert "not sent: as for another volume: Permission denied; " in unsent[0]
 
 
 @pytest.mark.usefixtures("absent")

@@ -17,7 +17,8 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.registration import retry, secret_safety
 
-Result = tuple[registration.VolumeRegistration, errors.NomadApiError | None]
+Document = registration.VolumeRegistration
+Result = tuple[Document, errors.NomadApiError | None]
 """A document, and why Nomad does not have it; ``None``: it does."""
 
 CONCURRENT = 16
@@ -46,7 +47,7 @@ class CircuitBreaker:
     - A plugin whose controller hangs: after `SLOW_FAILURES` slow failures in a row, its volumes are not sent. Requests
       under way end by themselves; one that gets an answer starts the count again.
     - A namespace for which the token lacks the right: after one refusal, its volumes are not sent.
-    - A plugin that cannot be reached: after one volume has used all its attempts, each of the others has a single one,
+    - A plugin that cannot be reached: after one volume has used all its attempts, each of the others has a single one
       until one gets an answer.
     """
 
@@ -61,22 +62,22 @@ class CircuitBreaker:
         self._denied: dict[str, errors.NomadApiError] = {}
         """The refusal for want of a right, by namespace."""
 
-    def refusal(self, document: registration.VolumeRegistration) -> errors.NomadApiError | None:
+    def refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* is not sent; ``None`` where it may be."""
         with self._lock:
             denied = self._denied.get(document.namespace)
             slow = tuple(self._slow.get(document.plugin_id, ()))
         if denied is not None:
-            reason = f"Nomad refused another volume of namespace {document.namespace}: {denied.message}"
-            return not_sent(document, reason, kind="refused", status=denied.status, advice=denied.advice)
+            path, message = volumes.path_of(document.volume_id), f"not sent: as for another volume: {denied.message}"
+            return errors.NomadApiError(
+                "PUT", path, message, status=denied.status, kind="refused", advice=denied.advice
+            )
         if len(slow) < SLOW_FAILURES:
             return None
         reason = f"plugin {document.plugin_id} did not answer for {len(slow)} volumes in a row: {slow[-1].message}"
-        return not_sent(document, reason, kind="retry", advice=slow[-1].advice or "run it again once it answers")
+        return _not_sent(document, reason, slow[-1].advice or "run it again once it answers")
 
-    def record(
-        self, document: registration.VolumeRegistration, error: errors.NomadApiError | None, took_s: float
-    ) -> None:
+    def record(self, document: Document, error: errors.NomadApiError | None, took_s: float) -> None:
         """Record the result of a request for *document*, which took *took_s* seconds."""
         plugin_id = document.plugin_id
         with self._lock:
@@ -99,17 +100,9 @@ class CircuitBreaker:
             return plugin_id in self._exhausted
 
 
-def not_sent(
-    document: registration.VolumeRegistration,
-    reason: str,
-    *,
-    kind: errors.ReplyKind,
-    status: int | None = None,
-    advice: str = "run it again",
-) -> errors.NomadApiError:
-    """Return the error of a registration that is not sent for *reason*."""
+def _not_sent(document: Document, reason: str, advice: str = "run it again") -> errors.NomadApiError:
     path = volumes.path_of(document.volume_id)
-    return errors.NomadApiError("PUT", path, f"not sent: {reason}", status=status, kind=kind, advice=advice)
+    return errors.NomadApiError("PUT", path, f"not sent: {reason}", kind="retry", advice=advice)
 
 
 class Sender:
@@ -123,7 +116,7 @@ class Sender:
         self._under_way: dict[volumes.Key, float] = {}
         """When each request was sent that has no answer yet."""
 
-    def send_all(self, wanted: Iterable[tuple[registration.VolumeRegistration, bool]]) -> Iterator[Result]:
+    def send_all(self, wanted: Iterable[tuple[Document, bool]]) -> Iterator[Result]:
         """
         Register each document, `CONCURRENT` at a time, and yield its result as soon as it is known.
 
@@ -141,14 +134,14 @@ class Sender:
                 self._stopped.set()
                 raise
 
-    def _result(self, document: registration.VolumeRegistration, *, is_new: bool) -> Result:
+    def _result(self, document: Document, *, is_new: bool) -> Result:
         try:
             return document, self.send(document, is_new=is_new)
         except BaseException:
             self._stopped.set()
             raise
 
-    def send(self, document: registration.VolumeRegistration, *, is_new: bool) -> errors.NomadApiError | None:
+    def send(self, document: Document, *, is_new: bool) -> errors.NomadApiError | None:
         """
         Register *document*; return why Nomad does not have it, ``None`` where it does.
 
@@ -174,34 +167,20 @@ class Sender:
                     has_arrived = self._has_arrived(document, is_new=is_new)
             if has_arrived:
                 return None
-            if not self._may_repeat(document, error, attempt, took_s):
+            is_last = took_s > SLOW_S or self._breaker.is_exhausted(document.plugin_id)
+            if error is None or is_last or not self._policy.wait(error, attempt):
+                self._breaker.exhaust(document.plugin_id)
                 return error
 
-    def _may_repeat(
-        self,
-        document: registration.VolumeRegistration,
-        error: errors.NomadApiError | None,
-        attempt: int,
-        took_s: float,
-    ) -> bool:
-        """Wait before the next attempt; return whether there is one."""
-        if error is None or took_s > SLOW_S or self._breaker.is_exhausted(document.plugin_id):
-            return False
-        if self._policy.wait(error, attempt):
-            return True
-        if self._policy.attempts > 1 and attempt == self._policy.attempts:
-            self._breaker.exhaust(document.plugin_id)
-        return False
-
-    def _refusal(self, document: registration.VolumeRegistration) -> errors.NomadApiError | None:
+    def _refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* may not be sent now."""
         if self._stopped.is_set() or self._policy.cancelled.is_set():
-            return not_sent(document, "interrupted", kind="retry")
+            return _not_sent(document, "interrupted")
         if self._policy.clock.now() > self._policy.deadline:
-            return not_sent(document, "the deadline has passed", kind="retry")
+            return _not_sent(document, "the deadline has passed")
         return self._breaker.refusal(document)
 
-    def _request(self, document: registration.VolumeRegistration) -> tuple[errors.NomadApiError | None, float]:
+    def _request(self, document: Document) -> tuple[errors.NomadApiError | None, float]:
         """Send once; return why it failed, and the seconds that it took."""
         clock, key = self._policy.clock, volumes.key_of(document)
         began = self._under_way[key] = clock.now()
@@ -218,14 +197,14 @@ class Sender:
         self._breaker.record(document, error, took_s)
         return error, took_s
 
-    def _is_hidden(self, document: registration.VolumeRegistration) -> bool:
+    def _is_hidden(self, document: Document) -> bool:
         """Return whether the volume must not be read back, and report why: then its arrival cannot be determined."""
         why = secret_safety.risk(self._client) if document.secrets else ""
         if why:
             self._policy.report(f"what was sent is not read back: {why}")
         return bool(why)
 
-    def _has_arrived(self, document: registration.VolumeRegistration, *, is_new: bool) -> bool | None:
+    def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:
         """Return whether a request without a response registered *document*; ``None`` where that cannot be read."""
         try:
             found = volumes.get(self._client, document.namespace, document.volume_id)
