@@ -1,8 +1,7 @@
-"""Many volumes: compared first, sent in batches, each with an outcome, and nothing sent again unseen."""
+"""Many volumes: compared first, one request each, each with an outcome, and nothing sent again unseen."""
 
 import dataclasses
 import threading
-import time
 
 import pytest
 
@@ -11,7 +10,8 @@ from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import sending
+from nomad_csi.registration import retry, sending
+from tests import clocks
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
@@ -33,18 +33,19 @@ def path(number):
     return f"/v1/volume/csi/v{number}"
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch):
-    monkeypatch.setattr(applied, "WAIT_S", 0.001)
+@pytest.fixture
+def clock():
+    """A clock that waits for nothing."""
+    return clocks.Clock()
 
 
 @pytest.fixture
 def absent(scripted):
-    """Let Nomad have no volume, and a plugin without a controller."""
-    scripted.reply("GET", "/v1/plugin/csi/efs", 200, {"ID": "efs", "ControllerRequired": False})
+    """Let Nomad have no volume, and take each."""
     scripted.reply("GET", PLURAL, 200, [])
     for number in range(40):
         scripted.reply("GET", path(number), 404, "volume not found")
+        scripted.reply("PUT", path(number), 200, {})
 
 
 @pytest.fixture
@@ -59,26 +60,26 @@ def holds(scripted):
 
 
 @pytest.fixture
-def run(context):
+def run(context, clock):
     """Register documents; return the outcomes and what was told."""
 
     def register(*documents, **options):
-        told = []
-        outcomes = applied.apply(context.connect(), applied.of_files(documents), tell=told.append, **options)
+        told, wanted = [], applied.of_files(documents)
+        outcomes = applied.apply(context.connect(), wanted, tell=told.append, clock=clock, **options)
         return outcomes, told
 
     return register
 
 
 def sent(scripted):
-    """Return the ids of each request."""
-    return [[item["ID"] for item in body["Volumes"]] for _, body in scripted.sent("PUT")]
+    """Return the id in each request, in no order."""
+    return sorted(item["ID"] for _, body in scripted.sent("PUT") for item in body["Volumes"])
 
 
 @pytest.mark.usefixtures("absent")
-def test_new_volumes_go_in_one_request(run, scripted):
-    """In the order in which they were given."""
-    scripted.reply("PUT", PLURAL, 200, {"Volumes": [], "Warnings": "mind the gap"})
+def test_each_new_volume_is_one_request(run, scripted):
+    """To its own path; the outcomes are in the order in which the volumes were given."""
+    scripted.replies["PUT", path(0)] = [(200, {"Volumes": [], "Warnings": "mind the gap"})]
 
     outcomes, told = run(volume(2), volume(0), volume(1))
 
@@ -88,7 +89,9 @@ def test_new_volumes_go_in_one_request(run, scripted):
         ("default/v1", "registered"),
     ]
     assert all(item.is_done and not item.is_broken for item in outcomes)
-    assert len(sent(scripted)) == 1
+    assert sorted((target, len(body["Volumes"])) for target, body in scripted.sent("PUT")) == [
+        (f"{path(number)}?namespace=default", 1) for number in range(3)
+    ]
     assert told == ["Nomad warns: mind the gap"]
 
 
@@ -121,7 +124,6 @@ def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scrip
     scripted.replies[("GET", PLURAL)] = [
         (200, [{"ID": "v0", "Namespace": "default"}, {"ID": "other", "Namespace": "default"}])
     ]
-    scripted.reply("PUT", PLURAL, 200, {})
     holds(volume(0))
 
     outcomes, _ = run(*(volume(number) for number in range(volumes.FEW + 1)))
@@ -135,7 +137,6 @@ def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scrip
 def test_changed_volume_says_what_changes(run, scripted, holds):
     """And goes with all its parts."""
     holds(volume(0), Context={"tier": "slow"})
-    scripted.reply("PUT", path(0), 200, {})
 
     [outcome], _ = run(volume(0, context={"tier": "fast"}, secrets={"password": CANARY}), requester=ADOPTS)
 
@@ -166,14 +167,13 @@ def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds)
 def test_volume_that_nomad_would_refuse_is_not_sent(run, scripted, holds):
     """The others go in."""
     holds(volume(1), Name="other")
-    scripted.reply("PUT", PLURAL, 200, {})
 
     outcomes, _ = run(volume(0), volume(1), volume(2))
 
     assert [item.status for item in outcomes] == ["registered", "refused", "registered"]
     assert outcomes[1].changes[0] == 'name: Nomad has "other", wanted "v1"; Nomad never changes it'
     assert not outcomes[1].is_done
-    assert sent(scripted) == [["v0", "v2"]]
+    assert sent(scripted) == ["v0", "v2"]
 
 
 @pytest.mark.usefixtures("absent")
@@ -188,92 +188,94 @@ def test_place_that_nomad_ignores_is_not_as_wanted(run, scripted, holds):
     assert sent(scripted) == []
 
 
-@pytest.mark.usefixtures("absent")
-def test_refusal_that_names_nobody_is_tracked_down(run, scripted):
-    """Halves, until the one stands alone; the others go in."""
-    refusal = (500, "validation: must include at least one capability block")
-    scripted.replies[("PUT", PLURAL)] = [refusal, (200, {}), refusal]
-    scripted.replies[("PUT", path(2))] = [refusal]
-    scripted.replies[("PUT", path(3))] = [(200, {})]
-
-    outcomes, _ = run(*(volume(number) for number in range(4)))
-
-    assert [item.status for item in outcomes] == ["registered", "registered", "refused", "registered"]
-    assert "must include at least one capability block" in outcomes[2].reason
-    assert sent(scripted) == [["v0", "v1", "v2", "v3"], ["v0", "v1"], ["v2", "v3"], ["v2"], ["v3"]]
-
-
 ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
 BUSY = f"{ASKED}rpc error: code = Aborted desc = An operation with the given Volume fs-3 already exists"
-
-
-@pytest.mark.usefixtures("absent")
-def test_volume_that_its_plugin_is_busy_with_keeps_none_of_the_others_out(run, scripted):
-    """It alone fails after the last attempt, with its own reason; nobody waits for it again."""
-    for _ in range(applied.ATTEMPTS):
-        scripted.reply("PUT", PLURAL, 500, BUSY)
-    scripted.reply("PUT", PLURAL, 200, {})
-    scripted.reply("PUT", path(3), 500, BUSY)
-
-    outcomes, told = run(*(volume(number) for number in range(21)))
-
-    assert [item.volume_id for item in outcomes if item.status == "registered"] == [
-        f"v{n}" for n in range(21) if n != 3
-    ]
-    assert (outcomes[3].status, outcomes[3].reason) == (
-        "failed",
-        f"PUT /v1/volume/csi/v3: status 500: {BUSY}; the plugin is still busy with an earlier call for the same volume",
-    )
-    assert [len(ids) for ids in sent(scripted)] == [21] * 5 + [20, 1]
-    assert len(told) == applied.ATTEMPTS - 1
-
-
-@pytest.mark.usefixtures("absent")
-def test_busy_answer_that_names_nobody_is_tracked_down(run, scripted):
-    """Halves, each asked once."""
-    nameless = f"{ASKED}rpc error: code = Aborted desc = operation in progress"
-    for _ in range(applied.ATTEMPTS + 1):
-        scripted.reply("PUT", PLURAL, 500, nameless)
-    scripted.reply("PUT", PLURAL, 200, {})
-    scripted.reply("PUT", path(0), 500, nameless)
-    scripted.reply("PUT", path(1), 200, {})
-
-    outcomes, told = run(*(volume(number) for number in range(4)))
-
-    assert [item.status for item in outcomes] == ["failed", "registered", "registered", "registered"]
-    assert sent(scripted)[5:] == [["v0", "v1"], ["v0"], ["v1"], ["v2", "v3"]]
-    assert len(told) == applied.ATTEMPTS - 1
+HANGS = f"{ASKED}timeout while connecting to gRPC socket: failed to create gRPC connection: context deadline exceeded"
+MANY = 40
+"""More volumes than there are concurrent requests."""
 
 
 @pytest.mark.usefixtures("absent")
 @pytest.mark.parametrize(
-    "answer",
-    [
-        f"{ASKED}timeout while connecting to gRPC socket: failed to create gRPC connection: context deadline exceeded",
-        f"{ASKED}rpc error: code = Internal desc = Could not get volume: api error RequestLimitExceeded: slow down",
-        f"{ASKED}rpc error: code = ResourceExhausted desc = slow down",
-    ],
-    ids=["hangs", "throttled", "exhausted"],
+    ("answer", "status", "requests"),
+    [("validation: must include at least one capability block", "refused", 1), (BUSY, "failed", applied.ATTEMPTS)],
 )
-def test_controller_that_answers_nobody_is_not_asked_for_each(run, scripted, answer):
-    """One that hangs holds each question for two minutes; one that is throttled is not asked more."""
-    scripted.reply("PUT", PLURAL, 500, answer)
+def test_volume_that_fails_keeps_none_of_the_others_out(run, scripted, answer, status, requests):
+    """It alone has the reason; one that may succeed later is tried again."""
+    scripted.replies["PUT", path(3)] = [(500, answer)]
 
-    outcomes, _ = run(*(volume(number) for number in range(21)))
+    outcomes, told = run(*(volume(number) for number in range(MANY)))
 
-    assert {item.status for item in outcomes} == {"failed"}
-    assert len(sent(scripted)) == applied.ATTEMPTS
+    assert [item.volume_id for item in outcomes if item.status == "registered"] == [
+        f"v{n}" for n in range(MANY) if n != 3
+    ]
+    assert outcomes[3].status == status
+    assert outcomes[3].reason.startswith(f"PUT /v1/volume/csi/v3: status 500: {answer}")
+    assert (sent(scripted).count("v3"), len(told)) == (requests, requests - 1)
 
 
 @pytest.mark.usefixtures("absent")
-def test_refusal_that_holds_for_all_is_asked_once(run, scripted):
-    """A namespace that is not there has no good volume in it."""
-    scripted.reply("PUT", PLURAL, 500, "volume v0 is in nonexistent namespace default")
+@pytest.mark.parametrize("answer", [(500, HANGS), (0, "")], ids=["Nomad gives up", "no answer"])
+def test_controller_that_hangs_is_not_waited_for_by_each_volume(run, scripted, monkeypatch, answer):
+    """Only those wait that are under way; the others say why they were not sent. Another plugin is as good as ever."""
+    monkeypatch.setattr(sending, "SLOW_S", -1)
+    for number in range(MANY - 1):
+        scripted.replies["PUT", path(number)] = [answer]
+    healthy = volume(MANY - 1, plugin_id="ebs")
 
-    outcomes, _ = run(volume(0), volume(1))
+    outcomes, told = run(*(volume(number) for number in range(MANY - 1)), healthy)
 
-    assert [item.status for item in outcomes] == ["refused", "refused"]
-    assert len(sent(scripted)) == 1
+    assert outcomes[-1].status == "registered"
+    unsent = [item for item in outcomes if "not sent: plugin efs did not answer for" in item.reason]
+    assert {item.status for item in unsent} == {"failed"}
+    assert {item.status for item in outcomes[:-1]} == {"failed" if answer[0] else "unknown", "failed"}
+    assert sending.SLOW_FAILURES <= MANY - 1 - len(unsent) <= sending.CONCURRENT + sending.SLOW_FAILURES
+    assert len(sent(scripted)) == MANY - len(unsent)
+    assert told == []
+
+
+def test_answer_closes_the_circuit_breaker_again():
+    """A controller that is slow for some volumes still serves the others."""
+    breaker, slow = sending.CircuitBreaker(), errors.NomadApiError("PUT", path(0), HANGS, kind="retry")
+    for _ in range(sending.SLOW_FAILURES):
+        assert breaker.refusal(volume(0)) is None
+        breaker.record(volume(0), slow, sending.SLOW_S + 1)
+    assert str(breaker.refusal(volume(1))) == (
+        f"PUT /v1/volume/csi/v1: not sent: plugin efs did not answer for 3 volumes in a row: {HANGS}; run it again "
+        "once it answers"
+    )
+
+    breaker.record(volume(0), None, 1.0)
+
+    assert breaker.refusal(volume(1)) is None
+
+
+@pytest.mark.usefixtures("absent")
+def test_plugin_that_cannot_be_reached_is_waited_for_once(run, scripted):
+    """Each volume is tried, and those after the first that used all its attempts are tried once."""
+    for number in range(MANY):
+        scripted.replies["PUT", path(number)] = [(500, "no healthy controllers for CSI plugin: efs")]
+
+    outcomes, _ = run(*(volume(number) for number in range(MANY)))
+
+    assert {item.status for item in outcomes} == {"failed"}
+    assert MANY + applied.ATTEMPTS - 1 <= len(sent(scripted)) <= MANY + (applied.ATTEMPTS - 1) * sending.CONCURRENT
+
+
+@pytest.mark.usefixtures("absent")
+def test_right_that_the_token_lacks_is_not_asked_for_by_each_volume(run, scripted):
+    """Of one namespace; the volumes of another are sent."""
+    for number in range(MANY - 1):
+        scripted.replies["PUT", path(number)] = [(403, "Permission denied")]
+    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "default"}, {"Name": "shop"}])
+
+    outcomes, _ = run(*(volume(number) for number in range(MANY - 1)), volume(MANY - 1, namespace="shop"))
+
+    assert [item.status for item in outcomes] == ["refused"] * (MANY - 1) + ["registered"]
+    assert len(sent(scripted)) <= sending.CONCURRENT + 1
+    unsent = [item.reason for item in outcomes if "not sent" in item.reason]
+    assert len(unsent) == MANY - len(sent(scripted))
+    assert "not sent: as for another volume: Permission denied; " in unsent[0]
 
 
 @pytest.mark.usefixtures("absent")
@@ -301,7 +303,7 @@ def test_namespace_that_the_token_may_not_know_is_left_to_nomad(run, scripted, r
     """Its list is refused, or leaves out what is there."""
     scripted.reply("GET", "/v1/namespaces", *reply)
     scripted.reply("GET", "/v1/namespace/shop", 403, "Permission denied")
-    scripted.reply("PUT", path(0), 500, "volume v0 is in nonexistent namespace shop")
+    scripted.replies["PUT", path(0)] = [(500, "volume v0 is in nonexistent namespace shop")]
 
     [outcome], _ = run(volume(0, namespace="shop"))
 
@@ -313,7 +315,6 @@ def test_namespace_that_the_token_may_not_know_is_left_to_nomad(run, scripted, r
 def test_list_of_namespaces_is_asked_again(run, scripted):
     """A cluster without a leader has not said that something is missing."""
     scripted.replies[("GET", "/v1/namespaces")] = [(500, "No cluster leader"), (200, [{"Name": "shop"}])]
-    scripted.reply("PUT", path(0), 200, {})
 
     [outcome], told = run(volume(0, namespace="shop"))
 
@@ -330,15 +331,15 @@ def test_request_that_was_not_taken_is_tried_again_and_told(run, scripted):
 
     assert outcome.status == "registered"
     assert [line.partition("; ")[2] for line in told] == [
-        "trying again in 0.001 s (attempt 2 of 5)",
-        "trying again in 0.002 s (attempt 3 of 5)",
+        "trying again in 1 s (attempt 2 of 5)",
+        "trying again in 2 s (attempt 3 of 5)",
     ]
 
 
 @pytest.mark.usefixtures("absent")
 def test_retries_end(run, scripted):
     """It may work another time."""
-    scripted.reply("PUT", path(0), 500, "No cluster leader")
+    scripted.replies["PUT", path(0)] = [(500, "No cluster leader")]
 
     [outcome], _ = run(volume(0))
 
@@ -347,47 +348,14 @@ def test_retries_end(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
-def test_deadline_ends_retries(run, scripted, monkeypatch):
+def test_deadline_ends_retries(run, scripted):
     """No wait goes beyond it."""
-    monkeypatch.setattr(applied, "WAIT_S", 60)
-    scripted.reply("PUT", path(0), 500, "No cluster leader")
+    scripted.replies["PUT", path(0)] = [(500, "No cluster leader")]
 
-    [outcome], told = run(volume(0), timeout_s=30)
+    [outcome], told = run(volume(0), timeout_s=2)
 
     assert outcome.status == "failed"
-    assert (told, len(sent(scripted))) == ([], 1)
-
-
-@pytest.mark.usefixtures("absent")
-def test_nothing_is_sent_after_the_deadline(context, scripted):
-    """A request that is cut short has an answer that nobody hears: what is not sent by then is told as not sent."""
-    timeouts = sending.BatchTimeouts(deadline=time.monotonic() - 1)
-    scripted.reply("PUT", path(0), 200, {})
-
-    [(_, error)] = sending.send(context.connect(), [volume(0)], timeouts)
-
-    assert str(error) == "PUT /v1/volumes: not sent: the deadline has passed; run it again"
-    assert sent(scripted) == []
-
-
-@pytest.mark.usefixtures("absent")
-def test_batch_of_which_one_volume_is_there_has_not_arrived(run, scripted, holds):
-    """Another process registered that one meanwhile: the other is sent again, or is not called registered."""
-    documents = [volume(0), volume(1)]
-    original = scripted._take
-
-    def meanwhile(method, target):
-        if method == "PUT":
-            holds(documents[0])
-        return original(method, target)
-
-    scripted._take = meanwhile
-    scripted.replies["PUT", PLURAL] = [(0, ""), (200, {})]
-
-    outcomes, _ = run(*documents)
-
-    assert [item.status for item in outcomes] == ["registered", "registered"]
-    assert sent(scripted) == [["v0", "v1"], ["v0", "v1"]]
+    assert (len(told), len(sent(scripted))) == (1, 2)
 
 
 @pytest.mark.usefixtures("absent")
@@ -402,7 +370,7 @@ def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds):
         return original(method, target)
 
     scripted._take = arrives
-    scripted.reply("PUT", path(0), 0)
+    scripted.replies["PUT", path(0)] = [(0, "")]
 
     [outcome], told = run(document)
 
@@ -423,7 +391,7 @@ def test_lost_answer_that_could_not_be_read_back_is_looked_at_before_it_is_sent_
         return original(method, target)
 
     scripted._take = arrives
-    scripted.reply("PUT", path(0), 0)
+    scripted.replies["PUT", path(0)] = [(0, "")]
 
     [outcome], told = run(document)
 
@@ -440,7 +408,7 @@ def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted
     [outcome], told = run(volume(0))
 
     assert outcome.status == "registered"
-    assert [line.endswith("trying again in 0.001 s (attempt 2 of 5)") for line in told] == [True]
+    assert [line.endswith("trying again in 1 s (attempt 2 of 5)") for line in told] == [True]
     calls = [(method, target.partition("?")[0]) for method, target, _ in scripted.requests]
     of_the_volume = [call for call in calls if call[1] == path(0)]
     assert of_the_volume == [("GET", path(0)), ("PUT", path(0)), ("GET", path(0)), ("PUT", path(0))]
@@ -451,7 +419,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})
     holds(document)
-    scripted.reply("PUT", path(0), 0)
+    scripted.replies["PUT", path(0)] = [(0, "")]
 
     [outcome], _ = run(document)
 
@@ -460,44 +428,59 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     assert CANARY not in outcome.reason
 
 
-def test_interrupted_step_sends_nothing_more(context, scripted):
+@pytest.mark.parametrize(
+    ("deadline", "is_cancelled", "reason"), [(60, True, "interrupted"), (-1, False, "the deadline has passed")]
+)
+def test_nothing_is_sent_after_an_interrupt_or_the_deadline(context, scripted, clock, deadline, is_cancelled, reason):
     """What was not sent is told as failed, and goes in the next run."""
-    cancelled = threading.Event()
-    cancelled.set()
-    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + 60, cancelled=cancelled)
+    policy = retry.RetryPolicy(deadline=deadline, clock=clock)
+    if is_cancelled:
+        policy.cancelled.set()
 
-    answers = list(sending.send(context.client, [volume(0)], timeouts))
+    error = sending.Sender(context.client, policy, sending.CircuitBreaker()).send(volume(0), is_new=True)
 
-    assert [str(error) for _, error in answers] == ["PUT /v1/volumes: not sent: interrupted; run it again"]
+    assert (str(error), error.kind) == (f"PUT /v1/volume/csi/v0: not sent: {reason}; run it again", "retry")
     assert sent(scripted) == []
 
 
 @pytest.mark.usefixtures("absent")
-def test_batches_of_a_controller_go_side_by_side(run, scripted):
-    """Each waits for its own volumes only; every volume goes once."""
-    scripted.replies[("GET", "/v1/plugin/csi/efs")] = [(200, {"ControllerRequired": True})]
-    scripted.reply("PUT", PLURAL, 200, {})
+def test_volumes_are_sent_sixteen_at_a_time(run, scripted):
+    """Each waits until sixteen are under way; a seventeenth would have to come for more."""
+    under_way, most, lock = [], [0], threading.Lock()
+    full = threading.Barrier(sending.CONCURRENT)
 
-    outcomes, _ = run(*(volume(number) for number in range(30)))
+    def reply():
+        with lock:
+            under_way.append(1)
+            most[0] = max(most[0], len(under_way))
+        full.wait(60)
+        with lock:
+            under_way.pop()
+        return {}
+
+    for number in range(32):
+        scripted.replies["PUT", path(number)] = [(200, reply)]
+
+    outcomes, _ = run(*(volume(number) for number in range(32)))
 
     assert {item.status for item in outcomes} == {"registered"}
-    assert [len(ids) for ids in sent(scripted)] == [3] * 10
-    assert sorted(volume_id for ids in sent(scripted) for volume_id in ids) == sorted(f"v{n}" for n in range(30))
+    assert most == [sending.CONCURRENT]
 
 
 @pytest.mark.usefixtures("absent")
-def test_error_in_one_batch_stops_the_others(context, scripted, monkeypatch):
+def test_error_of_one_request_stops_the_others(run, monkeypatch):
     """A bug is not an outcome: nothing more is sent."""
-    scripted.replies[("GET", "/v1/plugin/csi/efs")] = [(200, {"ControllerRequired": True})]
+    sent_to = []
 
-    def broken(*_arguments, **_options):
+    def broken(_client, document, **_options):
+        sent_to.append(document)
         raise RuntimeError("broken")
 
     monkeypatch.setattr(sending.volumes, "register", broken)
-    timeouts = sending.BatchTimeouts(deadline=1e9)
 
     with pytest.raises(RuntimeError, match="broken"):
-        list(sending.send(context.connect(), [volume(number) for number in range(30)], timeouts))
+        run(*(volume(number) for number in range(MANY)))
+    assert len(sent_to) < MANY
 
 
 def test_id_twice_is_refused_before_anything_is_asked(run, scripted):
@@ -520,7 +503,6 @@ def test_cluster_that_cannot_be_read_is_not_written(run, scripted):
 def test_cluster_without_a_leader_is_asked_again_before_anything_is_sent(run, scripted):
     """And told; a cluster that is not there at all is an error at once."""
     scripted.replies[("GET", path(0))] = [(500, "No cluster leader"), (404, "volume not found")]
-    scripted.reply("PUT", path(0), 200, {})
 
     [outcome], told = run(volume(0))
 
@@ -539,19 +521,3 @@ def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         run(volume(0))
     assert [target.partition("?")[0] for target, _ in scripted.sent("GET")] == [path(0)] * applied.ATTEMPTS
-
-
-def test_plugin_that_could_not_be_looked_at_is_told(run, scripted):
-    """Once; its volumes go in small requests, which are right whether it has a controller or not."""
-    scripted.reply("GET", "/v1/plugin/csi/efs", 403, "Permission denied")
-    for number in range(20):
-        scripted.reply("GET", path(number), 404, "volume not found")
-    scripted.reply("PUT", PLURAL, 200, {})
-
-    outcomes, told = run(*(volume(number) for number in range(20)))
-
-    assert {item.status for item in outcomes} == {"registered"}
-    assert sorted(len(ids) for ids in sent(scripted)) == [2] * 10
-    [line] = told
-    assert line.startswith("GET /v1/plugin/csi/efs: status 403: Permission denied; ")
-    assert line.endswith("; whether plugin efs has a controller is not known: small requests are sent")

@@ -65,13 +65,13 @@ def test_registration_does_what_the_comparison_says(client, fresh, held, desired
     first = registration.VolumeRegistration(
         **{"volume_id": (volume_id := fresh("rule")), "name": volume_id, **BASE, **held}
     )
-    volumes.register(client, [first])
+    volumes.register(client, first)
     wanted, before = dataclasses.replace(first, **desired), volumes.get(client, "default", volume_id)
     compared = volume.compare_volume(wanted, before)
 
     expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
     with expected:
-        volumes.register(client, [volume.keep_actual_places(wanted, before)])
+        volumes.register(client, volume.keep_actual_places(wanted, before))
 
     after = volume.compare_volume(wanted, volumes.get(client, "default", volume_id))
     assert compared.kind == kind

@@ -250,11 +250,11 @@ def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
     found = volumes.get(client, "default", document.volume_id)
 
     with pytest.raises(errors.NomadApiError, match="topology request update was not compatible"):
-        volumes.register(client, [placed])
+        volumes.register(client, placed)
     assert made.topologies == ({NODE_KEY: "n1"},)
     assert volume.compare_volume(dataclasses.replace(placed, context=found.context), found).differences == ()
     changed = dataclasses.replace(placed, capabilities=(*placed.capabilities, reader))
-    volumes.register(client, [volume.keep_actual_places(changed, found)])
+    volumes.register(client, volume.keep_actual_places(changed, found))
 
     assert len(volumes.get(client, "default", document.volume_id).capabilities) == 2
 

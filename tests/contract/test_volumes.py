@@ -67,11 +67,11 @@ def test_product_registers_reads_lists_and_forgets(client, fresh):
         required_topologies=({ZONE: "us-east-1a"},),
     )
 
-    warnings = volumes.register(client, [document])
+    warnings = volumes.register(client, document)
     listed = [item for item in volumes.list_volumes(client, "*") if item.volume_id == volume_id]
     volumes.deregister(client, "default", volume_id)
 
-    assert warnings == ()
+    assert warnings == ""
     assert [(item.namespace, item.plugin_id, item.schedulable, item.readers, item.writers) for item in listed] == [
         ("default", "efs", True, 0, 0)
     ]

@@ -389,8 +389,7 @@ WANTED = [("prod", "none"), ("default", "x"), ("prod", "mysql"), ("prod", "none"
 CALLS = {
     "volumes.get": lambda client: volumes.get(client, "prod", "mysql"),
     "volumes.list_volumes": lambda client: volumes.list_volumes(client, "*", prefix="my"),
-    "volumes.register": lambda client: volumes.register(client, [DOCUMENT]),
-    "volumes.register, several": lambda client: volumes.register(client, [DOCUMENT, DOCUMENT], timeout_s=70),
+    "volumes.register": lambda client: volumes.register(client, DOCUMENT),
     "volumes.deregister": lambda client: volumes.deregister(client, "prod", "mysql"),
     "volumes.found": lambda client: volumes.found(client, WANTED),
     "volumes.read_each": lambda client: volumes.read_each(client, WANTED),

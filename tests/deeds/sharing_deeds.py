@@ -160,7 +160,8 @@ def _two(agent, _context):
 def _take_back(agent, _context):
     wanted = {"one": "x", "two": DISK, "three": "y", "four": OTHER_DISK}
     documents = [_document(external_id, "ebs", SINGLE, {}, name) for name, external_id in wanted.items()]
-    found = storage_sharing.take_back_later(agent.client(), documents)
+    client = agent.client()
+    found = storage_sharing.take_back_later(client, documents, storage_sharing.LatestUsers(client))
     return {"/".join(key): [type(each).__name__, str(each)] for key, each in found.items()}
 
 

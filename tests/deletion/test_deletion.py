@@ -82,7 +82,7 @@ class Agent:
             plugin_id="ebs",
             capabilities=(mode,),
         )
-        volumes.register(self.client, [document])
+        volumes.register(self.client, document)
 
     def holds(self, volume_id):
         """Return whether it holds the volume."""

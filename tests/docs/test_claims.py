@@ -56,7 +56,7 @@ def client(tmp_path, monkeypatch):
         required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
     )
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        volumes.register(found, [document])
+        volumes.register(found, document)
         yield found
     serving.close()
 

@@ -117,7 +117,7 @@ def client(short_folder, ebs_volume, monkeypatch):
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         for source in (EBS, HOSTPATH):
             jobs.register(found, jobs.parse(found, source), source=source, enforce_index=None)
-        volumes.register(found, [document])
+        volumes.register(found, document)
         _tag(ebs_volume, cluster_identity.cluster_id(found, make=True))
         assert made.state.wait_for(lambda: _is_healthy(made.state), 120)
         yield found

@@ -87,7 +87,7 @@ def folder(tmp_path, monkeypatch, seeded):
     )
     with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
         jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
-        volumes.register(client, [document])
+        volumes.register(client, document)
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         monkeypatch.chdir(tmp_path)
         yield tmp_path

@@ -92,7 +92,7 @@ def client(tmp_path, monkeypatch):
     )
     with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
-        volumes.register(found, [document])
+        volumes.register(found, document)
         yield found
     serving.close()
 

@@ -47,7 +47,7 @@ def client_id(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        volumes.register(client, [document])
+        volumes.register(client, document)
         [(node_id, node)] = made.state.nodes.items()
         held = {"Mode": "write", "NodeID": node_id, "AccessMode": "", "AttachmentMode": ""}
         made.state.volumes["default", "shared"].claims["a-vanished-allocation"] = held

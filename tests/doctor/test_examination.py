@@ -91,7 +91,7 @@ class World:
             capabilities=(mode,),
             required_topologies=({ZONE_KEY: zone},) if zone else (),
         )
-        volumes.register(self.nomad, [document])
+        volumes.register(self.nomad, document)
 
     def examine(self, aws=IN_REGION):
         return examination.examine(self.nomad, self.plan, aws=aws)

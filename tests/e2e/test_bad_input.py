@@ -210,7 +210,7 @@ def test_a_registration_that_differs_is_taken_over_only_when_told(untouched, pro
         volume_id="legacy", name="legacy", external_id=FILE_SYSTEM, plugin_id="aws-efs0", capabilities=(reader,)
     )
     with untouched.nomad() as client:
-        volumes.register(client, [by_hand])
+        volumes.register(client, by_hand)
 
         refused = engine(untouched, "up", *program(volume=VOLUME))
         kept = volumes.get(client, "default", "legacy")

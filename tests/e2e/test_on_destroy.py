@@ -49,7 +49,7 @@ def register(client, volume_id, volume):
         capabilities=volume.capabilities,
         required_topologies=volume.topologies,
     )
-    volumes.register(client, [document])
+    volumes.register(client, document)
 
 
 @pytest.mark.timeout(900)  # four runs of the engine in one life

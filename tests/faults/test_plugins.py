@@ -244,7 +244,7 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
 
 def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath, volume_file, monkeypatch):
     """Who waits for Nomad's two minutes reads why, now and then."""
-    monkeypatch.setattr(sending, "EVERY_S", 0.1)
+    monkeypatch.setattr(sending, "OVERDUE_S", 0.1)
     monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.5)
     os.kill(hostpath.pid, signal.SIGSTOP)
     try:

@@ -59,27 +59,14 @@ def test_register_accepts_an_empty_body(agent, client):
     """Nomad before 1.10.5 answers with nothing."""
     agent.answer("PUT", "/v1/volume/csi/mysql", "")
 
-    assert volumes.register(client, [MYSQL]) == ()
+    assert volumes.register(client, MYSQL) == ""
 
 
 def test_register_accepts_the_reply_of_a_real_agent(agent, client):
     """The reply repeats the volumes; nothing in it is taken for their state."""
     agent.recorded("07-ebs-create-reply.json", method="PUT", path="/v1/volume/csi/mysql")
 
-    assert volumes.register(client, [MYSQL]) == ()
-
-
-def test_register_many_volumes_with_one_request_for_each_namespace(agent, client):
-    """Volumes of a namespace go together, in their order, all or none."""
-    agent.answer("PUT", "/v1/volumes", "{}")
-    agent.answer("PUT", "/v1/volume/csi/x", "{}")
-    first, second = MYSQL, dataclasses.replace(MYSQL, volume_id="a")
-    other = dataclasses.replace(MYSQL, volume_id="x", namespace="default")
-
-    volumes.register(client, [first, other, second])
-
-    sent = [(asked.path, asked.query["namespace"], [v["ID"] for v in asked.body["Volumes"]]) for asked in agent.asked]
-    assert sent == [("/v1/volume/csi/x", "default", ["x"]), ("/v1/volumes", "storage", ["mysql", "a"])]
+    assert volumes.register(client, MYSQL) == ""
 
 
 def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
@@ -88,23 +75,17 @@ def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
     agent.answer("PUT", "/v1/volume/csi/mysql", "x" * 500 + " canary-of-the-volume", status=500)
 
     with pytest.raises(errors.NomadApiError) as caught:
-        volumes.register(client, [document])
+        volumes.register(client, document)
 
     assert caught.value.message == "x" * 500 + " [secret]"
-
-
-def test_register_nothing_asks_nothing(agent, client):
-    """No volume, no request: Nomad would refuse an empty list."""
-    assert volumes.register(client, []) == ()
-    assert agent.asked == []
 
 
 def test_registering_again_sends_the_same(agent, client):
     """A second registration is the first one again."""
     agent.answer("PUT", "/v1/volume/csi/mysql", "{}")
 
-    volumes.register(client, [MYSQL])
-    volumes.register(client, [MYSQL])
+    volumes.register(client, MYSQL)
+    volumes.register(client, MYSQL)
 
     assert agent.asked[0].content == agent.asked[1].content
 
@@ -115,7 +96,7 @@ def test_secrets_of_a_volume_appear_in_no_error(agent, client):
     document = dataclasses.replace(MYSQL, secrets={"key": "hunter2"})
 
     with pytest.raises(errors.NomadApiError) as caught:
-        volumes.register(client, [document])
+        volumes.register(client, document)
 
     assert agent.asked[0].body["Volumes"][0]["Secrets"] == {"key": "hunter2"}
     assert "hunter2" not in repr(caught.value) + str(vars(caught.value))

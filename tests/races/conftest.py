@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.apply import volumes as applied
 from nomad_csi.ownership import owner_records, registration_ownership
-from nomad_csi.registration import concurrent_registrations, deregistration
+from nomad_csi.registration import deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -24,7 +24,7 @@ TOKEN = "right"
 BLIND = "blind"
 """The token that may not touch variables."""
 
-WAYS = ("resource", "batch")
+WAYS = ("resource", "command")
 
 
 @dataclass
@@ -129,14 +129,14 @@ class Stack:
         recorded = self.outputs or self._inputs
         volume_registration.VolumeRegistrationResource().delete(self._context, "/".join(KEY), recorded)
 
-    def _create_batch(self):
+    def _create_command(self):
         document = volume_document.parse_inputs(self._inputs)
         requester = registration_ownership.Requester(owner=self.owner)
         [outcome] = applied.apply(self.client, applied.of_files([document]), requester=requester)
         if not outcome.is_done:
             raise errors.RefusedError(outcome.reason)
 
-    def _delete_batch(self):
+    def _delete_command(self):
         options = deregistration.DeregistrationOptions(requester=registration_ownership.Requester(owner=self.owner))
         [outcome] = deregistration.deregister(self.client, [KEY], options)
         if not outcome.is_done:
@@ -239,9 +239,8 @@ class Table:
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch):
-    """Return an emulator with a plugin, on which each registration is sent at once."""
-    monkeypatch.setattr(concurrent_registrations, "GATHERINGS", 0)
+def table(tmp_path):
+    """Return an emulator with a plugin."""
     settings = cluster.Settings(
         data_dir=tmp_path,
         nodes=[nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")],

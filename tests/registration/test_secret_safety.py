@@ -177,9 +177,8 @@ def reads_after_a_request(script):
     return sent[first:].count(("GET", GET))
 
 
-def test_register_reads_nothing_back_after_a_lost_answer(context, lossy, monkeypatch):
+def test_register_reads_nothing_back_after_a_lost_answer(context, lossy):
     """Whether it arrived is not known, and said so: a read could erase what has arrived."""
-    monkeypatch.setattr(applied, "WAIT_S", 0.001)
     told = []
 
     [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]), tell=told.append)
@@ -189,9 +188,8 @@ def test_register_reads_nothing_back_after_a_lost_answer(context, lossy, monkeyp
     assert (len(lossy.sent("PUT")), reads_after_a_request(lossy)) == (1, 0)
 
 
-def test_register_does_not_read_what_somebody_else_registered_meanwhile(context, lossy, monkeypatch):
+def test_register_does_not_read_what_somebody_else_registered_meanwhile(context, lossy):
     """Nomad's sentence is the answer."""
-    monkeypatch.setattr(applied, "WAIT_S", 0.001)
     lossy.replies[("PUT", GET)] = [(500, "mysql cannot be updated")]
 
     [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]))

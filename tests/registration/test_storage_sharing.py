@@ -1,6 +1,8 @@
 """Volumes of a cluster under two ids: refused for one node, and for several unless the spec says so."""
 
 import dataclasses
+import threading
+from concurrent import futures
 
 import pytest
 
@@ -405,10 +407,45 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
     scripted.replies["GET", "/v1/volumes"] = [(200, [row | {"CreateIndex": 5}, second])]
     scripted.replies[failing] = [(400, "no such rights")]
 
+    client = context.connect()
     found = storage_sharing.take_back_later(
-        context.connect(), [document(DISK, SINGLE), document("vol-1", SINGLE, "third")]
+        client, [document(DISK, SINGLE), document("vol-1", SINGLE, "third")], storage_sharing.LatestUsers(client)
     )
 
     assert state in str(found["prod", "second"])
     assert "registered, and whether another volume has the same storage was not checked" in str(found["prod", "third"])
     assert {each.kind for each in found.values()} == {"ambiguous"}
+
+
+def test_concurrent_registrations_share_a_list_that_began_after_them(context, scripted):
+    """One that comes while a list is read may have registered too late for it, and waits for the next one."""
+    latest, lists = storage_sharing.LatestUsers(context.connect()), []
+    is_listing, may_end = threading.Event(), threading.Event()
+
+    def listed():
+        lists.append(1)
+        is_listing.set()
+        assert may_end.wait(60)
+        return []
+
+    scripted.replies["GET", "/v1/volumes"] = [(200, listed)]
+    with futures.ThreadPoolExecutor(3) as pool:
+        first = pool.submit(latest.read, "default")
+        assert is_listing.wait(60)
+        others = [pool.submit(latest.read, "default") for _ in range(2)]
+        may_end.set()
+        found = [each.result(60) for each in (first, *others)]
+
+    assert found[0] not in found[1:]
+    assert len(lists) == len({id(users) for users in found})
+
+
+def test_list_that_failed_is_shared_with_nobody(context, scripted):
+    """The next one reads it again."""
+    latest = storage_sharing.LatestUsers(context.connect())
+    scripted.replies["GET", "/v1/volumes"] = [(500, "No cluster leader"), (200, [])]
+
+    with pytest.raises(errors.NomadApiError):
+        latest.read("default")
+
+    assert latest.read("default").unlisted == ""

@@ -4,7 +4,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.nomad import volumes
-from nomad_csi.resources import plugin_health, re_registration, volume_registration
+from nomad_csi.ownership import owner_records
+from nomad_csi.registration import sending
+from nomad_csi.resources import plugin_health, re_registration, volume_changes, volume_registration
 from nomad_csi.resources.frame import resource
 from tests.resources import test_volume_registration as samples
 
@@ -487,3 +489,18 @@ def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scrip
     assert heard["warn"] == [
         "volume prod/mysql stays registered: a newer resource of this stack holds it (moved, or replaced)"
     ]
+
+
+def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(context, answers, wrote, monkeypatch):
+    """What this operation knows of a controller that hangs is known before the deregistration."""
+    monkeypatch.setattr(sending, "SLOW_S", -1)
+    answers([(200, HELD)], [(500, "rpc error: EOF")])
+    for _ in range(sending.SLOW_FAILURES):
+        with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
+            volume_changes.register(context, NEWS, owner_records.NO_HOLD, found=None, recorded={})
+    before = wrote()
+
+    with pytest.raises(errors.NomadApiError, match="not sent: plugin aws-ebs0 did not answer for 3 volumes in a row"):
+        update(context)
+
+    assert wrote() == before

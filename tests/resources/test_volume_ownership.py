@@ -11,7 +11,7 @@ from nomad_csi.apply import volumes as applied
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
-from nomad_csi.registration import concurrent_registrations, deregistration, sending
+from nomad_csi.registration import deregistration, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -74,9 +74,8 @@ class Side:
 
 
 @pytest.fixture
-def clusters(tmp_path, monkeypatch):
+def clusters(tmp_path):
     """Start a cluster with a plugin: ``clusters("a")``; callers of it come from ``side``."""
-    monkeypatch.setattr(concurrent_registrations, "GATHERINGS", 0)
     with contextlib.ExitStack() as stack:
 
         def start(name, **settings):
@@ -209,7 +208,7 @@ def test_first_stack_takes_it_back(ours, held):
 
 def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
     """Registered before there were marks: a mark and no registration."""
-    volumes.register(ours.client, [volume_document.parse_inputs(NEWS)])
+    volumes.register(ours.client, volume_document.parse_inputs(NEWS))
     ours.sent.clear()
 
     RESOURCE.create(ours.context, NEWS)
@@ -219,7 +218,7 @@ def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
 
 def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
     """It is refused, and is not ours by that."""
-    volumes.register(ours.client, [volume_document.parse_inputs(NEWS | {"context": {"tier": "slow"}})])
+    volumes.register(ours.client, volume_document.parse_inputs(NEWS | {"context": {"tier": "slow"}}))
 
     with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
         RESOURCE.create(ours.context, NEWS)
@@ -657,7 +656,7 @@ def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
     assert (outcome.status, ours.owner()) == ("updated", None)
 
 
-def test_refused_volume_of_a_batch_leaves_no_mark(ours):
+def test_refused_volume_leaves_no_mark(ours):
     """The others have theirs."""
     wanted = [document("good"), document("bad", pluginId="ghost")]
 
@@ -780,16 +779,16 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     """It saw the mark of the first, and registered other storage before that could."""
     serving = clusters("b")
     first, second = side(serving), side(serving)
-    send, outcomes, told = sending.send, [], []
+    send, outcomes, told = sending.Sender.send_all, [], []
 
-    def send_second(client, *arguments, **options):
-        if client is first.client:
+    def send_second(sender, wanted):
+        if sender._client is first.client:
             outcomes.extend(
                 applied.apply(second.client, applied.of_files([document("v", externalId="fs-2")]), requester=CLAIMANT)
             )
-        return send(client, *arguments, **options)
+        return send(sender, wanted)
 
-    monkeypatch.setattr(sending, "send", send_second)
+    monkeypatch.setattr(sending.Sender, "send_all", send_second)
     outcomes += applied.apply(first.client, applied.of_files([document("v")]), requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
@@ -801,7 +800,7 @@ def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch
     give_up = owner_record_upkeep.release
 
     def register_first(*arguments, **options):
-        volumes.register(ours.client, [document("mysql")])
+        volumes.register(ours.client, document("mysql"))
         give_up(*arguments, **options)
 
     monkeypatch.setattr(owner_record_upkeep, "release", register_first)
@@ -813,7 +812,7 @@ def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
     """By another run, which saw the volume unregistered."""
-    send = sending.send
+    send = sending.Sender.send_all
 
     def remove_first(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).release(
@@ -821,7 +820,7 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending, "send", remove_first)
+    monkeypatch.setattr(sending.Sender, "send_all", remove_first)
 
     [outcome] = applied.apply(ours.client, applied.of_files([document("v")]), requester=CLAIMANT)
 
@@ -830,7 +829,7 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
 
 def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts(ours, monkeypatch):
     """To adopt was meant for the owner of before, not for one that came after it."""
-    send = sending.send
+    send = sending.Sender.send_all
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
@@ -839,7 +838,7 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending, "send", steal)
+    monkeypatch.setattr(sending.Sender, "send_all", steal)
 
     [outcome] = applied.apply(
         ours.client, applied.of_files([document("v")]), requester=dataclasses.replace(CLAIMANT, adopts=True)
@@ -848,10 +847,10 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
     assert (outcome.status, ours.owner("v")) == ("refused", OTHER)
 
 
-@pytest.mark.parametrize("way", ["resource", "batch"])
+@pytest.mark.parametrize("way", ["resource", "command"])
 def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, way):
     """Its mark was gone for a moment, and somebody was there."""
-    send = sending.send
+    send = sending.Sender.send_all
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
@@ -860,10 +859,10 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending, "send", steal)
+    monkeypatch.setattr(sending.Sender, "send_all", steal)
     reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
-    if way == "batch":
+    if way == "command":
         [outcome] = applied.apply(ours.client, applied.of_files([document("v")]), requester=CLAIMANT)
         assert (outcome.status, outcome.owner, reason in outcome.reason) == ("refused", OTHER, True)
     else:

@@ -9,7 +9,6 @@ from nomad_csi.resources.frame import resource
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"
-PLURAL = "/v1/volumes"
 IDENTITY = "prod/mysql"
 PASSWORD = "canary-5f1c"
 GIVEN = {
@@ -68,9 +67,8 @@ def writes(scripted):
 
 
 def takes(scripted, status, body=None):
-    """Let the scripted Nomad answer a registration, by either of its routes."""
-    for method, path in (("PUT", PATH), ("PUT", PLURAL), ("POST", PLURAL)):
-        scripted.reply(method, path, status, body)
+    """Let the scripted Nomad answer a registration."""
+    scripted.reply("PUT", PATH, status, body)
 
 
 def test_check_fills_in_namespace_and_name():

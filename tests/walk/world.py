@@ -5,7 +5,6 @@ import functools
 from unittest import mock
 
 from nomad_csi.aws import asking
-from nomad_csi.registration import concurrent_registrations
 from tests.walk import clusters, ledger, providers
 from tests.walk.cloud import Cloud
 
@@ -30,11 +29,8 @@ class World:
 
     @contextlib.contextmanager
     def quick(self):
-        """Ask AWS by clients that are kept, and Nomad without waiting for others; of a test, and of no other."""
-        with (
-            mock.patch.object(asking, "client", self._client),
-            mock.patch.object(concurrent_registrations, "GATHERINGS", 0),
-        ):
+        """Ask AWS by clients that are kept; of a test, and of no other."""
+        with mock.patch.object(asking, "client", self._client):
             yield
 
     def close(self):

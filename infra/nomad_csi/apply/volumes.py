@@ -8,7 +8,6 @@ stack's state holds are left unchanged.
 
 import dataclasses
 import itertools
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -18,7 +17,7 @@ from nomad_csi.compare import difference, outcome, volume
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import owner_record_upkeep, registration_ownership
 from nomad_csi.plan import model, registration
-from nomad_csi.registration import outcomes, owned, secret_safety, sending
+from nomad_csi.registration import outcomes, owned, retry, secret_safety
 from nomad_csi.resources import volume_document, volume_registration, wanted_volume
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
@@ -104,14 +103,15 @@ def apply(
     timeout_s: float = 0,
     tell: Callable[[str], None] = lambda _line: None,
     is_dry_run: bool = False,
+    clock: retry.Clock | None = None,
 ) -> tuple[AppliedVolume, ...]:
     """
     Create, register and change the volumes *wanted*, and return an outcome for each, in their order.
 
     A volume without drift is left unchanged, so that the call is idempotent and safe to re-run after an interruption.
     One that differs is changed where this owner has it, or adopts it. A failure does not affect the other volumes.
-    Existing storage is registered in batches, created storage one after the other. Without an external id the storage
-    is not known: such a volume is only compared, in a dry run.
+    Existing storage is registered `sending.CONCURRENT` volumes at a time, created storage one after the other. Without
+    an external id the storage is not known: such a volume is only compared, in a dry run.
 
     Args:
         client: the cluster.
@@ -121,6 +121,7 @@ def apply(
             `DEADLINE_S`, and the default of creating or growing one.
         tell: called with progress, every attempt after the first, and warnings.
         is_dry_run: change nothing, and return the planned outcomes.
+        clock: for the deadline, and the waits between attempts; ``None``: the system's.
 
     Raises:
         errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace (not in
@@ -128,11 +129,9 @@ def apply(
         errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
-    timeouts = sending.BatchTimeouts(
-        deadline=time.monotonic() + (timeout_s or DEADLINE_S), attempts=ATTEMPTS, wait_s=WAIT_S, tell=tell
-    )
+    policy = _policy(timeout_s or DEADLINE_S, tell, clock or retry.Clock())
     context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
-    run = _Applying(context, _by_key(wanted), requester, timeouts)
+    run = _Applying(context, _by_key(wanted), requester, policy)
     if not is_dry_run:
         run.check_namespaces()
     run.decide()
@@ -143,8 +142,13 @@ def apply(
 
 def retried(ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
     """Return the result of *ask*, which only reads; *tell* is called for every attempt after the first."""
-    deadline = time.monotonic() + DEADLINE_S
-    return sending.BatchTimeouts(deadline=deadline, attempts=ATTEMPTS, wait_s=WAIT_S, tell=tell).retried(ask)
+    return _policy(DEADLINE_S, tell, retry.Clock()).retry(ask)
+
+
+def _policy(timeout_s: float, tell: Callable[[str], None], clock: retry.Clock) -> retry.RetryPolicy:
+    return retry.RetryPolicy(
+        deadline=clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=clock
+    )
 
 
 def _by_key(wanted: Iterable[Wanted]) -> dict[volumes.Key, Wanted]:
@@ -198,13 +202,13 @@ class _Applying:
         context: resource.Context,
         wanted: Mapping[volumes.Key, Wanted],
         requester: registration_ownership.Requester,
-        timeouts: sending.BatchTimeouts,
+        policy: retry.RetryPolicy,
     ) -> None:
         self._context = context
         self._client = context.client
         self._wanted = wanted
         self._requester = requester
-        self._timeouts = timeouts
+        self._policy = policy
         self._news = _checked(wanted.values(), requester)
         self._seen: dict[volumes.Key, AppliedVolume] = {}
         self._to_create: dict[volumes.Key, wanted_volume.WantedVolume] = {}
@@ -216,11 +220,11 @@ class _Applying:
 
     def check_namespaces(self) -> None:
         """Raise `errors.SpecError` with all namespaces that Nomad lacks."""
-        self._timeouts.retried(lambda: namespaces.check_all(self._client, self._wanted))
+        self._policy.retry(lambda: namespaces.check_all(self._client, self._wanted))
 
     def decide(self) -> None:
         """Decide about each volume; changes nothing. Retried where the response was lost."""
-        self._timeouts.retried(self._decide)
+        self._policy.retry(self._decide)
 
     def carry_out(self) -> None:
         """Carry the decisions out."""
@@ -242,7 +246,7 @@ class _Applying:
             self._decide_one(key, owners=owners)
 
     def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._client).read(keys, self._timeouts.tell)
+        return registration_ownership.owner_records_of(self._client).read(keys, self._policy.report)
 
     def _must_stay_unread(self, key: volumes.Key) -> bool:
         return secret_safety.is_at_risk(self._client, self._news[key])
@@ -273,9 +277,10 @@ class _Applying:
             )
 
     def _register(self) -> Iterator[volumes.Key]:
-        """Register what exists, in batches; yield each."""
+        """Register what exists; yield each."""
         items = tuple(self._to_register)  # a volume that is decided about again is not sent again
-        for document, error in owned.register(self._client, items, requester=self._requester, timeouts=self._timeouts):
+        run = owned.RegistrationRun(self._client)
+        for document, error in run.register(items, requester=self._requester, policy=self._policy):
             key = volumes.key_of(document)
             yield key
             if self._seen[key].status == "new" and _TAKEN in str(error) and not self._must_stay_unread(key):

@@ -257,7 +257,7 @@ class Replacement:
         """Register the volume, if EC2 still has it detached. Ends the repair if it is attached, or if Nomad refuses."""
         self._check_detached(document)
         try:
-            volumes.register(self._client, (document,))
+            volumes.register(self._client, document)
         except errors.NomadApiError as error:
             if error.kind != "ambiguous" or not self._is_there():
                 raise self._left(str(error)) from error

@@ -70,4 +70,4 @@ def change(
     It is registered again, with its external id, and not created again: if it was deleted meanwhile, the plugin does
     not replace it by an empty one. After an ``ambiguous`` error, check with `volumes.get`.
     """
-    return "".join(volumes.register(nomad, [wanted], timeout_s=timeout_s))
+    return volumes.register(nomad, wanted, timeout_s=timeout_s)

@@ -41,23 +41,24 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
 
 
 def register(
-    nomad: request.Nomad,
-    registrations: Sequence[registration.VolumeRegistration],
-    *,
-    timeout_s: float = REGISTER_TIMEOUT_S,
-) -> tuple[str, ...]:
+    nomad: request.Nomad, document: registration.VolumeRegistration, *, timeout_s: float = REGISTER_TIMEOUT_S
+) -> str:
     """
-    Register or update volumes, one request for each namespace; return Nomad's warnings.
+    Register or update a volume; return Nomad's warnings, empty without any.
 
-    Each request is atomic: with one invalid volume, none of that namespace is stored; Nomad's error seldom names it.
-    A plugin with a controller validates volumes sequentially (about 50 ms each): send 25 at a time, and for
-    others 1000 (above 1 MiB Nomad warns). Omitted secrets are erased.
-    After an ``ambiguous`` `errors.NomadApiError` the volumes may still appear: the server continues.
+    A plugin with a controller validates it first, in about 50 ms. Omitted secrets are erased. After an ``ambiguous``
+    `errors.NomadApiError` the volume may still appear: the server continues.
     """
-    by_namespace = itertools.groupby(sorted(registrations, key=_namespace), key=_namespace)
-    return tuple(
-        warning for namespace, group in by_namespace for warning in _register(nomad, namespace, tuple(group), timeout_s)
+    reply = nomad.request(
+        "PUT",
+        path_of(document.volume_id),
+        query={"namespace": document.namespace},
+        body={"Volumes": [payload(document)]},
+        timeout_s=timeout_s,
+        secrets=list(document.secrets.values()),
     )
+    # Nomad before 1.10.5 returns an empty body.
+    return "" if reply.data is None else replies.text(replies.checked(reply), "Warnings")
 
 
 def path_of(volume_id: str) -> str:
@@ -103,23 +104,6 @@ def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str
     except errors.NomadApiError as error:
         if f"volume not found: {volume_id}" not in error.message:
             raise
-
-
-def _register(
-    nomad: request.Nomad, namespace: str, group: tuple[registration.VolumeRegistration, ...], timeout_s: float
-) -> Iterator[str]:
-    """Send one group. A single volume is sent to its own path, so that errors name it; Nomad reads only the body."""
-    path = path_of(group[0].volume_id) if len(group) == 1 else request.path_of("volumes")
-    body = {"Volumes": [payload(document) for document in group]}
-    secrets = [secret for document in group for secret in document.secrets.values()]
-    reply = nomad.request("PUT", path, query={"namespace": namespace}, body=body, timeout_s=timeout_s, secrets=secrets)
-    # Nomad before 1.10.5 returns an empty body.
-    if reply.data is not None and (warnings := replies.text(replies.checked(reply), "Warnings")):
-        yield warnings
-
-
-def _namespace(document: registration.VolumeRegistration) -> str:
-    return document.namespace
 
 
 # Replies about CSI volumes, read into `records.volumes`.

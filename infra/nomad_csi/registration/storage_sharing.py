@@ -78,6 +78,11 @@ class Users:
             mine = self._created.get(key, 0)
             return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
 
+    def list(self, namespace: str) -> None:
+        """List the volumes now. Raises `errors.NomadApiError` where Nomad does not answer."""
+        with self._lock:
+            self._list(namespace)
+
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
         """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
         self._list(document.namespace)
@@ -254,8 +259,35 @@ class NotCheckedError(errors.NomadApiError):
         )
 
 
+class LatestUsers:
+    """The volumes of each storage, by a list that begins after the call. Thread-safe; concurrent callers share one."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._begun = 0
+        """Lists so far."""
+
+        self._users: Users | None = None
+
+    def read(self, namespace: str) -> Users:
+        """
+        Return the volumes of each storage now; those of all namespaces, as far as a token of *namespace* may see them.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        needed = self._begun + 1
+        with self._lock:
+            if self._begun < needed or self._users is None:
+                self._begun, self._users = self._begun + 1, None
+                users = Users(self._client)
+                users.list(namespace)
+                self._users = users
+            return self._users
+
+
 def take_back_later(
-    client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]
+    client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
 ) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
     """
     Deregister those of *documents*, registered a moment ago, whose storage another volume had before; return why.
@@ -264,12 +296,13 @@ def take_back_later(
     gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Where Nomad does
     not answer, that one and those after it have a `NotCheckedError`.
     """
-    users = Users(client)
+    users: Users | None = None
     taken: dict[_Key, NotCheckedError | errors.RefusedError] = {}
     for number, document in enumerate(documents):
         key = volumes.key_of(document)
         why = ""
         try:
+            users = users or latest.read(document.namespace)
             if why := users.older_refusal(document):
                 volumes.deregister(client, *key)
         except errors.NomadApiError as problem:

@@ -17,8 +17,8 @@ from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import concurrent_registrations, deregistration
-from nomad_csi.resources import volume_changes, volume_ownership, volume_steps
+from nomad_csi.registration import deregistration, owned
+from nomad_csi.resources import volume_changes, volume_document, volume_ownership, volume_steps
 from nomad_csi.resources.frame import resource
 
 OUTAGE_S = 30.0
@@ -39,9 +39,12 @@ def register(
 
     Raises:
         errors.RefusedError: the volume is claimed, or it has changed since the decision. Nothing was changed.
+        errors.NomadApiError: the plugin did not answer for other volumes of this operation. Nothing was changed.
         errors.NomadCsiError: Nomad refused the new registration; says whether the old one was restored.
 
     """
+    if unsent := volume_changes.registration_run(context).breaker.refusal(volume_document.parse_inputs(news)):
+        raise unsent
     volume_ownership.acquire(context, news, recorded, token)
     free = volume_steps.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
@@ -112,8 +115,11 @@ class _Return:
         raise self._restore(error) from error
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
-        concurrent_registrations.coalescer_of(self._context.client).register(
-            self._old, tell=self._context.warn, cancelled=self._context.cancelled, requester=who, token=self._token
+        # A run of its own: this one is sent even where its plugin did not answer for other volumes.
+        owned.RegistrationRun(self._context.client).register_one(
+            owned.Acquisition(document=self._old, token=self._token, is_new=False),
+            requester=who,
+            policy=volume_changes.policy(self._context),
         )
 
     def _restore(self, error: errors.NomadCsiError) -> errors.NomadCsiError:

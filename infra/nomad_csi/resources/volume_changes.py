@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
-from nomad_csi.registration import concurrent_registrations, secret_safety, storage_sharing
+from nomad_csi.registration import owned, retry
 from nomad_csi.resources import volume_document, volume_ownership, volume_properties
 from nomad_csi.resources.frame import resource
 
@@ -38,35 +38,24 @@ def register(
     """
     Record the owner and send the registration once; after a lost response succeed only where a read finds it.
 
-    Concurrent registrations are sent in one batch. *found* is Nomad's registration, *recorded* the previous outputs.
-    Raises `errors.RefusedError` where another stack owns the volume.
+    *found* is Nomad's registration, *recorded* the previous outputs. Raises `errors.RefusedError` where another stack
+    owns the volume.
     """
     document = volume.keep_actual_places(volume_document.parse_inputs(news), found)
-    try:
-        concurrent_registrations.coalescer_of(context.client).register(
-            document,
-            tell=context.warn,
-            cancelled=context.cancelled,
-            requester=volume_ownership.requester(news, recorded),
-            token=token,
-            is_new=found is None,
-        )
-    except storage_sharing.NotCheckedError:
-        raise
-    except errors.NomadApiError as error:
-        if error.kind != "ambiguous" or not _has_arrived(context.client, news, is_new=found is None):
-            raise
+    registration_run(context).register_one(
+        owned.Acquisition(document=document, token=token, is_new=found is None),
+        requester=volume_ownership.requester(news, recorded),
+        policy=policy(context),
+    )
 
 
-def _has_arrived(client: nomad.Nomad, news: Mapping[str, Any], *, is_new: bool) -> bool:
-    """Return whether a registration without a response is in effect; false where that could not be determined."""
-    if secret_safety.is_at_risk(client, news):
-        return False
-    try:
-        found = volumes.get(client, news["namespace"], news["volumeId"])
-    except errors.NomadApiError:
-        return False
-    if found is None:
-        return False
-    compared = compare(found, news, is_created=False)
-    return not compared.differences and (is_new or not compared.hidden)
+def registration_run(context: resource.Context) -> owned.RegistrationRun:
+    """Return the run that the registrations of this operation share."""
+    return context.operation.once("registrations", lambda: owned.RegistrationRun(context.client))
+
+
+def policy(context: resource.Context) -> retry.RetryPolicy:
+    """Return the policy of a registration by a resource: one attempt."""
+    clock = retry.Clock()
+    deadline = clock.now() + 2 * volumes.REGISTER_TIMEOUT_S  # of the request, and of the reads around it
+    return retry.RetryPolicy(deadline=deadline, report=context.warn, cancelled=context.cancelled, clock=clock)

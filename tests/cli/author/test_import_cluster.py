@@ -113,7 +113,7 @@ def register(client, volume_id, **more):
     document = registration.VolumeRegistration(
         volume_id=volume_id, name=volume_id, external_id=EFS, plugin_id="efs", capabilities=(MODE,), **more
     )
-    volumes.register(client, [document])
+    volumes.register(client, document)
 
 
 def imported(capsys, *words, code=0):

@@ -204,7 +204,7 @@ def test_registered_storage_is_completed(create, plan, client, spec):
     create(path)
     first = volumes.get(client, "default", "a")
     volumes.deregister(client, "default", "a")
-    volumes.register(client, [dataclasses.replace(first.registration(), required_topologies=first.topologies)])
+    volumes.register(client, dataclasses.replace(first.registration(), required_topologies=first.topologies))
 
     state, remarks = plan(path, "--adopt")["default/a"]
 

@@ -55,7 +55,8 @@ def served(short_folder):
     made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
     serving = agent.Server(made)
     with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        volumes.register(client, [document("a"), document("b")])
+        for name in ("a", "b"):
+            volumes.register(client, document(name))
     yield made, serving.url
     serving.close()
 
@@ -347,7 +348,7 @@ def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_queried(run, serv
     places = ({"topology.ebs.csi.aws.com/zone": zone},) if zone else ()
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
         disk = dataclasses.replace(document("disk"), external_id=DISK, required_topologies=places)
-        volumes.register(client, [disk])
+        volumes.register(client, disk)
 
     code, out, _ = run("remove", "disk", *words)
 
@@ -360,7 +361,7 @@ def test_region_of_the_zone_is_queried(run, served):
     places = ({"topology.ebs.csi.aws.com/zone": "us-east-1a"},)
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
         disk = dataclasses.replace(document("disk"), external_id=DISK, required_topologies=places)
-        volumes.register(client, [disk])
+        volumes.register(client, disk)
     none = "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
     assert run("claims") == (
@@ -379,7 +380,7 @@ def test_region_of_the_spec_is_queried_where_no_zone_names_one(run, served, tmp_
     monkeypatch.chdir(tmp_path)
     (tmp_path / "storage.yaml").write_text("plugins: [{id: ebs, driver: aws-ebs, aws_region: us-east-1}]\n")
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, [dataclasses.replace(document("disk"), external_id=DISK)])
+        volumes.register(client, dataclasses.replace(document("disk"), external_id=DISK))
 
     assert "EC2 could not be queried: AWS credentials: none found" in run("claims")[1]
 
@@ -391,7 +392,8 @@ SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]
 def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
     """By every command that changes volumes, or tries one; where a volume has that id, only that one is meant."""
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, [document(name) for name in ("web[1]", "web[0]", "a[0]")])
+        for name in ("web[1]", "web[0]", "a[0]"):
+            volumes.register(client, document(name))
     before = writes()
 
     code, out, _ = run("remove", "web", "a", "--json")
@@ -419,7 +421,7 @@ def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
 def test_volume_that_is_not_registered_is_done_and_a_near_id_is_suggested(run, served, writes, volume_id, near):
     """It may have been deregistered before; nothing else is touched."""
     with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, [document("web-data-1")])
+        volumes.register(client, document("web-data-1"))
     before = writes()
 
     code, out, _ = run("remove", volume_id, "--json")

@@ -233,7 +233,7 @@ def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
     identity, made = kind.create(stack.context, inputs)
     storage = made["externalId"]
     again = existing("twice", storage) | {"topologies": [{"topology.hostpath.csi/node": NODE}]}
-    volumes.register(stack.agent.client, [stack.plan(again).volumes[0].registration])
+    volumes.register(stack.agent.client, stack.plan(again).volumes[0].registration)
 
     with pytest.raises(errors.RefusedError, match=f"{storage} is registered as default/twice; nothing was deleted"):
         kind.delete(stack.context, identity, made)

@@ -72,7 +72,7 @@ def alter(engine):
         jobs.register(client, document | {"Priority": 61}, source=rendered.read_text(), enforce_index=None)
         found = volumes.get(client, "default", "mysql").registration()
         capability = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
-        volumes.register(client, [dataclasses.replace(found, capabilities=(*found.capabilities, capability))])
+        volumes.register(client, dataclasses.replace(found, capabilities=(*found.capabilities, capability)))
     engine.sandbox.aws("ec2").create_tags(Resources=[volume_id], Tags=[{"Key": "by", "Value": "hand"}])
 
 

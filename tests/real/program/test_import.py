@@ -65,7 +65,7 @@ def legacy_volume(by_hand, world):
             required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
             **more,
         )
-        volumes.register(client, [document])
+        volumes.register(client, document)
         made.append(volume_id)
         return external_id
 

@@ -88,7 +88,7 @@ def by_hand(spec, world, healthy):
             jobs.register(client, jobs.parse(client, hcl), source=hcl, enforce_index=None)
         healthy(client, "legacy")
         for item, external_id in zip(plan.volumes, external_ids, strict=True):
-            volumes.register(client, [dataclasses.replace(item.registration, external_id=external_id)])
+            volumes.register(client, dataclasses.replace(item.registration, external_id=external_id))
         yield client
         for item in plan.volumes:
             volumes.deregister(client, "default", item.registration.volume_id)
@@ -258,7 +258,7 @@ def shared(world, file_system):
         ):
             assert time.monotonic() < deadline, found
             time.sleep(0.2)
-        volumes.register(client, [plan.volumes[0].registration])
+        volumes.register(client, plan.volumes[0].registration)
         yield (
             plugin,
             {"volume_id": "shared", "namespace": "default", "name": "shared", "plugin_id": "nfs4"}

@@ -213,7 +213,7 @@ def _register_by_hand(client, external_id):
         capabilities=(registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
         required_topologies=({"topology.ebs.csi.aws.com/zone": ZONE},),
     )
-    volumes.register(client, (document,))
+    volumes.register(client, document)
 
 
 def _leave_pending(client, program):

@@ -86,7 +86,7 @@ class World:
         """Register storage under an id, as another stack does it."""
         kind = volume_registration.VolumeRegistrationResource()
         given = {"volumeId": volume_id, "externalId": external_id, "pluginId": "hostpath", "capabilities": CAPABILITIES}
-        volumes.register(self.client, [volume_document.parse_inputs(kind.check(given)[0])])
+        volumes.register(self.client, volume_document.parse_inputs(kind.check(given)[0]))
 
 
 @pytest.fixture(scope="module")

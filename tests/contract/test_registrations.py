@@ -1,8 +1,7 @@
-"""Batched registration on both sides: what is stored, what is refused, and what is not written."""
+"""Registration of many volumes on both sides: what is stored, what is refused, and what is not written."""
 
 import dataclasses
 import json
-import time
 from concurrent import futures
 
 import pytest
@@ -12,10 +11,9 @@ from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import batching, concurrent_registrations, sending
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
-from tests import deadlines
+from tests import clocks
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -59,7 +57,7 @@ def statuses(outcomes):
     return [outcome.status for outcome in outcomes]
 
 
-def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch):
+def test_volumes_are_written_once_and_again_not(client, documents, index, monkeypatch):
     """With a list and with reads alone."""
     wanted = documents(COUNT)
     before = index()
@@ -75,7 +73,7 @@ def test_batch_is_one_write_and_again_none(client, documents, index, monkeypatch
 
 
 def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
-    """Its refusal names nobody; it is tracked down."""
+    """Its refusal is its own."""
     wanted = documents(COUNT)
     wanted[17] = dataclasses.replace(wanted[17], plugin_id="nobody")
 
@@ -138,22 +136,8 @@ def test_token_of_nobody_finds_no_namespace_missing(acl_agent):
         assert namespaces.missing(client, ["nobody"]) == namespaces.Missing()
 
 
-def test_namespace_that_went_away_is_asked_once(agent, documents):
-    """However many volumes are in it."""
-    calls = []
-    wanted = [dataclasses.replace(item, namespace="nobody") for item in documents(COUNT)]
-    connection = nomad.Connection(address=agent.url)
-    timeouts = sending.BatchTimeouts(deadline=time.monotonic() + deadlines.PATIENT_S)
-    with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
-        answers = [error for _, error in sending.send(client, wanted, timeouts)]
-
-    assert [error.kind for error in answers] == ["refused"] * COUNT
-    assert all("nonexistent namespace nobody" in str(error) for error in answers)
-    assert calls.count("PUT") == 1
-
-
-def test_plugin_that_is_not_there_is_asked_once(client, documents):
-    """The advice comes with it."""
+def test_plugin_that_is_not_there_is_refused_with_advice(client, documents):
+    """For each volume."""
     outcomes = applied.apply(client, applied.of_files(documents(3, plugin_id="nobody")))
 
     assert statuses(outcomes) == ["refused"] * 3
@@ -173,45 +157,35 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     assert "InvalidVolume.NotFound" in outcomes[5].reason
 
 
-ALL = ["failed", "failed", "failed"]
 ADOPTS = registration_ownership.Requester(adopts=True)
-TRIES = applied.ATTEMPTS
 
 
 @pytest.mark.parametrize(
-    ("fault", "told", "expected", "requests"),
+    ("fault", "told", "status", "requests"),
     [
-        ("ABORTED", "code = Aborted desc", ["registered", "failed", "registered"], TRIES + 1),
-        ("FAILED_PRECONDITION", "code = FailedPrecondition desc", ["registered", "refused", "registered"], 2),
-        ("RESOURCE_EXHAUSTED", "code = ResourceExhausted desc", ALL, TRIES),
-        ("UNAVAILABLE", "code = Unavailable desc", ALL, TRIES),
-        ("DEADLINE_EXCEEDED: context deadline exceeded", "desc = context deadline exceeded", ALL, TRIES),
-        ("INTERNAL: api error RequestLimitExceeded: slow down", "api error RequestLimitExceeded", ALL, TRIES),
-        ("INTERNAL: api error ThrottlingException: slow down", "api error ThrottlingException", ALL, TRIES),
+        ("ABORTED", "code = Aborted desc", "failed", applied.ATTEMPTS),
+        ("FAILED_PRECONDITION", "code = FailedPrecondition desc", "refused", 1),
+        ("UNAVAILABLE", "code = Unavailable desc", "failed", applied.ATTEMPTS),
     ],
 )
-def test_controller_that_is_busy_with_one_volume_keeps_no_other_out(
-    sticky, fresh, ec2, monkeypatch, fault, told, expected, requests
-):
-    """In one request; where it says that it answers nothing now, nobody is asked for apart."""
-    monkeypatch.setattr(applied, "WAIT_S", 0.001)
-    monkeypatch.setattr(batching, "PARALLEL_ASKED", 1)
-    storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in expected]
+def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec2, fault, told, status, requests):
+    """One that is busy with it is asked again."""
+    storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in range(3)]
     wanted = [_of_ebs(fresh("one"), external_id) for external_id in storage]
     sticky.fault_file.write_text(json.dumps({"validate": {storage[1]: fault}}))
     calls = []
     connection = nomad.Connection(address=sticky.agent.url)
     try:
         with nomad.Nomad(connection, observe=lambda method, path: calls.append((method, path))) as client:
-            outcomes = applied.apply(client, applied.of_files(wanted))
+            outcomes = applied.apply(client, applied.of_files(wanted), clock=clocks.Clock())
             for item in wanted:
                 volumes.deregister(client, item.namespace, item.volume_id)
     finally:
         sticky.fault_file.unlink()
 
-    assert statuses(outcomes) == expected
+    assert statuses(outcomes) == ["registered", status, "registered"]
     assert told in outcomes[1].reason
-    assert calls.count(("PUT", "/v1/volumes")) == requests
+    assert calls.count(("PUT", volumes.path_of(wanted[1].volume_id))) == requests
 
 
 def _of_ebs(volume_id, external_id):
@@ -225,9 +199,9 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
     [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
     [taken] = documents(1, capabilities=(BOGUS,))
 
-    volumes.register(client, [taken])
+    volumes.register(client, taken)
     with pytest.raises(errors.NomadApiError):
-        volumes.register(client, [asked])
+        volumes.register(client, asked)
     with pytest.raises(errors.SpecError, match="accessMode"):
         applied.apply(client, applied.of_files([taken]))
 
@@ -260,7 +234,7 @@ def test_status_is_what_nomad_does(client, documents, change, status):
     assert outcome.status == status
     if status == "refused":
         with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
-            volumes.register(client, [changed])
+            volumes.register(client, changed)
     else:
         [again] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
         assert again.status == ("updated" if "secrets" in change else "unchanged")
@@ -296,7 +270,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
     assert "mount_options.mount_flags: Nomad has" in outcome.reason
     assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
     with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use"):
-        volumes.register(client, [document])
+        volumes.register(client, document)
 
 
 def test_many_are_read_as_one_by_one(client, documents):
@@ -311,17 +285,14 @@ def test_many_are_read_as_one_by_one(client, documents):
     assert found[-1] is None
 
 
-def test_creates_of_pulumi_share_requests_and_keep_their_errors(agent, documents, monkeypatch):
-    """The engine creates in parallel: the volume that Nomad refuses fails alone."""
+def test_creates_of_pulumi_keep_their_errors(agent, documents):
+    """The engine creates in parallel: the volume that Nomad refuses fails alone, and lists of volumes are shared."""
     kind, calls = volume_registration.VolumeRegistrationResource(), []
     wanted = [volume_document.write_inputs(item) for item in documents(COUNT)]
     wanted[7] = wanted[7] | {"capabilities": []}
     connection = nomad.Connection(address=agent.url)
-    with nomad.Nomad(connection, observe=lambda method, _path: calls.append(method)) as client:
+    with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:
         context = resource.Context(connect=lambda: client)
-        # A machine that is busy with other tests lets the threads arrive later than the product waits.
-        patient = concurrent_registrations.Coalescer(client, gather_s=0.2)
-        monkeypatch.setattr(concurrent_registrations, "coalescer_of", lambda _client: patient)
         with futures.ThreadPoolExecutor(COUNT) as pool:
             done = [pool.submit(kind.create, context, news) for news in wanted]
         failed = [number for number, item in enumerate(done) if item.exception()]
@@ -330,4 +301,6 @@ def test_creates_of_pulumi_share_requests_and_keep_their_errors(agent, documents
     assert failed == [7]
     assert "must include at least one capability block" in str(done[7].exception())
     assert there == [number != 7 for number in range(COUNT)]
-    assert calls.count("PUT") < COUNT
+    sent = [path for method, path in calls if method == "PUT" and path.startswith("/v1/volume")]
+    assert sorted(sent) == sorted(volumes.path_of(news["volumeId"]) for news in wanted)
+    assert calls.count(("GET", "/v1/volumes")) < COUNT

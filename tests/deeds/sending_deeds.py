@@ -1,4 +1,4 @@
-"""Registrations that are sent together: refused, busy, lost, interrupted, late; and which of them are sent again."""
+"""Registrations of several volumes: refused, busy, lost, interrupted, late; and which of them are sent again."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ from unittest import mock
 
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import registration
-from nomad_csi.registration import sending
+from nomad_csi.registration import retry, sending
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 
@@ -61,10 +61,10 @@ def _send(*answers, documents=THREE, new=False, build="", at=None, **timeouts):
             return dataclasses.replace(answer, content=json.dumps({"Warnings": first}).encode())
 
         limits = {"deadline": time.monotonic() + timeouts.pop("within_s", 100.0), "attempts": 3} | timeouts
-        limits |= {"tell": agent.messages.append, "cancelled": cancelled}
-        keys = frozenset((each.namespace, each.volume_id) for each in documents) if new else frozenset()
+        limits |= {"report": agent.messages.append, "cancelled": cancelled}
         with mock.patch.object(agent.transport, "exchange", exchange):
-            done = list(sending.send(agent.client(), documents, sending.BatchTimeouts(**limits), new=keys))
+            sender = sending.Sender(agent.client(), retry.RetryPolicy(**limits), sending.CircuitBreaker())
+            done = list(sender.send_all((each, new) for each in documents))
         agent.messages += [f"{each.key}: {error and f'{error.kind}: {error}'}" for each, error in done]
 
     return run
@@ -76,6 +76,10 @@ def _after(count, change):
 
 def _later(_cancelled):
     time.sleep(1000)
+
+
+def _slow(_cancelled, _sent):
+    time.sleep(60)
 
 
 def _set(cancelled):
@@ -90,39 +94,30 @@ def _there(agent, _context):
         agent.client().request("PUT", f"/v1/volume/csi/{each}", query={"namespace": "prod"}, body={"Volumes": [row]})
 
 
-def _with_controllers(agent, _context):
-    """Have both plugins with a controller that Nomad asks."""
-    known = agent.cluster.state.plugins
-    known["efs"] = dataclasses.replace(known["ebs"], plugin_id="efs", provider="efs.csi.example")
-
-
 BUSY_B = (500, BUSY.format("vol-b"))
 CASES = (
     Case("three", _send(), fails=True),
     Case("three, one attempt", _send("lost", attempts=1)),
     Case("of several plugins and namespaces", _send(documents=SEVERAL), fails=True),
-    Case("of several plugins with controllers", _send(documents=SEVERAL), before=_with_controllers),
     Case("warnings", _send("careful\n", "also here", documents=SEVERAL)),
-    Case("one is refused", _send((400, "volume b is not valid"))),
-    Case("one is refused, unnamed", _send((400, "no"), (400, "no"))),
-    Case("all are refused", _send((400, "no CSI plugin named: efs could be found"))),
+    Case("one is refused", _send((400, "no"))),
     Case("no right", _send((403, "Permission denied"))),
-    Case("busy with one", _send(BUSY_B)),
-    Case("busy with one again and again", _send(*[BUSY_B] * 4)),
-    Case("busy with one for good", _send(*[BUSY_B] * 9)),
+    Case("busy", _send(BUSY_B)),
+    Case("busy for good", _send(*[BUSY_B] * 9)),
+    Case("slow for good", _send(*[(500, "rpc error: EOF")] * 9, documents=SEVERAL, at=_slow, within_s=1000)),
     Case("no leader", _send((500, "No cluster leader"), (500, "No cluster leader"))),
     Case("no leader for good", _send(*[(500, "No cluster leader")] * 9)),
     Case("lost, arrived", _send("lost")),
     Case("lost, arrived, all are new", _send("lost", new=True)),
     Case("lost, not arrived", _send("gone")),
-    Case("lost, not arrived, for good", _send("gone", "gone", "gone", "gone")),
-    Case("lost, some were there", _send("gone"), before=_there),
+    Case("lost, not arrived, for good", _send(*["gone"] * 9)),
+    Case("some were there", _send("gone"), before=_there),
     Case("lost with secrets", _send("lost", documents=SECRET, new=True)),
     Case("lost with secrets, not new", _send("lost", documents=SECRET)),
     Case("lost with secrets, old servers", _send("lost", documents=SECRET, new=True, build="1.3.0")),
     Case("lost without secrets, old servers", _send("lost", new=True, build="1.3.0")),
     Case("interrupted", _send(at=_after(0, _set))),
-    Case("interrupted between parts", _send((400, "no"), at=_after(2, _set))),
+    Case("interrupted between two", _send((400, "no"), at=_after(2, _set))),
     Case("interrupted while it waits", _send((500, "No cluster leader"), at=_after(1, _set))),
     Case("late", _send(at=_after(0, _later))),
     Case("no time to wait", _send((500, "No cluster leader"), within_s=0.5)),
