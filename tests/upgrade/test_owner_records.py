@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies
 
 from nomad_csi.ownership import owner_records
-from tests import deadlines
 from tests.upgrade import old_rules, recorded, worlds
 
 VOLUMES = ("cache", "data[0]", "data[1]", "mysql")
@@ -95,7 +94,6 @@ class Fleet:
 MOVES = ("old_takes", "old_adopts", "old_gives_up", "new_takes", "new_adopts", "new_gives_up")
 
 
-@deadlines.BUSY
 @given(
     strategies.lists(
         strategies.tuples(
