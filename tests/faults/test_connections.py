@@ -257,7 +257,7 @@ def test_deadline_of_the_run_ends_it_and_the_next_one_goes_on(register, proxy, a
     path = files("v0", "v1")
     proxy.fault("PUT", hang, times=99)
 
-    done = register(proxy.address, path, "--timeout", "0.5s")
+    done = register(proxy.address, path, "--timeout", "2s")
     is_over.set()
 
     assert done.code == 2
