@@ -22,8 +22,8 @@ Step = Literal[
 ]
 """
 ``register``: send the registration, new or changed. ``create``: have the plugin create new, empty storage. ``create
-again``: have the plugin find the storage that was created before, by its name; another answer is an error, and that
-volume is deregistered again. ``change``: change a created volume in place, and grow it. A ``deregister`` before a
+again``: have the plugin find the storage that was created before, by its name; where another one is known for the id,
+the answer is an error, and that volume is deregistered again. ``change``: change a created volume in place, and grow it. A ``deregister`` before a
 ``register`` is rolled back where the registration fails.
 """
 
@@ -45,6 +45,8 @@ Refusal = Literal[
     "stale state",
     "dependents",
     "unproven",
+    "other storage",
+    "unrecorded",
 ]
 """Why nothing is done; `resources.wanted_volume` and `resources.removed_volume` have the sentence of each."""
 
@@ -102,7 +104,10 @@ def _of_cluster(cluster: facts.Cluster) -> Refusal | None:
 
 
 def _of_record(known: facts.Presence) -> Refusal | None:
-    return "foreign" if known.record == "foreign" and not known.adopt else None
+    """Return why the owner record forbids the volume: an id keeps its storage until the user gives that up by name."""
+    if known.record == "foreign" and not known.adopt:
+        return "foreign"
+    return "other storage" if known.kept == "other" else None
 
 
 def _existing_absent(known: facts.Presence) -> Decision:
@@ -133,17 +138,17 @@ def _created_absent(known: facts.Presence) -> Decision:
     Decide about a volume that its plugin creates, and that is not registered.
 
     Storage that the state or the owner record knows is found again by its name. It is not known to be gone before the
-    plugin says so: then the id of a protected volume stays without storage.
+    plugin says so: then the id of a protected volume stays without storage. Nothing is created that no record keeps.
     """
     if known.recorded != "nothing" and known.storage == "gone":
         if known.protect:
             return refuse("storage gone")
         return Decision(steps=("write record", "create"), remarks=("new and empty",))
-    if known.recorded != "nothing":
+    if known.recorded != "nothing" or known.kept == "same":
         return Decision(steps=("write record", "create again"), remarks=("registered again",))
-    if known.origin == "begun":
-        return Decision(steps=("write record", "create again"))
-    return Decision(steps=("write record", "create"))
+    if known.record == "not known":
+        return refuse("unrecorded")
+    return Decision(steps=("write record", "create again" if known.kept == "begun" else "create"))
 
 
 def _registered_otherwise(known: facts.Presence) -> Decision:
