@@ -2,7 +2,7 @@
 
 from nomad_csi.volume import decide
 from tests.volume import observed
-from tests.volume.run import Run, is_replacement
+from tests.volume.run import Run
 from tests.volume.world import (
     CLUSTERS,
     FOLDER,
@@ -130,8 +130,6 @@ def _programs(world, number):
                 continue
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
             run = Killed(edited, number)
-            if is_replacement(stack, stack.recorded(name), wanted):
-                continue
             yield what, Killed.after, (run,)
             if wanted is not None and not wanted.storage:
                 if number == 0 and not stack.recorded(name):
@@ -155,7 +153,7 @@ def _states(world, number):
         yield f"{who}: older state imported", _same, (world.with_stack(number, stack._replace(state=stack.older)),)
     for name, _ in stack.state:
         yield f"{who}: state delete {name}", _same, (world.with_stack(number, stack.with_state(name, None)),)
-    if number == 0 and (stack.state or stack.is_blind):
+    if number == 0 and (stack.state or stack.is_blind or not stack.program):
         blind = stack._replace(is_blind=not stack.is_blind)
         rights = "with" if stack.is_blind else "without"
         yield f"{who}: token {rights} rights to variables", _same, (world.with_stack(number, blind),)

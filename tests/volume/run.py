@@ -47,7 +47,7 @@ class Run:
 
     def _volume(self, name):
         wanted, recorded = self.stack.wanted(name), None if self.is_command else self.stack.recorded(name)
-        if is_replacement(self.stack, recorded, wanted):
+        if _is_replacement(self.stack, recorded, wanted):
             self.refusals.append("replaced")
             return
         if wanted is not None:
@@ -71,14 +71,16 @@ class Run:
         yield "state"
 
 
-def is_replacement(stack, recorded, wanted):
+def _is_replacement(stack, recorded, wanted):
     """
     Return whether the engine replaces the resource, as another plugin, or none, has the storage: two resources.
 
-    With the owner record the new one is refused, so that case is in the abstract world.
+    One that its plugin created is refused to be other storage by its owner record; that is in the abstract world.
     """
-    if recorded is None or wanted is None or recorded.wanted.storage:
+    if recorded is None or wanted is None:
         return False
+    if recorded.wanted.storage:
+        return not wanted.storage
     return stack.is_blind if wanted.storage else recorded.wanted.plugin != wanted.plugin
 
 
@@ -162,15 +164,18 @@ class Carried:
             return
         self.nonce = self.nonce or self._draw()
         before = before or Record(0, 0)
-        name, plugin, storage = before.name, before.plugin, before.storage
+        name, plugin, storage, is_taken = before.name, before.plugin, before.storage, before.is_taken
         if "create" in self.decision.steps:
             storage = ""
             name, plugin = name or f"{self.name}~{self._draw()}", self.wanted.plugin
         elif not self.wanted.storage:
             held = self.cluster.storage_of(self.name)
+            is_taken = is_taken or not (name or (self.recorded and self.recorded.made))
             name = name or self.created or held.removeprefix(OTHER_PLUGIN)
             plugin, storage = self.wanted.plugin, storage or (self.recorded.storage if self.recorded else held)
-        self._put(self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage)))
+        self._put(
+            self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage, is_taken))
+        )
 
     def _others(self, storage):
         return [key for key, other in self.cluster.volumes if key != self.name and other == storage]
@@ -191,7 +196,9 @@ class Carried:
 
     def _registered(self, storage):
         given = dict(self.cluster.given).get(self.name, storage)
-        if given != storage and given in self.run.world.storage:
+        # Without rights to variables what a record keeps for the id is not known to whoever names its storage.
+        is_named = self.run.stack.is_blind and self.wanted.storage
+        if given != storage and given in self.run.world.storage and not is_named:
             self._broken(f"gets {storage}, and {given} was created for it")
         self._put(self.cluster.with_volume(self.name, storage))
         self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
@@ -241,7 +248,8 @@ class Carried:
             self._broken("is deregistered under a claim")
         # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
         is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
-        if record is not None and record.stack != self.run.number and not is_of_copy:
+        # Without rights to variables the volumes of others are not recognized.
+        if record is not None and record.stack != self.run.number and not is_of_copy and not self.run.stack.is_blind:
             self._broken(f"of stack {record.stack} is deregistered")
         if self.run.is_disturbed and self.recorded and held != self.recorded.storage:
             self.refused = "changed meanwhile"
@@ -271,7 +279,7 @@ class Carried:
         self._delete(self.recorded.storage)
 
     def _delete(self, storage):
-        if self.recorded.wanted.deletes and self.recorded.name != storage:
+        if self.recorded.wanted.deletes and self.recorded.made != storage:
             self._broken(f"had its storage {storage} before, and that is deleted")
         if self.is_stale:
             self._broken(f"loses {storage}, by a state that is not the last one")
@@ -313,8 +321,8 @@ class Carried:
         proof = self.recorded.made if self.recorded else ""
         if not self.wanted.storage:
             self.created = self.created or storage.removeprefix(OTHER_PLUGIN)
-            if record is not None and not self.run.stack.is_blind and record.storage == storage:
-                proof = storage
+            is_proof = record is not None and not record.is_taken and not self.run.stack.is_blind
+            proof = storage if is_proof and record.storage == storage else proof
         identity = 0 if self.run.stack.is_blind else self.cluster.identity
         recorded = Recorded(self.wanted, storage, nonce, identity, self.run.number, self.created, proof)
         self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))

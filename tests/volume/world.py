@@ -66,6 +66,9 @@ class Record(NamedTuple):
     storage: str = ""
     """What it created; empty: not known."""
 
+    is_taken: bool = False
+    """Whether the storage was registered before, so that nothing proves that it was created for the id."""
+
 
 class Cluster(NamedTuple):
     """One Nomad cluster."""
@@ -206,7 +209,7 @@ def canonical(world: World) -> World:
             records=tuple(
                 (
                     key,
-                    Record(record.stack, number[record.nonce], name(record.name), record.plugin, name(record.storage)),
+                    record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)),
                 )
                 for key, record in item.records
             ),

@@ -79,6 +79,16 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
         raise
 
 
+def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
+    """Deregister the volume *key* that this run has registered a moment ago; its storage stays."""
+    volumes.deregister(client, *key)
+
+
+def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
+    """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
+    claim_requests.deregister_by_force(client, *key)
+
+
 # Deregister many volumes, with an outcome for each.
 
 
@@ -113,8 +123,8 @@ class DeregistrationOptions:
 
     keeps_owner_records: bool = False
     """
-    Whether owner records stay, because their volumes are still needed. The record of a volume that its plugin created
-    always stays: only it says how the storage is found again.
+    Whether owner records stay, because their volumes are still needed. A record that keeps storage for its id always
+    stays: only it says how the storage is found again.
     """
 
 
@@ -262,15 +272,18 @@ class _Run:
     def _where_storage_is(self, key: volumes.Key) -> str:
         """Return what the owner record of a volume that is not registered says of storage that its plugin created."""
         owner = self._owners.get(key)
-        if owner is None or not owner.created_name:
+        if owner is None or not owner.storage_name:
             return ""
-        storage = owner.external_id or f"by the name {owner.created_name}"
-        return f"; its plugin created storage {storage}: the owner record stays"
+        named = "/".join(key)
+        return (
+            f"; its owner record keeps storage {owner.storage} for it: to give that up, "
+            f"`nomad-csi remove {named} --forget {owner.external_id or owner.storage_name}`"
+        )
 
     def _is_created(self, volume: volumes.Volume) -> bool:
-        """Return whether the plugin created the storage of *volume* for it, as its owner record says."""
+        """Return whether the owner record of *volume* keeps the storage that its plugin created, or may find again."""
         owner = self._owners.get(volumes.key_of(volume))
-        return owner is not None and bool(owner.created_name) and owner.created_name == volume.name
+        return owner is not None and bool(owner.storage_name) and owner.storage_name == volume.name
 
     def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
         """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
@@ -289,7 +302,7 @@ class _Run:
         done = [
             key
             for key, outcome in self._outcomes.items()
-            if outcome.is_done and key in self._owners and not self._owners[key].created_name
+            if outcome.is_done and key in self._owners and not self._owners[key].storage_name
         ]
         try:
             tokens = registration_ownership.without_tokens(done)

@@ -84,10 +84,14 @@ def decide_presence(known: facts.Presence) -> Decision:
     """Return what brings a wanted volume into its desired state, from all facts about it."""
     if known.protect and known.recorded in {"other", "doubtful"}:
         return refuse("protected")
-    if (reason := _of_cluster(known.cluster)) or (reason := _of_record(known)):
+    if reason := _of_cluster(known.cluster):
         return refuse(reason)
+    if known.record == "foreign" and not known.adopt:
+        return refuse("foreign")
     if known.registration == "not known":
         return refuse("unreadable")
+    if known.kept == "other":  # an id keeps its storage until the user gives it up by name
+        return refuse("other storage")
     if known.registration == "refused":
         return refuse("impossible")
     if known.registration == "absent":
@@ -101,13 +105,6 @@ def _of_cluster(cluster: facts.Cluster) -> Refusal | None:
     if cluster == "other":
         return "other cluster"
     return "lost cluster" if cluster == "lost" else None
-
-
-def _of_record(known: facts.Presence) -> Refusal | None:
-    """Return why the owner record forbids the volume: an id keeps its storage until the user gives that up by name."""
-    if known.record == "foreign" and not known.adopt:
-        return "foreign"
-    return "other storage" if known.kept == "other" else None
 
 
 def _existing_absent(known: facts.Presence) -> Decision:
@@ -143,6 +140,8 @@ def _created_absent(known: facts.Presence) -> Decision:
     if known.recorded != "nothing" and known.storage == "gone":
         if known.protect:
             return refuse("storage gone")
+        if known.record == "not known":
+            return refuse("unrecorded")
         return Decision(steps=("write record", "create"), remarks=("new and empty",))
     if known.recorded != "nothing" or known.kept == "same":
         return Decision(steps=("write record", "create again"), remarks=("registered again",))

@@ -167,13 +167,13 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     assert (removed[0], repeated[0]) == (0, 1)
     again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]
-    assert f"its plugin created storage {first.external_id}: the owner record stays" in " ".join(repeated[1].split())
+    assert f"`nomad-csi remove default/a --forget {first.external_id}`" in " ".join(repeated[1].split())
     assert record == owner_records.OwnerRecord(
         owner="shop/prod", created_name=first.name, external_id=first.external_id, plugin_id="hostpath0"
     )
     assert f"storage {first.external_id}" in found[1]
     assert f"plugin hostpath0 created {first.external_id} as default/a for shop/prod" in " ".join(found[1].split())
-    assert planned == {"default/a": ("new", planned_changes.ITS_STORAGE)}
+    assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
     assert volumes.get(client, "default", "a").external_id == first.external_id
 
 
