@@ -132,9 +132,7 @@ def _programs(world, number):
             run = Killed(edited, number)
             yield what, Killed.after, (run,)
             if wanted is not None and not wanted.storage:
-                if number == 0 and not stack.recorded(name):
-                    yield f"{what}, and its plugin fails late", failed, (edited, number)
-                yield f"{what.removesuffix(', up')}, nomad-csi apply", commanded, (edited, number)
+                yield from _creations(edited, number, name, what)
             for count in KILLS:
                 yield f"{what}, killed after {count} steps", Killed.after, (run, count)
             if other.program or other.state:
@@ -142,6 +140,13 @@ def _programs(world, number):
                     yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)
             if changed != stack:
                 yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
+
+
+def _creations(edited, number, name, what):
+    """Yield an `up` whose plugin fails late, of stack 0, and `nomad-csi apply` of the same."""
+    if number == 0 and not edited.stacks[number].recorded(name):
+        yield f"{what}, and its plugin fails late", failed, (edited, number)
+    yield f"{what.removesuffix(', up')}, nomad-csi apply", commanded, (edited, number)
 
 
 def _states(world, number):

@@ -236,6 +236,9 @@ class Carried:
         if self._others(storage):
             self._refuse("shared")
             return
+        if self.cluster.storage_of(self.name) not in {"", storage}:
+            self._refuse("taken")
+            return
         self._registered(storage)
         self._put(self.cluster._replace(given=put(self.cluster.given, self.name, storage)))
         record = self.cluster.record_of(self.name)

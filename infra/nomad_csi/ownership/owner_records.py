@@ -65,7 +65,7 @@ class OwnerRecord:
     """Of a volume that its plugin creates: the name of the storage, with a nonce in it; written before the creation."""
 
     registered_name: str = ""
-    """Of one that was taken over instead: its name in Nomad, by which its plugin may find the storage; proves nothing."""
+    """Of one that was taken over instead: its name in Nomad, by which its plugin may find the storage."""
 
     external_id: str = ""
     """Of such a volume: the id of its storage; empty: not known yet."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import deregistration, secret_safety
@@ -172,7 +171,8 @@ def remove(context: resource.Context, removed: removed_volume.RemovedVolume, rec
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced.     After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
+    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
+    for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
     `errors.RefusedError` where the decision is that nothing is done, and what `wait_until_free` does.
     """
     decision = removed.permitted()

@@ -23,8 +23,8 @@ Step = Literal[
 """
 ``register``: send the registration, new or changed. ``create``: have the plugin create new, empty storage. ``create
 again``: have the plugin find the storage that was created before, by its name; where another one is known for the id,
-the answer is an error, and that volume is deregistered again. ``change``: change a created volume in place, and grow it. A ``deregister`` before a
-``register`` is rolled back where the registration fails.
+the answer is an error, and that volume is deregistered again. ``change``: change a created volume in place, and grow
+it. A ``deregister`` before a ``register`` is rolled back where the registration fails.
 """
 
 Refusal = Literal[

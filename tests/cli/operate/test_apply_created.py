@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.apply import planned_changes
 from nomad_csi.compare import difference
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.ownership import owner_records, registration_ownership

@@ -222,7 +222,7 @@ def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, me
     scripted.reply("GET", PATH, *ABSENT)
     scripted.reply(method, f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
 
-    with pytest.raises(errors.RefusedError, match="was not created: .* the token lacks variables"):
+    with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
         VOLUME.create(context, NEWS | {"owner": "shop/prod"})
 
     assert [path for path, _ in scripted.sent("PUT") if CREATE in path] == []

@@ -12,7 +12,6 @@ from nomad_csi.resources import (
     replacement,
     stack_identity,
     volume_document,
-    volume_facts,
     volume_ownership,
     volume_properties,
     volume_steps,
@@ -240,7 +239,7 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
 
 
 def _found(wanted: wanted_volume.WantedVolume, found: volumes.Volume) -> resource.Properties:
-    """Return the name of the storage of *found*, which is taken over, and the proof that it was created here, if any."""
+    """Return the name of the storage of *found*, which is taken over, and a proof that it was created here."""
     proof = {created_properties.MADE: found.external_id} if wanted.is_proven else {}
     return {created_properties.CREATED_NAME: found.name} | proof
 
