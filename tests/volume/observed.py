@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.volume.world import contains
+from tests.volume.world import OTHER_PLUGIN, contains
 
 
 class Observed(NamedTuple):
@@ -58,7 +58,7 @@ def presence(world, number, name, wanted, recorded):
         cluster="not known" if stack.is_blind else _cluster_of(cluster, recorded),
         record="not known" if stack.is_blind else _record_of(record, number, recorded),
         kept="nothing" if stack.is_blind or record is None else _kept(record, wanted, recorded, held),
-        registration=_registration(held, storage, recorded, is_created=is_created),
+        registration=_registration(held, storage, recorded, wanted.plugin, is_created=is_created),
         claims="held" if name in cluster.claimed else "none",
         storage=_presence(world, storage) if is_created else "there" if storage in world.storage else "gone",
         sharing="refused" if others and not is_created else "none",
@@ -93,12 +93,14 @@ def _kept(record, wanted, recorded, held):
     return "same" if record.storage else "other" if wanted.storage else "begun"
 
 
-def _registration(held, storage, recorded, *, is_created):
+def _registration(held, storage, recorded, plugin, *, is_created):
     if not held:
         return "absent"
     if is_created and recorded is None:
         # The comparison is of a volume that its plugin made: its storage is whatever it answered.
-        return "equal" if "~" in held else "other-storage"
+        if "~" not in held:
+            return "other-storage"
+        return "equal" if held.startswith(OTHER_PLUGIN) == bool(plugin) else "re-register"
     if held == storage:
         return "equal"
     return "drifted" if recorded is not None and held != recorded.storage else "other-storage"

@@ -95,6 +95,7 @@ class Carried:
         self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
         self.refused = ""
         self.storage = ""
+        self.held = self.cluster.storage_of(name)
         self.created = recorded.name if recorded else ""
         # Another fate of the storage, or another stack, gets another nonce: an older state, or the one that was copied,
         # does not pass for this one.
@@ -217,7 +218,7 @@ class Carried:
         self._made(storage)
 
     def _create_again(self):
-        record = self.cluster.record_of(self.name)
+        record = None if self.run.stack.is_blind else self.cluster.record_of(self.name)
         self.created = self.created or (record.name if record else f"{self.name}~0")
         known = self.recorded.storage if self.recorded else record.storage
         storage = self.run.world.answer(self.wanted.plugin, self.created)
@@ -316,7 +317,7 @@ class Carried:
                 self._delete(self.recorded.storage)
             self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
             return
-        storage = self.storage or self.cluster.storage_of(self.name)
+        storage = self.storage or self.cluster.storage_of(self.name) or self.held
         if self.run.is_command:
             return
         nonce = self.nonce or self._draw()

@@ -84,6 +84,38 @@ def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
     volumes.deregister(client, *key)
 
 
+def give_up_storage(
+    client: nomad.Nomad,
+    key: volumes.Key,
+    storage: str,
+    requester: registration_ownership.Requester,
+    *,
+    is_dry_run: bool = False,
+) -> str:
+    """
+    Remove *storage*, an external id or a name, from the owner record of *key*, and return it; it is not deleted.
+
+    Raises `errors.RefusedError` where the record keeps no such storage, belongs to another owner, or the volume is
+    registered with it.
+    """
+    name, records = "/".join(key), registration_ownership.owner_records_of(client)
+    record, found = records.known([key]).get(key), volumes.get(client, *key)
+    if record is None or not record.storage_name:
+        raise errors.RefusedError(f"the owner record of volume {name} keeps no storage for it; nothing was changed")
+    if storage not in {record.external_id, record.storage_name}:
+        raise errors.RefusedError(
+            f"the owner record of volume {name} keeps storage {record.storage}, not {storage}; nothing was changed"
+        )
+    if not requester.may_have(record):
+        owned = registration_ownership.sentence(key, record, requester)
+        raise errors.RefusedError(f"{owned}: act for that owner with --owner {record.owner}; nothing was changed")
+    if found is not None and found.external_id == record.external_id:
+        raise errors.RefusedError(f"volume {name} is registered with {found.external_id}: remove it first")
+    if not is_dry_run and not records.give_up(key, storage, is_registered=found is not None):
+        raise errors.RefusedError(f"the owner record of volume {name} was changed meanwhile: run this again")
+    return record.external_id or record.storage_name
+
+
 def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
     """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
     claim_requests.deregister_by_force(client, *key)
