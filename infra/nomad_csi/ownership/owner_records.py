@@ -132,6 +132,9 @@ class OwnerToken:
     is_new_storage: bool = False
     """Whether the storage in the record is gone: what the plugin creates by the record's name is other storage."""
 
+    leaves_stack: bool = False
+    """Whether the volume is removed: a later stack of the same label may declare it again."""
+
     job_owner: str = ""
     """The owner in the ``meta`` of a job; empty: keep the record's."""
 
@@ -198,7 +201,7 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
     kept = dataclasses.replace(before, external_id="", plugin_id="") if token.is_new_storage else before
     return OwnerRecord(
         owner=requester.owner,
-        stack_id=requester.stack_id or same.stack_id,
+        stack_id="" if token.leaves_stack else requester.stack_id or same.stack_id,
         nonce=token.nonce or same.nonce,
         created_name=before.created_name or ("" if before.registered_name else token.created_name),
         registered_name=before.registered_name or ("" if before.created_name else token.registered_name),

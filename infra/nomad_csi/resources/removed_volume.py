@@ -146,7 +146,7 @@ class RemovedVolume(volume_facts.VolumeFacts):
     def keep_storage(self) -> None:
         """Complete the owner record that stays, by what the state knows of the storage."""
         nonce = str(self._recorded.get("nonce", ""))
-        token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce)
+        token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
         token = created_changes.token_of(token, self._recorded, self._recorded)
         volume_ownership.keep(self._context, self._recorded, token)
 

@@ -23,10 +23,12 @@ def make(world):
 
 def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
     """As one of a set that shrinks and grows; the preview names the storage."""
-    news, outputs = make(world)
+    news = steps.inputs_of(world, on_destroy="keep") | {"ownerId": "9f86d081884c7d65"}
+    outputs = VOLUME.create(world.context, news)[1]
     VOLUME.delete(world.context, IDENTITY, outputs)
 
-    VOLUME.preflight(world.context, {}, news)
+    news |= {"ownerId": "2bb80d537b1da3e3"}  # with its last volume a stack loses its id
+    VOLUME.preflight(world.context, {}, news | {"ownerId": resource.UNKNOWN})
     again = VOLUME.create(world.context, news)[1]
 
     storage = outputs["externalId"]
