@@ -7,6 +7,7 @@ check-and-set, so that of two concurrent requesters of one object one is refused
 
 import dataclasses
 import functools
+import shlex
 import threading
 import time
 import weakref
@@ -417,6 +418,12 @@ def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) ->
         if folder not in known:
             known[folder] = OwnerRecords(client, folder)
         return known[folder]
+
+
+def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
+    """Return the command that gives up *storage*, which the record of *owner* keeps for the id *key*."""
+    acting = ["--owner", owner] if owner else []
+    return f"`{shlex.join(['nomad-csi', 'remove', '/'.join(key), '--forget', storage, *acting])}`"
 
 
 def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:

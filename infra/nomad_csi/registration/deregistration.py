@@ -306,11 +306,8 @@ class _Run:
         owner = self._owners.get(key)
         if owner is None or not owner.storage_name:
             return ""
-        named = "/".join(key)
-        return (
-            f"; its owner record keeps storage {owner.storage} for it: to give that up, "
-            f"`nomad-csi remove {named} --forget {owner.external_id or owner.storage_name}`"
-        )
+        command = registration_ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
+        return f"; its owner record keeps storage {owner.storage} for it: to give that up, {command}"
 
     def _is_created(self, volume: volumes.Volume) -> bool:
         """Return whether the owner record of *volume* keeps the storage that its plugin created, or may find again."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from nomad_csi import errors, side_by_side
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     registration_change,
@@ -280,12 +281,14 @@ class WantedVolume(volume_facts.VolumeFacts):
         assert self.owner is not None  # noqa: S101  # the decision has compared it
         storage, _ = self._known_storage
         wanted = storage or str(self._inputs.get("externalId", ""))
-        gets = f"{wanted}" if wanted not in {"", resource.UNKNOWN} else f"storage of plugin {self._inputs['pluginId']}"
+        gets = wanted if wanted not in {"", resource.UNKNOWN} else f"storage of plugin {self._inputs['pluginId']}"
         plugin = f" of plugin {self.owner.plugin_id}" if self.owner.plugin_id else ""
+        way_out = registration_ownership.way_to_give_up(
+            self.key, self.owner.external_id or self.owner.storage_name, self.owner.owner
+        )
         return errors.RefusedError(
             f"the owner record of volume {self.name} keeps storage {self.owner.storage}{plugin} for it, and it would "
-            f"get {gets}; nothing was changed: to give the first one up, `nomad-csi remove {self.name} --forget "
-            f"{self.owner.external_id or self.owner.storage_name}`"
+            f"get {gets}; nothing was changed: to give the first one up, {way_out}"
         )
 
     def _of_secrets(self) -> errors.RefusedError:

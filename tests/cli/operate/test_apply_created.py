@@ -167,7 +167,9 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     assert (removed[0], repeated[0]) == (0, 1)
     again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]
-    assert f"`nomad-csi remove default/a --forget {first.external_id}`" in " ".join(repeated[1].split())
+    assert f"`nomad-csi remove default/a --forget {first.external_id} --owner shop/prod`" in " ".join(
+        repeated[1].split()
+    )
     assert record == owner_records.OwnerRecord(
         owner="shop/prod", created_name=first.name, external_id=first.external_id, plugin_id="hostpath0"
     )
@@ -185,8 +187,8 @@ def test_id_gets_its_storage_again_whatever_the_spec_calls_it(run, create, plan,
     run("remove", "a", *OWNER)
     path = spec({"id": "a", "name": "other"})
 
-    planned = plan(path, "--adopt", owner=("--owner", owner))
-    _, outcomes = create(path, "--adopt", owner=("--owner", owner))
+    planned = plan(path, "a", "--adopt", owner=("--owner", owner))
+    _, outcomes = create(path, "a", "--adopt", owner=("--owner", owner))
 
     assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
     assert outcomes["default/a"]["external_id"] == volumes.get(client, *KEY).external_id == first.external_id
@@ -239,7 +241,7 @@ def test_id_gets_no_storage_of_another_plugin(run, create, plan, client, spec):
 
     assert state == "refused"
     assert f"keeps storage {first} of plugin hostpath0 for it, and it would get storage of plugin hostpath1" in remark
-    assert f"`nomad-csi remove default/a --forget {first}`" in remark
+    assert f"`nomad-csi remove default/a --forget {first} --owner shop/prod`" in remark
 
 
 @pytest.mark.parametrize("is_removed", [False, True], ids=["registered", "removed before"])

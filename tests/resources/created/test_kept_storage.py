@@ -34,7 +34,10 @@ def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
     storage = outputs["externalId"]
     assert again["externalId"] == again["madeStorage"] == storage
     assert world.storage() == {storage}
-    assert f"is kept for {IDENTITY}: to give it up, `nomad-csi remove {IDENTITY} --forget {storage}`" in world.said[0]
+    assert (
+        f"is kept for {IDENTITY}: to give it up, `nomad-csi remove {IDENTITY} --forget {storage} --owner {steps.OWNER}`"
+        in world.said[0]
+    )
     assert f"volume {IDENTITY} gets the storage {storage} again, which is kept for it" in world.said
 
 
@@ -62,7 +65,9 @@ def test_id_gets_no_other_storage_before_the_kept_one_is_given_up_by_name(world,
         wanted = kind.check(given | change)[0]
 
     for ask in (lambda: kind.preflight(world.context, {}, wanted), lambda: kind.create(world.context, wanted)):
-        with pytest.raises(errors.RefusedError, match=f"keeps storage {kept} of plugin hostpath .* --forget {kept}`"):
+        with pytest.raises(
+            errors.RefusedError, match=f"keeps storage {kept} of plugin hostpath .* --forget {kept} --owner "
+        ):
             ask()
 
     assert (world.held(), world.storage()) == (None, {kept})

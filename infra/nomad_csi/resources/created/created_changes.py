@@ -69,7 +69,7 @@ def make(
         made = created.volume
     if known not in {"", made.external_id}:
         deregistration.put_away(context.client, key)
-        raise _another_storage(made, known)
+        raise _another_storage(made, known, record.owner or who.owner)
     if others := _registered_besides(context, made):
         deregistration.put_away(context.client, key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
@@ -119,12 +119,13 @@ def refusal_without_record(key: volumes.Key) -> errors.RefusedError:
     )
 
 
-def _another_storage(made: volumes.Volume, known: str) -> errors.RefusedError:
+def _another_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
     """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
     return errors.RefusedError(
         f"volume {made.key} has storage {known}, and plugin {made.plugin_id} answered {made.external_id} to its name: "
-        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: `nomad-csi remove "
-        f"{made.key} --forget {known}`, after `pulumi state delete` where a stack has it"
+        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
+        f"{registration_ownership.way_to_give_up(volumes.key_of(made), known, owner)}, after `pulumi state delete` "
+        "where a stack has it"
     )
 
 

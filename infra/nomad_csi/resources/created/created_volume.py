@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.ownership import cluster_identity, registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     removed_volume,
@@ -222,8 +222,7 @@ class CreatedVolumeResource(resource.Resource):
         if storage:
             context.warn(
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
-                f"stays, with its data, and is kept for {identity}: to give it up, `nomad-csi remove {identity} "
-                f"--forget {storage}`"
+                f"stays, with its data{_kept(removed, outputs, storage)}"
             )
 
 
@@ -236,6 +235,15 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
     volume = volume_steps.seen_afterwards(context, news, recorded | dict(answered), done="made", gone=gone)
     shown = volume_document.outputs_of(volume) | _proof(answered)
     return recorded | shown | volume_ownership.outputs(context.client, news)
+
+
+def _kept(removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any], storage: str) -> str:
+    """Return whether the owner record keeps *storage* for the id, as the end of a sentence."""
+    owner = str(recorded.get("owner", ""))
+    if not (removed.keeps_storage and owner) or removed.record == "not known":
+        return ": delete it in the storage system when it is not needed any more"
+    command = registration_ownership.way_to_give_up(removed.key, storage, owner)
+    return f", and is kept for {removed.name}: to give it up, {command}"
 
 
 def _found(wanted: wanted_volume.WantedVolume, found: volumes.Volume) -> resource.Properties:
