@@ -187,13 +187,14 @@ def test_id_gets_its_storage_again_whatever_the_spec_calls_it(run, create, plan,
     run("remove", "a", *OWNER)
     path = spec({"id": "a", "name": "other"})
 
-    planned = plan(path, "a", "--adopt", owner=("--owner", owner))
-    _, outcomes = create(path, "a", "--adopt", owner=("--owner", owner))
+    planned = plan(path, "--adopt", owner=("--owner", owner))
+    _, outcomes = create(path, "--adopt", owner=("--owner", owner))
 
     assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
     assert outcomes["default/a"]["external_id"] == volumes.get(client, *KEY).external_id == first.external_id
     record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
     assert (record.owner, record.created_name, record.external_id) == (owner, first.name, first.external_id)
+    create(path, "--adopt")
 
 
 def test_id_gets_no_other_storage_until_the_kept_one_is_given_up(run, create, client, serving, spec):
