@@ -166,7 +166,9 @@ def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, sc
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", (unknown, planned_changes.NEW_STORAGE))
+    kind, state, (remark, reason) = draw()[1][-1]
+    assert (kind, state, remark) == ("volume", "refused", unknown)
+    assert reason.startswith("volume default/scratch was not created: ")
 
 
 def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):

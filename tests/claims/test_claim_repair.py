@@ -637,7 +637,10 @@ def test_resumed_repair_leaves_alone_what_was_registered_during_the_question(rep
 def test_registration_whose_answer_was_lost_is_looked_for_in_the_list(repair, cluster):
     """A read could erase the secrets that were just sent."""
     cluster.reply("GET", PATH, 200, VANISHED)
+    cluster.reply("GET", "/v1/volumes", 200, [])
     cluster.reply("GET", "/v1/volumes", 200, [{"ID": "mysql", "Namespace": "prod", "Name": "mysql"}])
+    server = {"Name": "a", "Status": "alive", "Tags": {"build": "1.10.6", "region": "global"}}
+    cluster.reply("GET", "/v1/agent/members", 200, {"ServerRegion": "global", "Members": [server]})
     cluster.reply("PUT", PATH, 0)
 
     done = repair(**ALL)

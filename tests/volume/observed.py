@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.volume.world import contains
+from tests.volume.world import OTHER_PLUGIN, contains
 
 
 class Observed(NamedTuple):
@@ -14,7 +14,7 @@ class Observed(NamedTuple):
     recorded: str
     cluster: str
     record: str
-    origin: str
+    kept: str
     registration: str
     claims: str
     storage: str
@@ -39,10 +39,10 @@ class ObservedRemoval(NamedTuple):
     fitness: str = "fit"
 
 
-def presence(world, number, name, wanted):
-    """Return the facts about the volume *name*, which a stack declares as *wanted*."""
+def presence(world, number, name, wanted, recorded):
+    """Return the facts about the volume *name*, which a stack declares as *wanted*, and has in its state as *recorded*."""
     stack = world.stacks[number]
-    cluster, recorded = world.clusters[stack.address], stack.recorded(name)
+    cluster = world.clusters[stack.address]
     record, held = cluster.record_of(name), cluster.storage_of(name)
     is_created = not wanted.storage
     storage = wanted.storage or (recorded.storage if recorded else "")
@@ -53,24 +53,54 @@ def presence(world, number, name, wanted):
     return Observed(
         source="created" if is_created else "existing",
         protect=wanted.protect,
-        adopt=False,
+        adopt=wanted.adopt,
         recorded=compared,
-        cluster=_cluster_of(cluster, recorded),
-        record=_record_of(record, number, recorded),
-        origin="begun" if record is not None and record.origin and record.stack == number else "none",
-        registration=_registration(held, storage, recorded, is_created=is_created),
+        cluster="not known" if stack.is_blind else _cluster_of(cluster, recorded),
+        record="not known" if stack.is_blind else _record_of(record, number, recorded),
+        kept="nothing" if stack.is_blind or record is None else _kept(record, wanted, recorded, held),
+        registration=_registration(held, storage, recorded, wanted.plugin, is_created=is_created),
         claims="held" if name in cluster.claimed else "none",
         storage=_presence(world, storage) if is_created else "there" if storage in world.storage else "gone",
         sharing="refused" if others and not is_created else "none",
     )
 
 
-def _registration(held, storage, recorded, *, is_created):
+def repair(cluster, name, storage):
+    """Return the facts about the volume *name*, which a repair has deregistered and is to register again."""
+    return Observed(
+        source="existing",
+        protect=False,
+        adopt=False,
+        recorded="same",
+        cluster="same",
+        record="own",
+        kept="same",
+        registration="absent",
+        claims="none",
+        storage="there",
+        sharing="refused" if any(key != name and other == storage for key, other in cluster.volumes) else "none",
+    )
+
+
+def _kept(record, wanted, recorded, held):
+    if not record.name:
+        return "nothing"
+    if not wanted.storage and (record.plugin != wanted.plugin or (recorded and recorded.name not in {"", record.name})):
+        return "other"
+    known = wanted.storage or (recorded.storage if recorded else held) or record.storage
+    if record.storage not in {"", known}:
+        return "other"
+    return "same" if record.storage else "other" if wanted.storage else "begun"
+
+
+def _registration(held, storage, recorded, plugin, *, is_created):
     if not held:
         return "absent"
     if is_created and recorded is None:
         # The comparison is of a volume that its plugin made: its storage is whatever it answered.
-        return "equal" if "~" in held else "other-storage"
+        if "~" not in held:
+            return "other-storage"
+        return "equal" if held.startswith(OTHER_PLUGIN) == bool(plugin) else "re-register"
     if held == storage:
         return "equal"
     return "drifted" if recorded is not None and held != recorded.storage else "other-storage"
@@ -94,9 +124,9 @@ def removal(world, number, name):
         is_renamed=recorded.stack != number,
         protect=wanted.protect,
         ends="deleted here" if wanted.deletes else "deleted after" if wanted.is_owned else "kept",
-        is_proven=bool(recorded.name) and recorded.name == recorded.storage,
-        cluster=_cluster_of(cluster, recorded),
-        record=_record_of(cluster.record_of(name), number, recorded),
+        is_proven=bool(recorded.made) and recorded.made == recorded.storage,
+        cluster="not known" if stack.is_blind else _cluster_of(cluster, recorded),
+        record="not known" if stack.is_blind else _record_of(cluster.record_of(name), number, recorded),
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",
         claims="held" if name in cluster.claimed else "none",
         dependents="some" if others else "none",

@@ -1,7 +1,22 @@
 """Every operation of users and of misfortune on the abstract world."""
 
+from nomad_csi.volume import decide
+from tests.volume import observed
 from tests.volume.run import Run
-from tests.volume.world import CLUSTERS, FOLDER, IDS, OTHERS, STACKS, SYSTEM, Cluster, Wanted, World, canonical
+from tests.volume.world import (
+    CLUSTERS,
+    FOLDER,
+    IDS,
+    OTHER_PLUGIN,
+    OTHERS,
+    STACKS,
+    SYSTEM,
+    Cluster,
+    Wanted,
+    World,
+    canonical,
+    put,
+)
 
 PROGRAMS = {
     0: {
@@ -11,9 +26,10 @@ PROGRAMS = {
             Wanted(""),
             Wanted("", protect=True),
             Wanted("", deletes=True),
+            Wanted("", plugin=OTHER_PLUGIN),
         ),
     },
-    1: {"v": (Wanted(SYSTEM), Wanted("")), "w": (Wanted(FOLDER), Wanted(SYSTEM))},
+    1: {"v": (Wanted(SYSTEM), Wanted(""), Wanted("", adopt=True)), "w": (Wanted(FOLDER), Wanted(SYSTEM))},
 }
 """What each stack may declare."""
 
@@ -62,6 +78,32 @@ def interleaved(world: World, number: int, after: int) -> World:
     return run.world
 
 
+def failed(world: World, number: int) -> World:
+    """Return the world after an `up` whose plugin answers with an error after it has created storage."""
+    run = Run(world, number, fails=True)
+    for _ in run.steps():
+        pass
+    return run.world
+
+
+def commanded(world: World, number: int) -> World:
+    """Return the world after a `nomad-csi apply` of the program of a stack, under its name."""
+    run = Run(world, number, is_command=True)
+    for _ in run.steps():
+        pass
+    return run.world.with_stack(number, world.stacks[number]._replace(program=()))
+
+
+def repaired(world: World, number: int, name: str) -> World:
+    """Return the world after the rest of a repair of claims, which deregistered the volume."""
+    cluster = world.clusters[number]
+    storage = dict(cluster.noted)[name]
+    decision = decide.decide_presence(observed.repair(cluster, name, storage))
+    if decision.refusal is None:
+        cluster = cluster.with_volume(name, storage)._replace(noted=put(cluster.noted, name, ""))
+    return world.with_cluster(number, cluster)
+
+
 def operations(world: World):
     """Yield every operation that can change *world*: its name, a function, and the function's arguments."""
     for number in STACKS:
@@ -69,6 +111,9 @@ def operations(world: World):
         yield from _states(world, number)
     for number in CLUSTERS:
         yield from _of_cluster(world, number)
+        for name, _ in world.clusters[number].noted:
+            if not world.clusters[number].storage_of(name):
+                yield f"cluster {number}: claims repair {name}, continued", repaired, (world, number, name)
     yield from _of_storage(world)
 
 
@@ -86,6 +131,8 @@ def _programs(world, number):
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
             run = Killed(edited, number)
             yield what, Killed.after, (run,)
+            if wanted is not None and not wanted.storage:
+                yield from _creations(edited, number, name, what)
             for count in KILLS:
                 yield f"{what}, killed after {count} steps", Killed.after, (run, count)
             if other.program or other.state:
@@ -93,6 +140,13 @@ def _programs(world, number):
                     yield f"{what}, with one of the other after {count} steps", interleaved, (edited, number, count)
             if changed != stack:
                 yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
+
+
+def _creations(edited, number, name, what):
+    """Yield an `up` whose plugin fails late, of stack 0, and `nomad-csi apply` of the same."""
+    if number == 0 and not edited.stacks[number].recorded(name):
+        yield f"{what}, and its plugin fails late", failed, (edited, number)
+    yield f"{what.removesuffix(', up')}, nomad-csi apply", commanded, (edited, number)
 
 
 def _states(world, number):
@@ -104,6 +158,10 @@ def _states(world, number):
         yield f"{who}: older state imported", _same, (world.with_stack(number, stack._replace(state=stack.older)),)
     for name, _ in stack.state:
         yield f"{who}: state delete {name}", _same, (world.with_stack(number, stack.with_state(name, None)),)
+    if number == 0 and (stack.state or stack.is_blind or not stack.program):
+        blind = stack._replace(is_blind=not stack.is_blind)
+        rights = "with" if stack.is_blind else "without"
+        yield f"{who}: token {rights} rights to variables", _same, (world.with_stack(number, blind),)
     moved = stack._replace(address=1 - stack.address)
     yield f"{who}: address of the other cluster", _same, (world.with_stack(number, moved),)
 
@@ -127,9 +185,15 @@ def _of_volumes(world, cluster):
             continue
         gone = cluster.with_volume(name, "")
         yield f"nomad volume deregister {name}", gone
-        yield f"nomad-csi remove {name}", gone.with_record(name, None)
+        record = cluster.record_of(name)
+        yield f"nomad-csi remove {name}", gone if record and record.name else gone.with_record(name, None)
+        yield f"claims repair {name}, cut", gone._replace(noted=put(cluster.noted, name, storage))
         if storage in world.storage:
             yield f"a job claims {name}", cluster._replace(claimed=cluster.claimed | {name})
+    for name, record in cluster.records:
+        if record.name and record.storage != cluster.storage_of(name):
+            given = put(cluster.given, name, "")
+            yield f"nomad-csi remove {name} --forget", cluster.with_record(name, None)._replace(given=given)
     for name in IDS:
         if not cluster.storage_of(name) and OTHERS not in dict(cluster.volumes).values():
             yield f"another tool registers {name}", cluster.with_volume(name, OTHERS)
@@ -146,9 +210,9 @@ def _of_variables(cluster, recorded):
     if cluster != Cluster():
         yield "rebuilt empty", Cluster()
     if cluster.records:
-        yield "owner records purged", cluster._replace(records=())
+        yield "owner records purged", cluster._replace(records=(), given=())
     if cluster.identity:
-        yield "its variables are purged", cluster._replace(identity=0, records=())
+        yield "its variables are purged", cluster._replace(identity=0, records=(), given=(), noted=())
     for identity in sorted(recorded - {cluster.identity}):
         yield f"identity {identity} written again", cluster._replace(identity=identity)
 
@@ -156,6 +220,9 @@ def _of_variables(cluster, recorded):
 def _of_storage(world):
     for storage in sorted(world.storage):
         yield f"{storage} is deleted by hand", _same, (world.without_storage(storage),)
+    for storage in sorted(item for item in world.storage - world.unfound if "~" in item and "'" not in item):
+        unfound = world._replace(unfound=world.unfound | {storage})
+        yield f"its plugin forgets the name of {storage}", _same, (unfound,)
     if not any("~" in item for item in world.data):
         return  # only what a plugin created is looked for
     answers = world._replace(answers=not world.answers)
@@ -179,6 +246,6 @@ def described(wanted: Wanted | None) -> str:
     """Return *wanted* in words."""
     if wanted is None:
         return "taken out"
-    flags = {"protect": wanted.protect, "on_destroy: delete": wanted.deletes}
-    storage = wanted.storage or "created by its plugin"
+    flags = {"protect": wanted.protect, "on_destroy: delete": wanted.deletes, "adopt": wanted.adopt}
+    storage = wanted.storage or ("created by another plugin" if wanted.plugin else "created by its plugin")
     return ", ".join([f"= {storage}", *(name for name, is_set in flags.items() if is_set)])

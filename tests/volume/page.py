@@ -23,7 +23,7 @@ USUAL = {
         "recorded": "same",
         "cluster": "same",
         "record": "own",
-        "origin": "none",
+        "kept": "nothing",
         "registration": "equal",
         "claims": "none",
         "storage": "there",
@@ -87,6 +87,8 @@ REASONS = {
     "stale state": "another resource or newer state holds it",
     "dependents": "volumes of others are in its storage",
     "unproven": "nothing proves who created the storage",
+    "other storage": "the owner record keeps other storage for the id",
+    "unrecorded": "no owner record can keep new storage",
 }
 
 
@@ -118,9 +120,10 @@ def _removed():
 def reasons():
     """Return the refusals that one fact, or two together, lead to, in the order of `decide.Refusal`."""
     found = set()
+    to_create = WAYS["new, to be created"] | {"registration": "absent"}
     for kind, usual in USUAL.items():
         known = facts.values(kind)
-        starts = [{}, *WAYS.values(), {"registration": "absent"}, {"registration": "other-storage"}]
+        starts = [{}, *WAYS.values(), to_create, {"registration": "absent"}, {"registration": "other-storage"}]
         starts += [{"ends": ends} for ends in known.get("ends", ())] + [{"is_replaced": True}]
         starts += [{"recorded": "other", "protect": False, "registration": "other-storage"}]
         for start in starts:

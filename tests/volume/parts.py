@@ -24,7 +24,8 @@ LENGTH = 5
 OWNER_RECORDS = "nomad-csi/volumes/"
 
 LEFT_OUT = re.compile(
-    r"killed|with one of the other|observable|nomad-csi remove|another tool|protect"
+    r"killed|with one of the other|observable|nomad-csi|another tool|protect|plugin fails|rights to|claims repair|forgets"
+    r"|another plugin"
     rf"|stack 0: v = {SYSTEM}\b|{SYSTEM}(/f)? is deleted"
 )
 """What is not replayed. Stack 0 declares what its plugin creates: the file system is there before."""
@@ -194,6 +195,7 @@ class Parts:
             common |= {"capacity_min_gib": 5, "availability_zone": "us-east-1a", "protect": False}
             deletion = {"aws_region": "us-east-1", "skip_final_snapshot": True}
             common |= {"on_destroy": "delete", "deletion": deletion} if item.deletes else {}
+        common |= {"adopt": True} if item.adopt else {}
         return {"kind": kind, "name": name, "wrapper": "", "aliases": (), "args": common}
 
     # Clusters.

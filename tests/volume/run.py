@@ -1,14 +1,14 @@
 """
 An `up` of a stack of the abstract world, step by step: `volume.decide` decides, and each step is judged by what it does.
 
-A step that must not be raises `BrokenError`, whatever the decision looked at: empty storage for an id that has data
-elsewhere, storage deleted that something needs, a registration taken from another owner, and a refusal that comes after
+A step that must not be raises `BrokenError`, whatever the decision looked at: other or empty storage for an id that has
+storage, or data elsewhere, storage deleted that something needs, a registration taken from another owner, and a refusal that comes after
 the first step, though nothing changed since the decision.
 """
 
 from nomad_csi.volume import decide
 from tests.volume import observed
-from tests.volume.world import Record, Recorded, World, contains
+from tests.volume.world import OTHER_PLUGIN, Record, Recorded, World, contains, put
 
 
 class BrokenError(Exception):
@@ -18,9 +18,15 @@ class BrokenError(Exception):
 class Run:
     """One `up`, so that it can be killed after each step, or another one can run in between."""
 
-    def __init__(self, world: World, number: int) -> None:
+    def __init__(self, world: World, number: int, *, fails: bool = False, is_command: bool = False) -> None:
         self.world = world
         self.number = number
+        self.fails = fails
+        """Whether the plugin answers with an error after it has created storage."""
+
+        self.is_command = is_command
+        """Whether it is `nomad-csi apply`, which has no state, and removes nothing."""
+
         self.refusals: list[str] = []
         self.is_disturbed = False
         """Whether another `up` ran in between."""
@@ -33,15 +39,19 @@ class Run:
     def steps(self):
         """Carry out a step before each item; those that the program declares come first, as in the engine."""
         declared = [name for name, _ in self.stack.program]
-        for name in (*declared, *(name for name, _ in self.stack.state if name not in declared)):
+        gone = () if self.is_command else [name for name, _ in self.stack.state if name not in declared]
+        for name in (*declared, *gone):
             yield from self._volume(name)
             if self.refusals:
                 return  # the engine starts no other step
 
     def _volume(self, name):
-        wanted, recorded = self.stack.wanted(name), self.stack.recorded(name)
+        wanted, recorded = self.stack.wanted(name), None if self.is_command else self.stack.recorded(name)
+        if _is_replacement(self.stack, recorded, wanted):
+            self.refusals.append("replaced")
+            return
         if wanted is not None:
-            facts = observed.presence(self.world, self.number, name, wanted)
+            facts = observed.presence(self.world, self.number, name, wanted, recorded)
             if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
                 return  # the engine has no difference
             decision = decide.decide_presence(facts)
@@ -61,6 +71,19 @@ class Run:
         yield "state"
 
 
+def _is_replacement(stack, recorded, wanted):
+    """
+    Return whether the engine replaces the resource, as another plugin, or none, has the storage: two resources.
+
+    One that its plugin created is refused to be other storage by its owner record; that is in the abstract world.
+    """
+    if recorded is None or wanted is None:
+        return False
+    if recorded.wanted.storage:
+        return not wanted.storage
+    return stack.is_blind if wanted.storage else recorded.wanted.plugin != wanted.plugin
+
+
 def _is_unchanged(facts):
     return (facts.registration, facts.cluster) == ("equal", "same") and facts.record in {"own", "foreign"}
 
@@ -72,6 +95,7 @@ class Carried:
         self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
         self.refused = ""
         self.storage = ""
+        self.held = self.cluster.storage_of(name)
         self.created = recorded.name if recorded else ""
         # Another fate of the storage, or another stack, gets another nonce: an older state, or the one that was copied,
         # does not pass for this one.
@@ -79,6 +103,8 @@ class Carried:
         self.nonce = recorded.nonce if is_same_fate else 0
         record = self.cluster.record_of(name)
         is_ours = record is not None and record.stack == run.number
+        if run.is_command and is_ours:
+            self.nonce = record.nonce
         self.is_stale = bool(is_ours and recorded and record.nonce != recorded.nonce)
 
     @property
@@ -110,6 +136,8 @@ class Carried:
 
     def _judge_cluster(self):
         """No step is for a volume that is recorded in another cluster, or in one that lost its identity."""
+        if self.run.stack.is_blind:
+            return  # the identity is a variable
         recorded = self.recorded.cluster if self.recorded else 0
         has_something = self.cluster.storage_of(self.name) or self.wanted is not None
         if recorded and recorded != self.cluster.identity and has_something and not self.run.is_disturbed:
@@ -126,18 +154,29 @@ class Carried:
         self.refused = why
 
     def _write_record(self):
+        if self.run.stack.is_blind:
+            return
         if not self.cluster.identity:
             self._put(self.cluster._replace(identity=self._draw()))
         before = self.cluster.record_of(self.name)
-        is_ours = before is None or before.stack == self.run.number
+        is_ours = before is None or before.stack == self.run.number or self.wanted.adopt
         if not is_ours and not (self.recorded and self.recorded.nonce == before.nonce):
             self._refuse("foreign")
             return
         self.nonce = self.nonce or self._draw()
-        origin = before.origin if before else 0
-        if not origin and "create" in self.decision.steps:
-            origin = self._draw()
-        self._put(self.cluster.with_record(self.name, Record(self.run.number, self.nonce, origin)))
+        before = before or Record(0, 0)
+        name, plugin, storage, is_taken = before.name, before.plugin, before.storage, before.is_taken
+        if "create" in self.decision.steps:
+            storage = ""
+            name, plugin = name or f"{self.name}~{self._draw()}", self.wanted.plugin
+        elif not self.wanted.storage:
+            held = self.cluster.storage_of(self.name)
+            is_taken = is_taken or not (name or (self.recorded and self.recorded.made))
+            name = name or self.created or held.removeprefix(OTHER_PLUGIN)
+            plugin, storage = self.wanted.plugin, storage or (self.recorded.storage if self.recorded else held)
+        self._put(
+            self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage, is_taken))
+        )
 
     def _others(self, storage):
         return [key for key, other in self.cluster.volumes if key != self.name and other == storage]
@@ -148,6 +187,8 @@ class Carried:
             self._broken(f"is protected, and re-pointed from {before} to {storage}")
         if storage not in self.run.world.storage:
             self._refuse("storage gone")
+        elif self.cluster.storage_of(self.name) not in {"", storage}:
+            self._refuse("taken")  # Nomad does not change the storage of a registration
         elif self._others(storage):
             # Listed once more after it was sent: the later one is taken back.
             self._refuse("shared")
@@ -155,38 +196,55 @@ class Carried:
             self._registered(storage)
 
     def _registered(self, storage):
+        given = dict(self.cluster.given).get(self.name, storage)
+        # Without rights to variables what a record keeps for the id is not known to whoever names its storage.
+        is_named = self.run.stack.is_blind and self.wanted.storage
+        if given != storage and given in self.run.world.storage and not is_named:
+            self._broken(f"gets {storage}, and {given} was created for it")
         self._put(self.cluster.with_volume(self.name, storage))
         self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
         self.storage = storage
 
     def _create(self):
-        name = f"{self.name}~{self.cluster.record_of(self.name).origin}"
-        is_new = name not in self.run.world.storage
+        record = self.cluster.record_of(self.name)
+        if record is None:
+            self._broken("gets storage that nothing keeps for it")
+        storage = self.run.world.answer(self.wanted.plugin, record.name)
+        is_new = storage not in self.run.world.storage
         before = self.recorded.storage if self.recorded else ""
-        if is_new and before != name and before in self.run.world.data:
+        if is_new and before != storage and before in self.run.world.data:
             self._broken(f"gets new, empty storage, and {before} has its data")
-        self._made(name)
+        self.created = record.name
+        self._made(storage)
 
     def _create_again(self):
-        if self.recorded is None:
-            self._made(f"{self.name}~{self.cluster.record_of(self.name).origin}")
-            return
-        name = self.recorded.name or f"{self.name}~0"
-        is_found = name in self.run.world.storage and name == self.recorded.storage
-        if not is_found:
+        record = None if self.run.stack.is_blind else self.cluster.record_of(self.name)
+        self.created = self.created or (record.name if record else f"{self.name}~0")
+        known = self.recorded.storage if self.recorded else record.storage
+        storage = self.run.world.answer(self.wanted.plugin, self.created)
+        if known and (storage != known or storage not in self.run.world.storage):
             # The plugin created another one, which is not registered; it could not know before.
-            self.run.world = self.run.world._replace(storage=self.run.world.storage | {name})
-            self.refused = "changed meanwhile"
+            self.run.world = self.run.world._replace(storage=self.run.world.storage | {storage})
+            self.refused = "other storage"
             return
-        self._made(name)
+        self._made(storage)
 
-    def _made(self, name):
-        self.run.world = self.run.world._replace(storage=self.run.world.storage | {name})
-        if self._others(name):
+    def _made(self, storage):
+        self.run.world = self.run.world._replace(storage=self.run.world.storage | {storage})
+        if self.run.fails:
+            self.refused = "failed"
+            return
+        if self._others(storage):
             self._refuse("shared")
             return
-        self._registered(name)
-        self.created = name
+        if self.cluster.storage_of(self.name) not in {"", storage}:
+            self._refuse("taken")
+            return
+        self._registered(storage)
+        self._put(self.cluster._replace(given=put(self.cluster.given, self.name, storage)))
+        record = self.cluster.record_of(self.name)
+        if record is not None and not self.run.stack.is_blind:
+            self._put(self.cluster.with_record(self.name, record._replace(storage=storage)))
 
     def _deregister(self):
         held, record = self.cluster.storage_of(self.name), self.cluster.record_of(self.name)
@@ -194,7 +252,8 @@ class Carried:
             self._broken("is deregistered under a claim")
         # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
         is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
-        if record is not None and record.stack != self.run.number and not is_of_copy:
+        # Without rights to variables the volumes of others are not recognized.
+        if record is not None and record.stack != self.run.number and not is_of_copy and not self.run.stack.is_blind:
             self._broken(f"of stack {record.stack} is deregistered")
         if self.run.is_disturbed and self.recorded and held != self.recorded.storage:
             self.refused = "changed meanwhile"
@@ -224,7 +283,7 @@ class Carried:
         self._delete(self.recorded.storage)
 
     def _delete(self, storage):
-        if self.recorded.wanted.deletes and self.recorded.name != storage:
+        if self.recorded.wanted.deletes and self.recorded.made != storage:
             self._broken(f"had its storage {storage} before, and that is deleted")
         if self.is_stale:
             self._broken(f"loses {storage}, by a state that is not the last one")
@@ -241,7 +300,13 @@ class Carried:
 
     def _release(self):
         record = self.cluster.record_of(self.name)
-        if not self.cluster.storage_of(self.name) and record is not None and record.stack == self.run.number:
+        if self.run.stack.is_blind or self.cluster.storage_of(self.name):
+            return
+        is_ours = record is not None and record.stack == self.run.number
+        if self.recorded.wanted.deletes:
+            given = put(self.cluster.given, self.name, "")
+            self._put(self.cluster.with_record(self.name, None if is_ours else record)._replace(given=given))
+        elif is_ours and not record.name:
             self._put(self.cluster.with_record(self.name, None))
 
     def finish(self):
@@ -252,7 +317,16 @@ class Carried:
                 self._delete(self.recorded.storage)
             self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
             return
-        storage = self.storage or self.cluster.storage_of(self.name)
+        storage = self.storage or self.cluster.storage_of(self.name) or self.held
+        if self.run.is_command:
+            return
         nonce = self.nonce or self._draw()
-        recorded = Recorded(self.wanted, storage, nonce, self.cluster.identity, self.run.number, self.created)
+        record = self.cluster.record_of(self.name)
+        proof = self.recorded.made if self.recorded else ""
+        if not self.wanted.storage:
+            self.created = self.created or storage.removeprefix(OTHER_PLUGIN)
+            is_proof = record is not None and not record.is_taken and not self.run.stack.is_blind
+            proof = storage if is_proof and record.storage == storage else proof
+        identity = 0 if self.run.stack.is_blind else self.cluster.identity
+        recorded = Recorded(self.wanted, storage, nonce, identity, self.run.number, self.created, proof)
         self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))

@@ -46,7 +46,7 @@ def fresh_where_absent(known):
 def forgetful(known):
     """Take a volume that is not registered for a new one."""
     is_absent = known.registration == "absent"
-    return PRESENCE(known._replace(recorded="nothing", origin="none") if is_absent else known)
+    return PRESENCE(known._replace(recorded="nothing", kept="nothing") if is_absent else known)
 
 
 WRONG = {
@@ -56,6 +56,9 @@ WRONG = {
     "a lost cluster is a new one": ("decide_presence", changed(PRESENCE, cluster=("lost", "same"))),
     "other users of the storage are not compared": ("decide_presence", changed(PRESENCE, sharing=(None, "none"))),
     "owners are not compared": ("decide_presence", changed(PRESENCE, record=(None, "own"))),
+    "the storage in the owner record is not compared": ("decide_presence", changed(PRESENCE, kept=("other", "same"))),
+    "the storage in the owner record is not known": ("decide_presence", changed(PRESENCE, kept=(None, "nothing"))),
+    "storage is created that no record keeps": ("decide_presence", changed(PRESENCE, record=("not known", "none"))),
     "protect is not read": ("decide_presence", changed(PRESENCE, protect=(None, False))),
     "a removal of another's volume": ("decide_removal", changed(REMOVAL, record=(None, "own"))),
     "a removal by a copied state": ("decide_removal", changed(REMOVAL, is_renamed=(None, False))),
@@ -64,7 +67,6 @@ WRONG = {
     "a removal of what is protected": ("decide_removal", changed(REMOVAL, protect=(None, False))),
     "a removal in another cluster": ("decide_removal", changed(REMOVAL, cluster=(None, "same"))),
     "a removal of other storage": ("decide_removal", changed(REMOVAL, registration=("other-storage", "same"))),
-    "a deletion without proof": ("decide_removal", changed(REMOVAL, is_proven=(None, True))),
 }
 
 
@@ -77,6 +79,17 @@ def test_a_wrong_decision_is_found(monkeypatch, wrong):
 
     assert found.broken
     assert 0 < len(found.sequence) <= 3
+
+
+def test_a_deletion_without_proof_is_found(monkeypatch):
+    """The volume was taken over without an owner record."""
+    monkeypatch.setattr(decide, "decide_removal", changed(REMOVAL, is_proven=(None, True)))
+    lost = ("stack 0: state delete v", "cluster 0: owner records purged")
+    start = after("stack 0: v = created by its plugin, up", *lost)
+
+    found = explore.Explored().explore(2, start)
+
+    assert found.broken.endswith(" before, and that is deleted")
 
 
 def test_a_deletion_by_an_older_state_is_found(monkeypatch):

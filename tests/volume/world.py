@@ -2,7 +2,7 @@
 An abstract world of stacks, clusters and storage. Everything in it is a value; equal worlds are one state.
 
 Two stacks work on two clusters and two volume ids. The storage: a file system that stack 0 creates in its program, a
-folder in it, and what a plugin creates, which it finds again by its name. Not expressed: two clients, mounts, sizes,
+folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
 namespaces, access modes, the files of the command line.
 """
 
@@ -12,6 +12,9 @@ SYSTEM, FOLDER, OTHERS = "fs", "fs/f", "x"
 """The file system, a folder in it, and storage of another tool."""
 
 IDS = ("v", "w")
+OTHER_PLUGIN = "q:"
+"""Before the name of storage, where the second plugin created it."""
+
 STACKS = CLUSTERS = (0, 1)
 
 
@@ -28,6 +31,11 @@ class Wanted(NamedTuple):
     deletes: bool = False
     """``on_destroy: delete``."""
 
+    plugin: str = ""
+    """`OTHER_PLUGIN` where that one creates the storage."""
+
+    adopt: bool = False
+
 
 class Recorded(NamedTuple):
     """A volume in a state."""
@@ -40,7 +48,10 @@ class Recorded(NamedTuple):
     """Whose `up` wrote it."""
 
     name: str = ""
-    """By which the plugin created the storage for this resource; empty: it did not."""
+    """By which the plugin created the storage; empty: it did not."""
+
+    made: str = ""
+    """The storage that the plugin created for this resource; empty: nothing proves that."""
 
 
 class Record(NamedTuple):
@@ -48,8 +59,15 @@ class Record(NamedTuple):
 
     stack: int
     nonce: int
-    origin: int = 0
-    """In the name of storage that a plugin creates; 0: none."""
+    name: str = ""
+    """By which a plugin creates the storage; empty: none does."""
+
+    plugin: str = ""
+    storage: str = ""
+    """What it created; empty: not known."""
+
+    is_taken: bool = False
+    """Whether the storage was registered before, so that nothing proves that it was created for the id."""
 
 
 class Cluster(NamedTuple):
@@ -63,6 +81,11 @@ class Cluster(NamedTuple):
 
     records: tuple[tuple[str, Record], ...] = ()
     claimed: frozenset[str] = frozenset()
+    given: tuple[tuple[str, str], ...] = ()
+    """What was created for each id and is not given up: what a record or a state knows, also after a removal."""
+
+    noted: tuple[tuple[str, str], ...] = ()
+    """What a repair of claims has deregistered, and not registered again."""
 
     def storage_of(self, name: str) -> str:
         """Return the storage that *name* is registered for; empty: it is not."""
@@ -90,6 +113,9 @@ class Stack(NamedTuple):
     older: tuple[tuple[str, Recorded], ...] = ()
     address: int = 0
     """The cluster that its provider connects to."""
+
+    is_blind: bool = False
+    """Whether its token has no rights to variables."""
 
     def wanted(self, name: str) -> Wanted | None:
         """Return *name* of the program."""
@@ -122,6 +148,9 @@ class World(NamedTuple):
     saved: Cluster | None = None
     """An older snapshot of cluster 0."""
 
+    unfound: frozenset[str] = frozenset()
+    """Storage that its plugin does not find by its name any more."""
+
     answers: bool = True
     """Whether cloud and plugin answer which storage there is."""
 
@@ -141,7 +170,14 @@ class World(NamedTuple):
     def without_storage(self, storage: str) -> "World":
         """Return the world without *storage* and what is in it."""
         gone = {item for item in self.storage if contains(storage, item)}
-        return self._replace(storage=self.storage - gone, data=self.data - gone)
+        return self._replace(storage=self.storage - gone, data=self.data - gone, unfound=self.unfound - gone)
+
+    def answer(self, plugin: str, name: str) -> str:
+        """Return the storage that a plugin answers to the request to create *name*, whether it was there before."""
+        if (first := f"{plugin}{name}") not in self.unfound:
+            return first
+        head, _, drawn = first.partition("~")
+        return f"{head}'~{drawn}"
 
 
 def put(items, name, item):
@@ -171,9 +207,15 @@ def canonical(world: World) -> World:
         return item._replace(
             identity=number[item.identity],
             records=tuple(
-                (key, Record(record.stack, number[record.nonce], number[record.origin])) for key, record in item.records
+                (
+                    key,
+                    record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)),
+                )
+                for key, record in item.records
             ),
             volumes=tuple((key, name(storage)) for key, storage in item.volumes),
+            given=tuple((key, name(storage)) for key, storage in item.given),
+            noted=tuple((key, name(storage)) for key, storage in item.noted),
         )
 
     def state(items):
@@ -187,6 +229,7 @@ def canonical(world: World) -> World:
                     number[item.cluster],
                     item.stack,
                     name(item.name),
+                    name(item.made),
                 ),
             )
             for key, item in items
@@ -201,6 +244,7 @@ def canonical(world: World) -> World:
         saved=saved,
         storage=frozenset(map(name, world.storage)),
         data=frozenset(map(name, world.data)),
+        unfound=frozenset(map(name, world.unfound)),
         drawn=len(number),
     )
 
@@ -222,8 +266,8 @@ def _drawn_of_cluster(cluster):
     yield cluster.identity
     for _, record in cluster.records:
         yield record.nonce
-        yield record.origin
-    for _, storage in cluster.volumes:
+        yield _of_name(record.name)
+    for _, storage in (*cluster.volumes, *cluster.given, *cluster.noted):
         yield _of_name(storage)
 
 

@@ -30,11 +30,11 @@ NEW = "new"
 NOT_COMPARED = "not compared"
 
 NEW_STORAGE = (
-    "its plugin creates new storage; storage that the volume had before is not taken over: to keep that, name it in "
-    "the spec (`existing: {external_id: ID}` instead of `create`) and register it"
+    "its plugin creates new storage; no owner record keeps any for it: storage that it had before is named in the spec "
+    "(`existing: {external_id: ID}` instead of `create`)"
 )
-ITS_STORAGE = "its plugin creates it, or finds what it created for this volume before"
-"""Remark on a volume that its plugin creates: by a new name, or by the one in its owner record."""
+ITS_STORAGE = "its creation was begun: its plugin creates it, or finds what it created then"
+"""Remark on a volume that its plugin creates by a new name, or by the one in its owner record."""
 
 UNLISTED = "volumes that are registered and not in the spec were not listed: the token lacks csi-list-volume"
 
@@ -355,7 +355,8 @@ def _volumes(
             item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
         if planned.made_by_plugin and found.status == "new":
             record = records.owners.get(key)
-            remark = ITS_STORAGE if record is not None and record.created_name else NEW_STORAGE
+            is_begun = record is not None and bool(record.storage_name)
+            remark = found.reason or (ITS_STORAGE if is_begun else NEW_STORAGE)
             item = dataclasses.replace(item, remarks=(remark,))
         if key in records.unread and (item.state != EQUAL or requester.owner):
             remark = registration_ownership.UNKNOWN.format(namespace=key[0])

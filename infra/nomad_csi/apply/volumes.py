@@ -323,7 +323,8 @@ def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) ->
     namespace, volume_id = wanted.key
     found = wanted.found
     if found is None:
-        return AppliedVolume(namespace=namespace, volume_id=volume_id, status="new")
+        again = f"gets its storage {wanted.kept_storage} again" if "registered again" in decision.remarks else ""
+        return AppliedVolume(namespace=namespace, volume_id=volume_id, status="new", reason=again)
     return AppliedVolume(
         namespace=namespace,
         volume_id=volume_id,

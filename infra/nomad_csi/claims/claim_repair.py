@@ -100,13 +100,17 @@ class _Ladder:
         try:
             judged = self._judged()
         except MissingError:
-            yield self._replacement.resumption(*self._noted())
+            note, document = self._noted()
+            self._replacement.decide(document)
+            yield self._replacement.resumption(note, document)
             return
         yield f"step 1: wait up to {self._order.wait_s:g} s for the claims to go"
         yield repair_steps.COLLECT
         yield from (repair_steps.DETACH.format(volume=self._order.key, node=name) for _, name in _nodes(judged))
         try:
-            yield self._replacement.question(judged, self._replacement.checked(judged))
+            document = self._replacement.checked(judged)
+            self._replacement.decide(document)
+            yield self._replacement.question(judged, document)
         except EndError as end:
             yield f"step 4 is not taken: {end.reason}"
 
@@ -199,6 +203,7 @@ class _Ladder:
         replacement = self._replacement
         judged = self._judged()
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
+        replacement.decide(document)
         if not replacement.note(document):
             self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
         with self._interruptible():
@@ -215,6 +220,7 @@ class _Ladder:
         self._confirm(replacement.resumption(note, document))
         if volumes.get(self._client, order.namespace, order.volume_id) is not None:
             raise EndError("refused", "it was registered meanwhile; run this again if it is needed")
+        replacement.decide(document)
         with self._interruptible():
             replacement.register(document)
             self.steps.append("register")

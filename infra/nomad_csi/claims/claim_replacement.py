@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_status, repair_steps
 from nomad_csi.claims.repair_steps import EndError
 from nomad_csi.compare import volume
-from nomad_csi.nomad import claim_requests, variables, volumes
+from nomad_csi.nomad import variables, volumes
+from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import deregistration, owned, retry, secret_safety, storage_sharing
+from nomad_csi.volume import decide, facts
 
 # The note of a repair in progress, in a Nomad variable: it identifies what the repair deregistered and has not
 # registered again.
@@ -70,6 +72,67 @@ def _where_permitted() -> Iterator[None]:
 
 
 # The step itself.
+
+Document = registration.VolumeRegistration
+
+
+class NotedVolume:
+    """The facts about a volume that is registered again as it was, for whoever owns it; implements `facts.Presence`."""
+
+    source: facts.Source = "existing"
+    protect = False
+    adopt = False
+    recorded: facts.Recorded = "same"
+    cluster: facts.Cluster = "same"
+    claims: facts.Claims = "none"
+    storage: facts.Storage = "there"
+    fitness: facts.Fitness = "fit"
+
+    def __init__(self, client: nomad.Nomad, document: Document) -> None:
+        self._client = client
+        # What was registered beside other volumes may be so again, where each of them has several clients.
+        self._document = dataclasses.replace(document, shares_storage=True)
+
+    @property
+    def registration(self) -> facts.Registration:
+        """It is not registered when this is asked for, or not in a moment."""
+        return "absent"
+
+    @side_by_side.read_once
+    def _owners(self) -> registration_ownership.VolumeOwners:
+        return registration_ownership.owner_records_of(self._client).read([volumes.key_of(self._document)])
+
+    @property
+    def owner(self) -> registration_ownership.OwnerRecord | None:
+        """The owner record; ``None``: there is none, or it may not be read."""
+        return self._owners.owners.get(volumes.key_of(self._document))
+
+    @property
+    def record(self) -> facts.Record:
+        """The owner record: the owner stays, whoever it is."""
+        return "not known" if self._owners.unread else "own" if self.owner else "none"
+
+    @property
+    def kept_storage(self) -> str:
+        """The storage that the owner record keeps."""
+        return self.owner.external_id if self.owner else ""
+
+    @property
+    def kept(self) -> facts.Kept:
+        """The storage that the owner record keeps for the id."""
+        if not self.kept_storage:
+            return "nothing"
+        return "same" if self.kept_storage == self._document.external_id else "other"
+
+    @side_by_side.read_once
+    def shared_with(self) -> str:
+        """Why the storage may not be registered beside that of the other volumes; empty where it may."""
+        return storage_sharing.Users(self._client).refusal(self._document)
+
+    @property
+    def sharing(self) -> facts.Sharing:
+        """Other volumes of the storage."""
+        return "refused" if self.shared_with else "none"
 
 
 def _unclaimed(found: volumes.Volume) -> volumes.Volume:
@@ -223,7 +286,7 @@ class Replacement:
         """Deregister the volume together with its claims. Ends the repair if Nomad refuses."""
         namespace, volume_id = self._order.namespace, self._order.volume_id
         try:
-            claim_requests.deregister_by_force(self._client, namespace, volume_id)
+            deregistration.deregister_with_claims(self._client, (namespace, volume_id))
         except errors.NomadApiError as error:
             if error.kind == "ambiguous" and self._is_forgotten(error):
                 return
@@ -253,14 +316,40 @@ class Replacement:
         if not ebs.is_free:
             raise self._left(str(ebs))
 
+    def decide(self, document: registration.VolumeRegistration) -> None:
+        """
+        End the repair where the volume may not be registered (again) as *document*, whoever owns it.
+
+        Its storage may have been registered under another id meanwhile, and the id be kept for other storage.
+        """
+        found = NotedVolume(self._client, document)
+        decision = decide.decide_presence(found)
+        if decision.refusal == "shared":
+            raise EndError("refused", f"{found.shared_with}; nothing was changed")
+        if decision.refusal == "other storage":
+            raise EndError("refused", f"its owner record keeps {found.kept_storage} for it; nothing was changed")
+
     def register(self, document: registration.VolumeRegistration) -> None:
-        """Register the volume, if EC2 still has it detached. Ends the repair if it is attached, or if Nomad refuses."""
+        """
+        Register the volume for its owner, if EC2 still has it detached, and compare once more who else has its storage.
+
+        Ends the repair if it is attached, if Nomad refuses, or if another volume had the storage before.
+        """
         self._check_detached(document)
+        document = dataclasses.replace(document, shares_storage=True)
+        owner = NotedVolume(self._client, document).owner or owner_records.NO_RECORD
+        clock = retry.Clock()
+        policy = retry.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
         try:
-            volumes.register(self._client, document)
-        except errors.NomadApiError as error:
-            if error.kind != "ambiguous" or not self._is_there():
-                raise self._left(str(error)) from error
+            owned.RegistrationRun(self._client).register_one(
+                owned.Acquisition(document=document, token=registration_ownership.OwnerToken(), is_new=True),
+                requester=registration_ownership.Requester(owner=owner.owner, stack_id=owner.stack_id),
+                policy=policy,
+            )
+        except (errors.NomadApiError, errors.RefusedError) as error:
+            if isinstance(error, errors.NomadApiError) and error.kind == "ambiguous" and self._is_there():
+                return
+            raise self._left(str(error)) from error
 
     def _is_there(self) -> bool:
         """Return whether a registration without a response took place, by the list: a read can erase secrets."""

@@ -24,6 +24,8 @@ def is_created(record: owner_records.OwnerRecord | None, storage: Storage) -> bo
         return False
     if NAME_TAG in storage.tags and storage.tags[NAME_TAG] != record.created_name:
         return False
+    if record.external_id not in {"", storage.external_id}:
+        return False
     if storage.is_registered:
         return storage.name == record.created_name
     return bool(record.external_id) and record.external_id == storage.external_id

@@ -7,9 +7,12 @@ moment with unregistered storage. The plugin finds it again by its name (CSI's
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``Create``, ``createVolume``, ``expandVolume``), 2026-08-21.
 """
 
+import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.plan import registration
@@ -42,9 +45,9 @@ def create(
 
     Idempotent by name: the plugin returns the same storage, also after a deregistration.
 
-    After an ``ambiguous`` `errors.NomadApiError` the storage may exist, with or without a registration: check with
-    `volumes.get` before a retry. If a volume of that id is registered already, Nomad *changes* it
-    as far as possible, so check before the call as well.
+    After an `errors.NomadApiError` the storage may exist unless it `has_made_nothing`, with or without a registration:
+    check with `volumes.get` before a retry. If a volume of that id is registered already, Nomad *changes* it as far as
+    possible, so check before the call as well.
     """
     path = request.path_of("volume", "csi", wanted.volume_id, "create")
     reply = nomad.request(
@@ -59,6 +62,25 @@ def create(
     made = replies.first(body, "Volumes")
     replies.required(made, "ExternalID")
     return Created(volume=volumes.volume(made), warnings=replies.text(body, "Warnings"))
+
+
+_CODE = re.compile(r"code = (\w+)")
+_BEFORE_CREATION = frozenset({"InvalidArgument", "NotFound", "OutOfRange", "Unimplemented"})
+"""
+Codes by which a plugin says that it created nothing. Source: container-storage-interface/spec, ``spec.md``
+(``CreateVolume`` errors), 2026-08. Any other may come after the creation: aws-ebs-csi-driver answers Internal where a
+volume takes long to become available.
+"""
+
+
+def has_made_nothing(error: errors.NomadApiError) -> bool:
+    """Return whether *error*, of a creation, proves that the plugin created nothing."""
+    if found := _CODE.search(error.message):
+        return found[1] in _BEFORE_CREATION
+    if error.kind == "retry":
+        return True
+    # Nomad answers 500 for most, also for what happens after the plugin's answer; known messages have advice.
+    return error.kind == "refused" and (error.status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(error.advice))
 
 
 def change(

@@ -64,17 +64,34 @@ class OwnerRecord:
     created_name: str = ""
     """Of a volume that its plugin creates: the name of the storage, with a nonce in it; written before the creation."""
 
+    registered_name: str = ""
+    """Of one that was taken over instead: its name in Nomad, by which its plugin may find the storage."""
+
     external_id: str = ""
-    """Of such a volume that was deregistered: the id of its storage; empty: not known. No meaning while registered."""
+    """Of such a volume: the id of its storage; empty: not known yet."""
 
     plugin_id: str = ""
-    """The plugin that has the storage *external_id*."""
+    """The plugin that has the storage."""
 
     job_owner: str = ""
     """Of a plugin job: the owner in its ``meta`` when this owner acquired it (`job_ownership`)."""
 
     def __str__(self) -> str:
         return self.owner
+
+    @property
+    def storage_name(self) -> str:
+        """The name by which its plugin finds the storage of the id; empty: none is kept for it."""
+        return self.created_name or self.registered_name
+
+    @property
+    def storage(self) -> str:
+        """The storage that is kept for the id, for messages."""
+        return self.external_id or f"named {self.storage_name}"
+
+    def without_storage(self) -> "OwnerRecord":
+        """Return the record once its storage is given up."""
+        return dataclasses.replace(self, created_name="", registered_name="", external_id="", plugin_id="")
 
     def to_items(self) -> dict[str, str]:
         """Return the items of the variable, without the object's id."""
@@ -101,7 +118,22 @@ class OwnerToken:
     """The nonce to write to the record; empty: keep the record's."""
 
     created_name: str = ""
-    """The name by which its plugin is to create the storage; empty: keep the record's."""
+    """The name by which its plugin is to create the storage. The record's stays where it has one."""
+
+    registered_name: str = ""
+    """Of storage that is taken over; as above."""
+
+    external_id: str = ""
+    """The id of the storage. The record's stays where it has one."""
+
+    plugin_id: str = ""
+    """Its plugin; as above."""
+
+    is_new_storage: bool = False
+    """Whether the storage in the record is gone: what the plugin creates by the record's name is other storage."""
+
+    leaves_stack: bool = False
+    """Whether the volume is removed: a later stack of the same label may declare it again."""
 
     job_owner: str = ""
     """The owner in the ``meta`` of a job; empty: keep the record's."""
@@ -140,7 +172,9 @@ class Requester:
 
         The object's nonce decides, then the stack's id. The label decides only where one of the two has no id.
         """
-        return record is None or self.adopts or token.is_proof_of(record) or self.is_same_stack(record)
+        if record is None or not record.owner:
+            return True
+        return self.adopts or token.is_proof_of(record) or self.is_same_stack(record)
 
     def is_same_stack(self, record: OwnerRecord) -> bool:
         """Return whether *record* names this stack, whichever of its resources has the nonce."""
@@ -157,22 +191,22 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
     """
     Return the record of an object once *requester*, which may have it, acquired it; ``None``: it has no owner then.
 
-    A command keeps the ids of its stack: it changes the owner alone. The storage that was created for the object stays
-    in the record until another name is written.
+    A command keeps the ids of its stack: it changes the owner alone. The storage of the id stays in the record, whoever
+    acquires it.
     """
-    if not requester.owner:
-        return None
     before = before or NO_RECORD
+    if not requester.owner:
+        return dataclasses.replace(before, owner="", stack_id="", nonce="") if before.storage_name else None
     same = before if before.owner == requester.owner else NO_RECORD
-    created_name = same.created_name or token.created_name or before.created_name
-    is_storage_kept = created_name == before.created_name
+    kept = dataclasses.replace(before, external_id="", plugin_id="") if token.is_new_storage else before
     return OwnerRecord(
         owner=requester.owner,
-        stack_id=requester.stack_id or same.stack_id,
+        stack_id="" if token.leaves_stack else requester.stack_id or same.stack_id,
         nonce=token.nonce or same.nonce,
-        created_name=created_name,
-        external_id=before.external_id if is_storage_kept else "",
-        plugin_id=before.plugin_id if is_storage_kept else "",
+        created_name=before.created_name or ("" if before.registered_name else token.created_name),
+        registered_name=before.registered_name or ("" if before.created_name else token.registered_name),
+        external_id=kept.external_id or token.external_id,
+        plugin_id=kept.plugin_id or token.plugin_id,
         job_owner=same.job_owner or token.job_owner or before.job_owner,
     )
 

@@ -7,6 +7,7 @@ check-and-set, so that of two concurrent requesters of one object one is refused
 
 import dataclasses
 import functools
+import shlex
 import threading
 import time
 import weakref
@@ -80,8 +81,8 @@ class AcquiredVolumes:
     unrecorded: frozenset[volumes.Key]
     """Volumes that got no record, because the token may not write it."""
 
-    created_names: Mapping[volumes.Key, str]
-    """The names of storage in their records, or empty; one of an earlier attempt of the same owner stays."""
+    records: Mapping[volumes.Key, OwnerRecord]
+    """The records of the others, as they are now: the storage that one keeps for its id stays in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +224,7 @@ class OwnerRecords:
             refused=refused,
             new={key: tokens[key] for key, change in written.items() if change.after and not change.before},
             unrecorded=frozenset(denied if requester.owner else ()),
-            created_names={key: change.after.created_name for key, change in written.items() if change.after},
+            records={key: change.after for key, change in written.items() if change.after},
         )
 
     def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
@@ -233,7 +234,7 @@ class OwnerRecords:
 
     def keep_storage(self, registered: Iterable[volumes.Volume], tell: Tell = _silent) -> None:
         """
-        Record the storage of *registered* volumes, before they are deregistered; only where their plugin created it.
+        Record the storage of *registered* volumes before they are deregistered, where a name of it is recorded.
 
         Raises `errors.NomadApiError` where a record could not be written. Where the token may not, report that to
         *tell*.
@@ -241,13 +242,31 @@ class OwnerRecords:
         storage = {volumes.key_of(volume): volume for volume in registered}
 
         def with_storage(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
-            if before is None or not before.created_name:
+            if before is None or not before.storage_name or before.external_id:
                 return before
             volume = storage[key]
             return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
 
         changes = self._change(storage, with_storage)
         self._tell_denied(changes, "do not name their storage", tell)
+
+    def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
+        """
+        Remove *storage*, its external id or its name, from the record of *key*; all of it where it is not registered.
+
+        Return whether the record has it no longer. Raises `errors.NomadApiError` where the record could not be written,
+        `errors.RefusedError` where the token may not.
+        """
+
+        def given_up(_key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if before is None or storage not in {before.external_id, before.storage_name} - {""}:
+                return before
+            return before.without_storage() if is_registered else None
+
+        change = self._change([key], given_up)[key]
+        if change.denied:
+            raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
+        return change.after != change.before
 
     def release(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
         """
@@ -399,6 +418,12 @@ def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) ->
         if folder not in known:
             known[folder] = OwnerRecords(client, folder)
         return known[folder]
+
+
+def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
+    """Return the command that gives up *storage*, which the record of *owner* keeps for the id *key*."""
+    acting = ["--owner", owner] if owner else []
+    return f"`{shlex.join(['nomad-csi', 'remove', '/'.join(key), '--forget', storage, *acting])}`"
 
 
 def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:

@@ -79,6 +79,48 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
         raise
 
 
+def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
+    """Deregister the volume *key* that this run has registered a moment ago; its storage stays."""
+    volumes.deregister(client, *key)
+
+
+def give_up_storage(
+    client: nomad.Nomad,
+    key: volumes.Key,
+    storage: str,
+    requester: registration_ownership.Requester,
+    *,
+    is_dry_run: bool = False,
+) -> str:
+    """
+    Remove *storage*, an external id or a name, from the owner record of *key*, and return it; it is not deleted.
+
+    Raises `errors.RefusedError` where the record keeps no such storage, belongs to another owner, or the volume is
+    registered with it.
+    """
+    name, records = "/".join(key), registration_ownership.owner_records_of(client)
+    record, found = records.known([key]).get(key), volumes.get(client, *key)
+    if record is None or not record.storage_name:
+        raise errors.RefusedError(f"the owner record of volume {name} keeps no storage for it; nothing was changed")
+    if storage not in {record.external_id, record.storage_name}:
+        raise errors.RefusedError(
+            f"the owner record of volume {name} keeps storage {record.storage}, not {storage}; nothing was changed"
+        )
+    if not requester.may_have(record):
+        owned = registration_ownership.sentence(key, record, requester)
+        raise errors.RefusedError(f"{owned}: act for that owner with --owner {record.owner}; nothing was changed")
+    if found is not None and found.external_id == record.external_id:
+        raise errors.RefusedError(f"volume {name} is registered with {found.external_id}: remove it first")
+    if not is_dry_run and not records.give_up(key, storage, is_registered=found is not None):
+        raise errors.RefusedError(f"the owner record of volume {name} was changed meanwhile: run this again")
+    return record.external_id or record.storage_name
+
+
+def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
+    """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
+    claim_requests.deregister_by_force(client, *key)
+
+
 # Deregister many volumes, with an outcome for each.
 
 
@@ -113,8 +155,8 @@ class DeregistrationOptions:
 
     keeps_owner_records: bool = False
     """
-    Whether owner records stay, because their volumes are still needed. The record of a volume that its plugin created
-    always stays: only it says how the storage is found again.
+    Whether owner records stay, because their volumes are still needed. A record that keeps storage for its id always
+    stays: only it says how the storage is found again.
     """
 
 
@@ -262,15 +304,15 @@ class _Run:
     def _where_storage_is(self, key: volumes.Key) -> str:
         """Return what the owner record of a volume that is not registered says of storage that its plugin created."""
         owner = self._owners.get(key)
-        if owner is None or not owner.created_name:
+        if owner is None or not owner.storage_name:
             return ""
-        storage = owner.external_id or f"by the name {owner.created_name}"
-        return f"; its plugin created storage {storage}: the owner record stays"
+        command = registration_ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
+        return f"; its owner record keeps storage {owner.storage} for it: to give that up, {command}"
 
     def _is_created(self, volume: volumes.Volume) -> bool:
-        """Return whether the plugin created the storage of *volume* for it, as its owner record says."""
+        """Return whether the owner record of *volume* keeps the storage that its plugin created, or may find again."""
         owner = self._owners.get(volumes.key_of(volume))
-        return owner is not None and bool(owner.created_name) and owner.created_name == volume.name
+        return owner is not None and bool(owner.storage_name) and owner.storage_name == volume.name
 
     def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
         """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
@@ -289,7 +331,7 @@ class _Run:
         done = [
             key
             for key, outcome in self._outcomes.items()
-            if outcome.is_done and key in self._owners and not self._owners[key].created_name
+            if outcome.is_done and key in self._owners and not self._owners[key].storage_name
         ]
         try:
             tokens = registration_ownership.without_tokens(done)

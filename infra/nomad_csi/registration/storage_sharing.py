@@ -14,7 +14,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import deregistration, secret_safety
 
 if TYPE_CHECKING:
     from nomad_csi.drivers import model
@@ -304,7 +304,7 @@ def take_back_later(
         try:
             users = users or latest.read(document.namespace)
             if why := users.older_refusal(document):
-                volumes.deregister(client, *key)
+                deregistration.put_away(client, key)
         except errors.NomadApiError as problem:
             rest = map(volumes.key_of, documents[number:])
             return taken | dict.fromkeys(rest, NotCheckedError(problem)) | {key: NotCheckedError(problem, why)}

@@ -10,10 +10,11 @@ from nomad_csi.resources import (
     sharing_refusal,
     stack_identity,
     volume_facts,
+    volume_ownership,
     volume_properties,
     wanted_volume,
 )
-from nomad_csi.resources.created import created_deletion, created_properties
+from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import declaration, resource
 from nomad_csi.volume import decide, facts
 
@@ -135,6 +136,19 @@ class RemovedVolume(volume_facts.VolumeFacts):
             "dependents": self._of_dependents,
             "unfit": self._of_fitness,
         }
+
+    @property
+    def keeps_storage(self) -> bool:
+        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
+        is_replaced = self._wanted is not None and volume_properties.key_of(self._wanted) == self.name
+        return volume_properties.is_created(self._declared) and self.ends == "kept" and not is_replaced
+
+    def keep_storage(self) -> None:
+        """Complete the owner record that stays, by what the state knows of the storage."""
+        nonce = str(self._recorded.get("nonce", ""))
+        token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = created_changes.token_of(token, self._recorded, self._recorded)
+        volume_ownership.keep(self._context, self._recorded, token)
 
     def _of_renamed(self) -> errors.RefusedError:
         return errors.RefusedError(f"volume {self.name} {stack_identity.other_stack(self._context, self._recorded)}")

@@ -101,8 +101,7 @@ class VolumeFacts(abc.ABC):
 
     def _of_another(self) -> errors.RefusedError:
         assert self.found is not None  # noqa: S101  # the decision has compared it
-        why = stands_for_another(self.found, self._recorded)
-        return errors.RefusedError(f"{why}; nothing was changed: run `pulumi refresh` and check")
+        return refusal_of_another(self.found, self._recorded)
 
     def _of_owner(self) -> errors.RefusedError:
         return owner_record_upkeep.refusal(self.key, self.owners.owners[self.key], self._requester)
@@ -141,6 +140,15 @@ class VolumeFacts(abc.ABC):
     @abc.abstractmethod
     def _sentences(self) -> Refusals:
         """Return the error of each reason."""
+
+
+def refusal_of_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> errors.RefusedError:
+    """Return the refusal to change *volume*, which something else registered for other storage than *recorded*."""
+    return errors.RefusedError(
+        f"{stands_for_another(volume, recorded)}; nothing was changed: something else registered it; deregister it "
+        f"there, and `pulumi up` registers {recorded.get('externalId')} again, or give it up here with `pulumi state "
+        "delete`"
+    )
 
 
 def stands_for_another(volume: volumes.Volume, recorded: Mapping[str, Any]) -> str:

@@ -47,8 +47,8 @@ def compare_record(
     record: OwnerRecord | None, who: Requester, recorded: Mapping[str, Any], unread: Sized
 ) -> facts.Record:
     """Return whose *record* it is for *who*, with the *recorded* outputs; *unread*: the token may not read it."""
-    if record is None:
-        return "not known" if unread else "none"
+    if record is None or not record.owner:
+        return "not known" if record is None and unread else "none"
     nonce = str(recorded.get("nonce", ""))
     if not dataclasses.replace(who, adopts=False).may_have(record, OwnerToken(recorded=nonce)):
         return "foreign"
@@ -79,6 +79,13 @@ def acquire(
     return taken
 
 
+def keep(context: resource.Context, recorded: Mapping[str, Any], token: OwnerToken) -> None:
+    """Complete the owner record of the volume *recorded* by its storage in *token*, where this stack has the record."""
+    who = dataclasses.replace(requester(recorded, recorded), adopts=False)
+    if who.owner:
+        registration_ownership.owner_records_of(context.client).acquire({_key(recorded): token}, who, context.warn)
+
+
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the volume *recorded*, unless it is registered again, or another owner has it."""
     if recorded.get("owner"):
@@ -104,6 +111,19 @@ def outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
 def step_outputs(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the *recorded* outputs that a refresh does not change: the nonce, and the stack that wrote it."""
     return {name: recorded[name] for name in stack_identity.OUTPUTS if name in recorded}
+
+
+def has_created(record: OwnerRecord | None, who: Requester, volume: volumes.Volume) -> bool:
+    """Return whether the plugin created the storage of *volume* for it and for *who*, by its owner *record*."""
+    if record is None or not record.created_name or not who.is_same_stack(record):
+        return False
+    return record.created_name == volume.name and record.external_id in {"", volume.external_id}
+
+
+def has_created_for(context: resource.Context, recorded: Mapping[str, Any], volume: volumes.Volume) -> bool:
+    """Return whether this stack had the plugin create the storage of *volume*, which *recorded* does not know."""
+    record = registration_ownership.owner_records_of(context.client).cached(_key(recorded), context.warn)
+    return has_created(record, requester(recorded, recorded), volume)
 
 
 def is_another_resources(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:

@@ -98,6 +98,12 @@ REGISTERED_AGAIN = properties.flag(
     internal=True,
 )
 
+OTHER_STORAGE = "otherStorage"
+
+OF_ANOTHER_HAND = properties.text(
+    "External id for which something else registered the volume: the next update is refused.", internal=True
+)
+
 OWNERSHIP: Mapping[str, properties.Property] = {
     "cluster": properties.text(
         "Identity of the cluster and region that holds it; empty where it is not known.", internal=True
@@ -114,9 +120,13 @@ OUTPUTS: Mapping[str, properties.Property] = {
     ),
     "foreignMountFlags": FOREIGN_MOUNT_FLAGS,
     DEREGISTERED: REGISTERED_AGAIN,
+    OTHER_STORAGE: OF_ANOTHER_HAND,
     **OWNERSHIP,
     **stack_identity.OUTPUTS,
 }
+
+OF_REGISTRATION = (DEREGISTERED, OTHER_STORAGE)
+"""Outputs by which an update begins although nothing differs."""
 
 DECLARED = declaration.Declaration(
     token=names.VOLUME_REGISTRATION_TYPE,

@@ -43,7 +43,7 @@ class VolumeRegistrationResource(resource.Resource):
         """
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        missing = (volume_properties.DEREGISTERED,) if old_outputs.get(volume_properties.DEREGISTERED) else ()
+        missing = tuple(name for name in volume_properties.OF_REGISTRATION if old_outputs.get(name))
         also = (*hidden, *missing, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
@@ -59,7 +59,7 @@ class VolumeRegistrationResource(resource.Resource):
         change = registration_change.classify(self.declared.inputs_in(old_outputs), news)
         if news.get("protect") and change.kind != "replace" and change.storage != "same":
             raise registration_change.refusal_of_other_data(volume_properties.key_of(news), change)
-        is_missing = bool(old_outputs.get(volume_properties.DEREGISTERED))
+        is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
         matters = not old_outputs or is_missing or change.kind in {"re-register", "replace"}
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
 from nomad_csi.registration import deregistration, secret_safety
@@ -32,6 +31,8 @@ def preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume, n
             f"moved: volume {wanted.name} is this stack's already, and this resource takes it over; where another "
             "resource of the program had it, its removal leaves the volume as it is"
         )
+    elif "registered again" in decision.remarks:
+        context.warn(f"volume {wanted.name} gets the storage {wanted.kept_storage} again, which is kept for it")
     if "storage not checked" in decision.remarks:
         context.warn(
             f"volume {wanted.name} would be registered for storage that was not found: "
@@ -71,12 +72,15 @@ def read(
     *,
     live: Callable[[volumes.Volume], State],
     is_gone: Callable[[], bool] = lambda: False,
+    is_ours: Callable[[volumes.Volume], bool] = lambda _volume: False,
 ) -> State | None:
     """
     Return the observed inputs and outputs of the volume; all as *recorded* while Nomad is unreachable.
 
     A recorded volume that is not registered stays in the state: it knows the storage, which Nomad does not any more.
-    *live* returns the state of a registered volume, *is_gone* whether the storage is known to be gone.
+    So does one that something else registered for other storage. *live* returns the state of a registered volume,
+    *is_gone* whether the storage is known to be gone, *is_ours* whether this stack had the plugin create the other
+    storage.
     """
     inputs, outputs = recorded
     namespace, volume_id = resource.split_identity(identity, "namespace/volume_id")
@@ -88,6 +92,9 @@ def read(
         volume = volumes.get(context.client, namespace, volume_id)
         if volume is None:
             return _not_registered(context, identity, recorded, is_gone)
+        if inputs and (why := volume_facts.stands_for_another(volume, outputs)) and not is_ours(volume):
+            context.warn(f"{why}: something else registered it, and `up` will be refused")
+            return inputs, _without_remarks(outputs) | {volume_properties.OTHER_STORAGE: volume.external_id}
         if volume.has_mount_flags and not inputs:
             context.warn(
                 f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
@@ -114,7 +121,11 @@ def _not_registered(
             f"volume {identity} is not registered in Nomad any more: `up` registers it again, with its storage "
             f"{storage}"
         )
-    return inputs, outputs | {volume_properties.DEREGISTERED: True}
+    return inputs, _without_remarks(outputs) | {volume_properties.DEREGISTERED: True}
+
+
+def _without_remarks(outputs: resource.Properties) -> resource.Properties:
+    return {name: value for name, value in outputs.items() if name not in volume_properties.OF_REGISTRATION}
 
 
 def seen_afterwards(
@@ -150,8 +161,8 @@ def wait_until_free(
             should_wait=deregistration.is_ending,
         )
     if found is not None:
-        if why := volume_facts.stands_for_another(found, recorded):
-            raise errors.RefusedError(f"{why}; nothing was changed: run `pulumi refresh` and check")
+        if volume_facts.stands_for_another(found, recorded):
+            raise volume_facts.refusal_of_another(found, recorded)
         deregistration.refuse_claimed(found)
     return found
 
@@ -160,7 +171,8 @@ def remove(context: resource.Context, removed: removed_volume.RemovedVolume, rec
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
+    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
+    for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
     `errors.RefusedError` where the decision is that nothing is done, and what `wait_until_free` does.
     """
     decision = removed.permitted()
@@ -170,12 +182,16 @@ def remove(context: resource.Context, removed: removed_volume.RemovedVolume, rec
         )
         return False
     warn_unchecked(context, removed)
-    if "deregister" in decision.steps and removed.found is not None:
-        if removed.claims == "ending":
-            wait_until_free(context, removed.found, recorded)
-            return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
-        if "delete storage" not in decision.steps:
-            deregistration.deregister_free(context.client, removed.found)
-    if "delete storage" not in decision.steps:
+    found = removed.found if "deregister" in decision.steps else None
+    if found is not None and removed.claims == "ending":
+        wait_until_free(context, found, recorded)
+        return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
+    if "delete storage" in decision.steps:
+        return True
+    if removed.keeps_storage:
+        removed.keep_storage()
+    if found is not None:
+        deregistration.deregister_free(context.client, found)
+    if not removed.keeps_storage:
         volume_ownership.release(context, recorded)
     return True

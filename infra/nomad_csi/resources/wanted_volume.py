@@ -6,6 +6,7 @@ from typing import Any, Literal
 from nomad_csi import errors, side_by_side
 from nomad_csi.compare import difference, volume
 from nomad_csi.nomad import volumes
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     registration_change,
@@ -18,7 +19,7 @@ from nomad_csi.resources import (
     volume_ownership,
     volume_properties,
 )
-from nomad_csi.resources.created import created_changes, created_deletion
+from nomad_csi.resources.created import created_changes, created_deletion, created_properties
 from nomad_csi.resources.frame import declaration, properties, resource
 from nomad_csi.volume import decide, facts
 
@@ -99,17 +100,40 @@ class WantedVolume(volume_facts.VolumeFacts):
 
     @property
     def is_proven(self) -> bool:
-        """Whether the storage of the registration was created for this stack: its owner record has its name."""
-        owner = self.owner
-        if self.found is None or owner is None or not owner.created_name:
-            return False
-        return self._requester.is_same_stack(owner) and owner.created_name == self.found.name
+        """Whether the storage of the registration was created for this stack, as its owner record says."""
+        return self.found is not None and volume_ownership.has_created(self.owner, self._requester, self.found)
 
     @property
-    def origin(self) -> facts.Origin:
-        """Whether a creation was started."""
+    def kept(self) -> facts.Kept:
+        """The storage that the owner record keeps for the id."""
         owner = self.owner
-        return "begun" if owner is not None and owner.created_name and self._requester.is_same_stack(owner) else "none"
+        if owner is None or not (owner.storage_name or owner.external_id):
+            return "nothing"
+        if self.source == "existing":
+            return "same" if owner.external_id == self._inputs.get("externalId") else "other"
+        if owner.plugin_id not in {"", self._inputs.get("pluginId")}:
+            return "other"
+        storage, name = self._known_storage
+        if owner.external_id and storage:
+            return "same" if owner.external_id == storage else "other"
+        if name not in {"", owner.storage_name}:
+            return "other"
+        return "same" if owner.external_id else "begun"
+
+    @property
+    def _known_storage(self) -> tuple[str, str]:
+        """External id and name of the storage in the state, or in Nomad; empty: not known."""
+        if self.found is not None and (self._is_new or self.is_proven):
+            return self.found.external_id, self.found.name
+        return (
+            str(self._recorded.get("externalId", "")),
+            str(self._recorded.get(created_properties.CREATED_NAME, "")),
+        )
+
+    @property
+    def kept_storage(self) -> str:
+        """The storage that the owner record keeps, for messages."""
+        return "" if self.owner is None else self.owner.storage
 
     @side_by_side.read_once
     def compared(self) -> difference.Comparison:
@@ -138,7 +162,7 @@ class WantedVolume(volume_facts.VolumeFacts):
 
     def _compared_creation(self, found: volumes.Volume) -> facts.Registration:
         """Compare with the state alone: what a plugin answered is not compared with what was requested."""
-        if volume_facts.stands_for_another(found, self._recorded):
+        if volume_facts.stands_for_another(found, self._recorded) and not self.is_proven:
             return "drifted"
         if created_changes.refusal_of_shrinking(found.capacity_bytes, self._inputs):
             return "refused"
@@ -249,7 +273,23 @@ class WantedVolume(volume_facts.VolumeFacts):
             "never in place": self._of_taken,
             "changed meanwhile": self._of_drift,
             "impossible": self._of_impossible,
+            "other storage": self._of_other_storage,
+            "unrecorded": lambda: created_changes.refusal_without_record(self.key),
         }
+
+    def _of_other_storage(self) -> errors.RefusedError:
+        assert self.owner is not None  # noqa: S101  # the decision has compared it
+        storage, _ = self._known_storage
+        wanted = storage or str(self._inputs.get("externalId", ""))
+        gets = wanted if wanted not in {"", resource.UNKNOWN} else f"storage of plugin {self._inputs['pluginId']}"
+        plugin = f" of plugin {self.owner.plugin_id}" if self.owner.plugin_id else ""
+        way_out = registration_ownership.way_to_give_up(
+            self.key, self.owner.external_id or self.owner.storage_name, self.owner.owner
+        )
+        return errors.RefusedError(
+            f"the owner record of volume {self.name} keeps storage {self.owner.storage}{plugin} for it, and it would "
+            f"get {gets}; nothing was changed: to give the first one up, {way_out}"
+        )
 
     def _of_secrets(self) -> errors.RefusedError:
         found = secret_safety.refusal(self._context.client, self.name, self._with_secrets)

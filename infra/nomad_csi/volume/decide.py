@@ -22,9 +22,9 @@ Step = Literal[
 ]
 """
 ``register``: send the registration, new or changed. ``create``: have the plugin create new, empty storage. ``create
-again``: have the plugin find the storage that was created before, by its name; another answer is an error, and that
-volume is deregistered again. ``change``: change a created volume in place, and grow it. A ``deregister`` before a
-``register`` is rolled back where the registration fails.
+again``: have the plugin find the storage that was created before, by its name; where another one is known for the id,
+the answer is an error, and that volume is deregistered again. ``change``: change a created volume in place, and grow
+it. A ``deregister`` before a ``register`` is rolled back where the registration fails.
 """
 
 Refusal = Literal[
@@ -45,6 +45,8 @@ Refusal = Literal[
     "stale state",
     "dependents",
     "unproven",
+    "other storage",
+    "unrecorded",
 ]
 """Why nothing is done; `resources.wanted_volume` and `resources.removed_volume` have the sentence of each."""
 
@@ -82,10 +84,14 @@ def decide_presence(known: facts.Presence) -> Decision:
     """Return what brings a wanted volume into its desired state, from all facts about it."""
     if known.protect and known.recorded in {"other", "doubtful"}:
         return refuse("protected")
-    if (reason := _of_cluster(known.cluster)) or (reason := _of_record(known)):
+    if reason := _of_cluster(known.cluster):
         return refuse(reason)
+    if known.record == "foreign" and not known.adopt:
+        return refuse("foreign")
     if known.registration == "not known":
         return refuse("unreadable")
+    if known.kept == "other":  # an id keeps its storage until the user gives it up by name
+        return refuse("other storage")
     if known.registration == "refused":
         return refuse("impossible")
     if known.registration == "absent":
@@ -99,10 +105,6 @@ def _of_cluster(cluster: facts.Cluster) -> Refusal | None:
     if cluster == "other":
         return "other cluster"
     return "lost cluster" if cluster == "lost" else None
-
-
-def _of_record(known: facts.Presence) -> Refusal | None:
-    return "foreign" if known.record == "foreign" and not known.adopt else None
 
 
 def _existing_absent(known: facts.Presence) -> Decision:
@@ -133,17 +135,19 @@ def _created_absent(known: facts.Presence) -> Decision:
     Decide about a volume that its plugin creates, and that is not registered.
 
     Storage that the state or the owner record knows is found again by its name. It is not known to be gone before the
-    plugin says so: then the id of a protected volume stays without storage.
+    plugin says so: then the id of a protected volume stays without storage. Nothing is created that no record keeps.
     """
     if known.recorded != "nothing" and known.storage == "gone":
         if known.protect:
             return refuse("storage gone")
+        if known.record == "not known":
+            return refuse("unrecorded")
         return Decision(steps=("write record", "create"), remarks=("new and empty",))
-    if known.recorded != "nothing":
+    if known.recorded != "nothing" or known.kept == "same":
         return Decision(steps=("write record", "create again"), remarks=("registered again",))
-    if known.origin == "begun":
-        return Decision(steps=("write record", "create again"))
-    return Decision(steps=("write record", "create"))
+    if known.record == "not known":
+        return refuse("unrecorded")
+    return Decision(steps=("write record", "create again" if known.kept == "begun" else "create"))
 
 
 def _registered_otherwise(known: facts.Presence) -> Decision:

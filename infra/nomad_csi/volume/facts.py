@@ -59,8 +59,12 @@ Fitness = Literal["fit", "unfit", "not known"]
 Source = Literal["existing", "created"]
 """``existing``: the storage exists before. ``created``: the plugin creates it."""
 
-Origin = Literal["none", "begun"]
-"""``begun``: the owner record has the nonce in the name of storage whose creation was started for this volume."""
+Kept = Literal["nothing", "begun", "same", "other"]
+"""
+The storage that the owner record keeps for the id, as its plugin creates it, compared with what the id has or gets.
+``begun``: its creation was started, and its id is not known. ``other``: the desired volume, the state or the
+registration has other storage, by its id, its name or its plugin. ``nothing``: also where the record is not known.
+"""
 
 Ends = Literal["kept", "deleted here", "deleted after"]
 """
@@ -97,8 +101,8 @@ class Presence(Protocol):
         """The owner record of the id."""
 
     @property
-    def origin(self) -> Origin:
-        """Whether a creation was started."""
+    def kept(self) -> Kept:
+        """The storage that the owner record keeps for the id."""
 
     @property
     def registration(self) -> Registration:

@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.apply import planned_changes
 from nomad_csi.compare import difference
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.resources.created import created_volume
 from nomad_csi.resources.frame import resource
+from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -167,14 +167,82 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     assert (removed[0], repeated[0]) == (0, 1)
     again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]
-    assert f"its plugin created storage {first.external_id}: the owner record stays" in " ".join(repeated[1].split())
+    assert f"`nomad-csi remove default/a --forget {first.external_id} --owner shop/prod`" in " ".join(
+        repeated[1].split()
+    )
     assert record == owner_records.OwnerRecord(
         owner="shop/prod", created_name=first.name, external_id=first.external_id, plugin_id="hostpath0"
     )
     assert f"storage {first.external_id}" in found[1]
     assert f"plugin hostpath0 created {first.external_id} as default/a for shop/prod" in " ".join(found[1].split())
-    assert planned == {"default/a": ("new", planned_changes.ITS_STORAGE)}
+    assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
     assert volumes.get(client, "default", "a").external_id == first.external_id
+
+
+@pytest.mark.parametrize("owner", ["shop/prod", "bank/prod"])
+def test_id_gets_its_storage_again_whatever_the_spec_calls_it(run, create, plan, client, spec, owner):
+    """Another `name`; another owner that adopts it: the record keeps what was created."""
+    create(spec({"id": "a"}))
+    first = volumes.get(client, *KEY)
+    run("remove", "a", *OWNER)
+    path = spec({"id": "a", "name": "other"})
+
+    planned = plan(path, "--adopt", owner=("--owner", owner))
+    _, outcomes = create(path, "--adopt", owner=("--owner", owner))
+
+    assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
+    assert outcomes["default/a"]["external_id"] == volumes.get(client, *KEY).external_id == first.external_id
+    record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
+    assert (record.owner, record.created_name, record.external_id) == (owner, first.name, first.external_id)
+    create(path, "--adopt")
+
+
+def test_id_gets_no_other_storage_until_the_kept_one_is_given_up(run, create, client, serving, spec):
+    """The plugin does not find it any more: what it creates instead is put away, each time the same, until then."""
+    path = spec({"id": "a"})
+    create(path)
+    first = volumes.get(client, *KEY).external_id
+    run("remove", "a", *OWNER)
+    kept = storage.Storage(serving.cluster.settings.data_dir / "storage/hostpath.csi.k8s.io.json")
+    with kept.open() as records:
+        records.volumes[first]["name"] = "renamed"
+        before = set(records.volumes)
+
+    for _ in range(2):
+        code, outcomes = create(path)
+        assert (code, outcomes["default/a"]["status"]) == (1, "refused")
+        assert f"has storage {first}, and plugin hostpath0 answered " in outcomes["default/a"]["reason"]
+        assert volumes.get(client, *KEY) is None
+    with kept.open() as records:
+        assert len(set(records.volumes) - before) == 1
+
+    forget = ("remove", "a", "--forget", first)
+    assert "belongs to " in run(*forget, "--owner", "bank/prod")[2]
+    assert "would be given up" in run(*forget, *OWNER, "--dry-run")[1]
+    assert f"keeps storage {first}, not wrong" in run("remove", "a", "--forget", "wrong", *OWNER)[2]
+    assert run(*forget, *OWNER)[:2] == (
+        0,
+        f"default/a: storage {first} given up; it stays where it is, and the id may get other storage\n",
+    )
+    assert create(path)[1]["default/a"]["status"] == "created"
+    assert run("remove", "a", "--forget", volumes.get(client, *KEY).external_id, *OWNER)[2].endswith(
+        "remove it first\n"
+    )
+
+
+def test_id_gets_no_storage_of_another_plugin(run, create, plan, client, spec):
+    """Refused before anything is sent, with both and the way out."""
+    create(spec({"id": "a"}))
+    first = volumes.get(client, *KEY).external_id
+    run("remove", "a", *OWNER)
+    path = Path(spec({"id": "a"}))
+    path.write_text(path.read_text().replace("hostpath0", "hostpath1"))
+
+    state, remark = plan(str(path))["default/a"]
+
+    assert state == "refused"
+    assert f"keeps storage {first} of plugin hostpath0 for it, and it would get storage of plugin hostpath1" in remark
+    assert f"`nomad-csi remove default/a --forget {first} --owner shop/prod`" in remark
 
 
 @pytest.mark.parametrize("is_removed", [False, True], ids=["registered", "removed before"])

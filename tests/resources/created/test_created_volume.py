@@ -216,19 +216,16 @@ def test_create_tells_what_nomad_warns_of(context, scripted, heard):
     assert heard["status"] == ["plugin aws-ebs0 creates prod/scratch"]
 
 
-@pytest.mark.parametrize(("status", "is_proven"), [(200, True), (403, False)])
-def test_storage_is_proven_by_an_owner_record_only(context, scripted, status, is_proven):
-    """A token that may not write records: nothing shows later who created it, so that it is not deleted."""
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, method):
+    """A token that may not read records, or not write them: an interrupted creation would be made again, empty."""
     scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
-    scripted.reply(
-        "PUT", f"/v1/var/{owner_records.path_of('scratch')}", status, {} if is_proven else "Permission denied"
-    )
+    scripted.reply(method, f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
 
-    _, outputs = VOLUME.create(context, NEWS | {"owner": "shop/prod", "onDestroy": "delete"})
+    with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
+        VOLUME.create(context, NEWS | {"owner": "shop/prod"})
 
-    assert (outputs["externalId"], "madeStorage" in outputs) == ("vol-1", is_proven)
+    assert [path for path, _ in scripted.sent("PUT") if CREATE in path] == []
 
 
 @pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
@@ -272,7 +269,7 @@ def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
     """After an interrupted run the volume is there, and nothing is sent."""
     scripted.reply("GET", PATH, 200, HELD)
 
-    assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN)
+    assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN | {"createdName": "scratch"})
     assert scripted.sent("PUT") == []
 
 
@@ -366,7 +363,7 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
     scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD | {"ExternalID": "vol-9"}]})
     scripted.reply("DELETE", PATH, 200, {})
 
-    with pytest.raises(errors.RefusedError, match="created vol-9, which is empty, and did not find vol-1"):
+    with pytest.raises(errors.RefusedError, match="has storage vol-1, and plugin aws-ebs0 answered vol-9"):
         VOLUME.update(context, IDENTITY, OUTPUTS | {"deregistered": True}, NEWS)
     assert len(scripted.sent("DELETE")) == 1
 

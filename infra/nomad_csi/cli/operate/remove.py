@@ -73,6 +73,11 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 )
 @shared_options.dry_run(without={"force": ""})
 @shared_options.yes
+@command.option(
+    "--forget STORAGE",
+    "deregister nothing, and give up the storage that the owner record of one volume keeps: its external id, or name",
+    without={"delete_data": "", "force": "", "jobs": ""},
+)
 @command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
 @_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
 @_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
@@ -94,6 +99,8 @@ def run(arguments: command.Arguments) -> int:
     if not arguments.volumes and not arguments.jobs:
         raise click.UsageError("VOLUME: expected a volume, or --job JOB, got nothing")
     owners.resolve(arguments, specs.found_quietly())
+    if arguments.forget:
+        return _forget(arguments)
     return _delete(arguments) if arguments.delete_data else _deregister(arguments)
 
 
@@ -132,6 +139,21 @@ def _deregister(arguments: command.Arguments) -> int:
     output.show(arguments, shown, "\n".join(lines))
     is_unknown = any(item.status == "gone" for item in outcomes)
     return outcome.exit_code(outcomes) or (exit_codes.CHANGES if is_unknown else 0)
+
+
+def _forget(arguments: command.Arguments) -> int:
+    """Give up the storage that the owner record of a volume keeps, so that its id may get other storage."""
+    if len(arguments.volumes) != 1:
+        raise click.UsageError(f"--forget: expected one VOLUME, got {len(arguments.volumes)}")
+    [key] = arguments.volumes
+    with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
+        kept = deregistration.give_up_storage(
+            client, key, arguments.forget, owners.requester(arguments), is_dry_run=arguments.dry_run
+        )
+    name, would = "/".join(key), "would be " if arguments.dry_run else ""
+    left = f"{name}: storage {kept} {would}given up; it stays where it is, and the id may get other storage"
+    output.show(arguments, {"volume": name, "given_up": kept}, left)
+    return 0
 
 
 def _next(item: registration_outcomes.DeregistrationOutcome) -> str:

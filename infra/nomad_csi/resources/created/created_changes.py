@@ -10,7 +10,7 @@ from nomad_csi.deletion import storage_guards
 from nomad_csi.nomad import namespaces, volume_creation, volumes
 from nomad_csi.ownership import owner_record_upkeep, owner_records, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import deregistration, secret_safety
 from nomad_csi.resources import (
     sharing_refusal,
     stack_identity,
@@ -29,66 +29,103 @@ def make(
     news: Mapping[str, Any],
     token: registration_ownership.OwnerToken,
     recorded: Mapping[str, Any],
+    *,
+    is_new: bool,
 ) -> resource.Properties:
     """
-    Have the plugin create a volume that Nomad does not have, and return its outputs.
+    Have the plugin create a volume that Nomad does not have, or find its storage again, and return its outputs.
 
     The owner record comes first, with the name of the storage: an interrupted run finds it by that. *recorded* are the
-    outputs of storage to register again; empty: none. Sent once. After an ambiguous response the volume is read: it
-    is ours when it is registered without drift.
+    previous outputs; *is_new*: there is no storage of the id, or what there was is gone. Sent once. After an error that
+    does not prove that nothing was made the volume is read: it is ours when it is registered without drift.
 
-    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep the created volume, and where
-    the plugin returns storage that is registered already; then the volume is deregistered again, and not deleted.
+    Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep the created volume, where no
+    record keeps new storage, and where the plugin returns other storage than is known for the id, or storage that is
+    registered already; then the volume is deregistered again, and not deleted.
     """
     namespaces.refuse_unknown(context.client, news["namespace"])
     key, who = (news["namespace"], news["volumeId"]), volume_ownership.requester(news, recorded)
-    name = _name_to_make(news, recorded)
-    token = dataclasses.replace(token, created_name="" if recorded else name)
+    token = token_of(token, news, {} if is_new else recorded, is_new=is_new)
     taken = volume_ownership.acquire(context, news, recorded, token)
-    name = name if recorded else taken.created_names.get(key, name)
+    record = taken.records.get(key, owner_records.NO_RECORD)
+    if key in taken.unrecorded and (is_new or not recorded):
+        raise refusal_without_record(key)
+    known = "" if is_new else recorded.get("externalId", record.external_id)
+    name = ("" if is_new else recorded.get(created_properties.CREATED_NAME)) or record.storage_name
+    name = name or token.created_name or token.registered_name
     context.status(f"plugin {news['pluginId']} creates {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
     timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
     try:
         created = volume_creation.create(context.client, volume_document.parse_inputs(wanted), timeout_s=timeout_s)
     except errors.NomadApiError as error:
-        if error.kind != "ambiguous":
-            owner_record_upkeep.remove_unused(context.client, taken, {key: error}, who, context.warn)
+        if volume_creation.has_made_nothing(error):
+            if not known:
+                owner_record_upkeep.remove_unused(context.client, taken, {key: error}, who, context.warn)
             raise
         made = _arrived(context.client, wanted, error)
     else:
         _warn(context, created.warnings)
         made = created.volume
-    if others := _another_storage(made, recorded) or _registered_besides(context, made):
-        volumes.deregister(context.client, *key)
+    if known not in {"", made.external_id}:
+        deregistration.put_away(context.client, key)
+        raise _another_storage(made, known, record.owner or who.owner)
+    if others := _registered_besides(context, made):
+        deregistration.put_away(context.client, key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
     sharing_refusal.count(context, made)
+    token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))
-    proof = {} if key in taken.unrecorded else {created_properties.MADE: made.external_id}
+    proof = {created_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
 
-def _name_to_make(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> str:
-    """Return the name for the storage: the recorded one, else one with a new nonce."""
-    if recorded:
-        # Storage that an older release created has no nonce in its name.
-        name: str = recorded.get(created_properties.CREATED_NAME, news["name"])
-        return name
-    return registration.made_name(news["name"], owner_records.new_nonce())
+def token_of(
+    token: registration_ownership.OwnerToken,
+    news: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    *,
+    is_new: bool = False,
+) -> registration_ownership.OwnerToken:
+    """
+    Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
+
+    The name of storage proves that it was created for the volume only with `created_properties.MADE`.
+    """
+    kept = dataclasses.replace(
+        token,
+        external_id=str(recorded.get("externalId", "")),
+        plugin_id=str(news["pluginId"]),
+        is_new_storage=is_new,
+    )
+    if not recorded:
+        new = registration.made_name(news["name"], owner_records.new_nonce())
+        return dataclasses.replace(kept, created_name=new)
+    # Storage that was registered without a recorded name has its own.
+    name = str(recorded.get(created_properties.CREATED_NAME, news["name"]))
+    if recorded.get(created_properties.MADE):
+        return dataclasses.replace(kept, created_name=name)
+    return dataclasses.replace(kept, registered_name=name)
 
 
-def _another_storage(made: volumes.Volume, recorded: Mapping[str, Any]) -> errors.RefusedError | None:
-    """Return the refusal of *made* where the plugin did not find the storage *recorded* again; else ``None``."""
-    before = recorded.get("externalId", made.external_id)
-    if made.external_id == before:
-        return None
+def refusal_without_record(key: volumes.Key) -> errors.RefusedError:
+    """Return the refusal to create storage for *key* that no owner record would keep for it."""
+    rights = registration_ownership.RIGHTS.format(namespace=key[0])
     return errors.RefusedError(
-        f"plugin {made.plugin_id} created {made.external_id}, which is empty, and did not find {before}, the storage "
-        f"of volume {made.key}; {made.key} was deregistered again, and nothing deleted: restore {before}; where it is "
-        "gone for good, remove the volume from the state with `pulumi state delete`, and the next `up` uses "
-        f"{made.external_id}"
+        f"volume {'/'.join(key)} was not created: its storage is kept for it by an owner record, and the token lacks "
+        f"{rights}; give it these rights, or create the storage elsewhere and register it by its external id"
+    )
+
+
+def _another_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
+    """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
+    return errors.RefusedError(
+        f"volume {made.key} has storage {known}, and plugin {made.plugin_id} answered {made.external_id} to its name: "
+        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
+        f"{registration_ownership.way_to_give_up(volumes.key_of(made), known, owner)}, after `pulumi state delete` "
+        "where a stack has it"
     )
 
 

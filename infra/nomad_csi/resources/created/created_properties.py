@@ -89,8 +89,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
         item=volume_properties.TOPOLOGY,
     ),
     CREATED_NAME: properties.text(
-        "The name that the plugin made the storage by; absent where it was there before, or an older "
-        "release had it made by `name` alone.",
+        "The name by which the plugin finds the storage again.",
         internal=True,
     ),
     MADE: properties.text(
@@ -99,6 +98,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
         internal=True,
     ),
     volume_properties.DEREGISTERED: volume_properties.REGISTERED_AGAIN,
+    volume_properties.OTHER_STORAGE: volume_properties.OF_ANOTHER_HAND,
     "foreignMountFlags": volume_properties.FOREIGN_MOUNT_FLAGS,
     **volume_properties.OWNERSHIP,
     **stack_identity.OUTPUTS,

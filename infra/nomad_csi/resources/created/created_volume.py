@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.ownership import cluster_identity, registration_ownership
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
     removed_volume,
     replacement,
     stack_identity,
     volume_document,
-    volume_facts,
     volume_ownership,
     volume_properties,
     volume_steps,
@@ -51,9 +50,6 @@ def empty_sentence(identity: str, recorded: Mapping[str, Any]) -> str:
     )
 
 
-_GONE = volume_properties.DEREGISTERED
-
-
 # The resource.
 
 
@@ -76,7 +72,9 @@ class CreatedVolumeResource(resource.Resource):
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        hidden = {"foreignMountFlags": "mountOptions.mountFlags", _GONE: _GONE}
+        hidden = {"foreignMountFlags": "mountOptions.mountFlags"} | {
+            name: name for name in volume_properties.OF_REGISTRATION
+        }
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
         also = (*also, *stack_identity.missing_outputs(old_outputs))
         found = self._difference(old_inputs, old_outputs, news, also)
@@ -113,7 +111,7 @@ class CreatedVolumeResource(resource.Resource):
         """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
         old_inputs = self.declared.inputs_in(old_outputs)
         is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
-        is_missing = bool(old_outputs.get(volume_properties.DEREGISTERED))
+        is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
         if not (is_replaced or is_missing) or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         what = f"volume {volume_properties.key_of(news)}"
@@ -165,15 +163,15 @@ class CreatedVolumeResource(resource.Resource):
         if {"create", "create again"} & set(decision.steps):
             if "new and empty" in decision.remarks:
                 context.warn(empty_sentence(wanted.name, recorded))
-            again = recorded if "create again" in decision.steps else {}
-            return created_changes.make(context, news, wanted.token, again) | done
-        volume_ownership.acquire(context, news, recorded, wanted.token)
+            is_new = "create" in decision.steps
+            return created_changes.make(context, news, wanted.token, recorded, is_new=is_new) | done
+        kept: Mapping[str, Any] = {name: recorded[name] for name in self.declared.outputs if name in recorded}
+        if wanted.found is not None and (not recorded or wanted.is_proven):
+            kept = {**kept, **volume_document.outputs_of(wanted.found), **_found(wanted, wanted.found)}
+        volume_ownership.acquire(context, news, recorded, created_changes.token_of(wanted.token, news, kept))
         if "change" in decision.steps and wanted.found is not None:
             created_changes.change(context, wanted.found, news)
-        if not recorded and wanted.found is not None:
-            return volume_document.outputs_of(wanted.found) | _proven(wanted) | done
-        kept = {name: recorded[name] for name in self.declared.outputs if name in recorded}
-        return kept | done
+        return {**kept, **done}
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -181,16 +179,17 @@ class CreatedVolumeResource(resource.Resource):
         """Return the observed state; redacted parts stay as recorded, and so does all while Nomad is unreachable."""
 
         def live(volume: volumes.Volume) -> volume_ownership.State:
-            before = outputs.get("externalId")
-            if before != resource.UNKNOWN and (why := volume_facts.stands_for_another(volume, outputs)):
-                context.warn(f"{why}: it was registered again, and {before} may still be there")
             found, shown = _live(volume, inputs)
-            return found, shown | _proof(outputs)
+            return found, shown | {created_properties.CREATED_NAME: volume.name} | _proof(outputs)
+
+        def is_ours(volume: volumes.Volume) -> bool:
+            return volume_ownership.has_created_for(context, outputs, volume)
 
         def is_gone() -> bool:
             return created_deletion.presence(context, outputs) == "gone"
 
-        return volume_steps.read(context, identity, (dict(inputs), dict(outputs)), live=live, is_gone=is_gone)
+        recorded = dict(inputs), dict(outputs)
+        return volume_steps.read(context, identity, recorded, live=live, is_gone=is_gone, is_ours=is_ours)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -204,7 +203,8 @@ class CreatedVolumeResource(resource.Resource):
         del identity
         wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs)
         answered = self._carry_out(context, wanted, news, old_outputs)
-        return _observed(context, news, {name: value for name, value in answered.items() if name != _GONE})
+        done = {name: value for name, value in answered.items() if name not in volume_properties.OF_REGISTRATION}
+        return _observed(context, news, done)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -222,7 +222,7 @@ class CreatedVolumeResource(resource.Resource):
         if storage:
             context.warn(
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
-                "stays, with its data: delete it in the storage system when it is not needed any more"
+                f"stays, with its data{_kept(removed, outputs, storage)}"
             )
 
 
@@ -237,14 +237,19 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
     return recorded | shown | volume_ownership.outputs(context.client, news)
 
 
-def _proven(wanted: wanted_volume.WantedVolume) -> resource.Properties:
-    """Return the proof that the storage of the registration, which is taken over, was created for this stack."""
-    if wanted.found is None or not wanted.is_proven:
-        return {}
-    return {
-        created_properties.MADE: wanted.found.external_id,
-        created_properties.CREATED_NAME: wanted.found.name,
-    }
+def _kept(removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any], storage: str) -> str:
+    """Return whether the owner record keeps *storage* for the id, as the end of a sentence."""
+    owner = str(recorded.get("owner", ""))
+    if not (removed.keeps_storage and owner) or removed.record == "not known":
+        return ": delete it in the storage system when it is not needed any more"
+    command = registration_ownership.way_to_give_up(removed.key, storage, owner)
+    return f", and is kept for {removed.name}: to give it up, {command}"
+
+
+def _found(wanted: wanted_volume.WantedVolume, found: volumes.Volume) -> resource.Properties:
+    """Return the name of the storage of *found*, which is taken over, and a proof that it was created here."""
+    proof = {created_properties.MADE: found.external_id} if wanted.is_proven else {}
+    return {created_properties.CREATED_NAME: found.name} | proof
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:

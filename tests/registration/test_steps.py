@@ -1,0 +1,56 @@
+"""What changes volumes in Nomad stands in a few modules of steps, behind the decision and its check."""
+
+import ast
+from pathlib import Path
+
+import nomad_csi
+
+PACKAGE = Path(nomad_csi.__file__).parent
+STEPS = {
+    "volumes.register": {"registration/sending.py", "nomad/volume_creation.py"},
+    "volumes.deregister": {"registration/deregistration.py"},
+    "volumes.send_deregistration": {"nomad/claim_requests.py"},
+    "claim_requests.deregister_by_force": {"registration/deregistration.py"},
+    "volume_creation.create": {"resources/created/created_changes.py"},
+    "volume_creation.change": {"resources/created/created_changes.py"},
+    "snapshots.create": {"deletion/volume_snapshots.py"},
+    "snapshots.delete": {"deletion/volume_snapshots.py"},
+    "controller.delete_volume": {"deletion/deleters.py"},
+}
+"""Module and function that changes a volume or its storage -> the modules that use it."""
+
+
+def used(path):
+    """Yield ``module.function`` of each attribute that the file reads of a module that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {item.asname or item.name: item.name for item in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+            yield f"{names[node.value.id]}.{node.attr}"
+
+
+def test_volumes_are_changed_by_the_steps_alone():
+    """Nothing registers, creates, deregisters or deletes past the decision."""
+    found = {name: set() for name in STEPS}
+    for path in PACKAGE.rglob("*.py"):
+        for name in found.keys() & set(used(path)):
+            found[name].add(str(path.relative_to(PACKAGE)))
+
+    assert found == STEPS
+
+
+def test_no_function_is_imported_by_its_name():
+    """So that the test above sees each use."""
+    functions = {name.partition(".")[2] for name in STEPS if not name.startswith(("snapshots", "volume_creation"))}
+    imported = {
+        f"{path.relative_to(PACKAGE)}: {item.name}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nomad_csi.nomad.")
+        for item in node.names
+        if item.name in functions
+    }
+    assert imported == set()
