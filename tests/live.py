@@ -18,7 +18,7 @@ from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
-from tests import deadlines
+from tests import clocks, deadlines
 
 ZONES = {"one": "us-east-1a", "two": "us-east-1b"}
 
@@ -70,7 +70,9 @@ class Live:
         made = cluster.Cluster(cluster.Settings(data_dir=data_dir, nodes=specs, environment=environment, pace=pace))
         self.server = server.Server(made)
         self.cluster = made
-        self.client = nomad.Nomad(nomad.Connection(address=self.server.url), timeout_s=deadlines.PATIENT_S)
+        self.client = nomad.Nomad(
+            nomad.Connection(address=self.server.url), timeout_s=deadlines.PATIENT_S, clock=clocks.Brisk()
+        )
         self.data_dir = data_dir
         self.job_ids = []
 

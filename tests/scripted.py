@@ -9,9 +9,8 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.plan import model
-from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
-from tests import deadlines, live
+from tests import clocks, deadlines, live
 
 
 @dataclass
@@ -104,7 +103,8 @@ def heard():
 @pytest.fixture
 def context(scripted, heard, tmp_path):
     """Return the context of a step that talks to the scripted Nomad and writes below a folder of the test."""
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=deadlines.PATIENT_S) as client:
+    connection = nomad.Connection(address=scripted.address)
+    with nomad.Nomad(connection, timeout_s=deadlines.PATIENT_S, clock=clocks.Clock()) as client:
         yield resource.Context(
             connect=lambda: client,
             root=tmp_path,
@@ -215,12 +215,6 @@ def expectation():
         timeout_s=deadlines.PATIENT_S,
         stable_s=0,
     )
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Let the gate look as often as it can."""
-    monkeypatch.setattr(plugin_health_wait, "INTERVAL_S", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from nomad_csi.nomad import volumes
 from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.registration import retry, sending
-from tests import clocks
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
@@ -31,12 +30,6 @@ def volume(number, **fields):
 def path(number):
     """Return the path of a volume."""
     return f"/v1/volume/csi/v{number}"
-
-
-@pytest.fixture
-def clock():
-    """A clock that waits for nothing."""
-    return clocks.Clock()
 
 
 @pytest.fixture
@@ -60,12 +53,12 @@ def holds(scripted):
 
 
 @pytest.fixture
-def run(context, clock):
+def run(context):
     """Register documents; return the outcomes and what was told."""
 
     def register(*documents, **options):
         told, wanted = [], applied.of_files(documents)
-        outcomes = applied.apply(context.connect(), wanted, tell=told.append, clock=clock, **options)
+        outcomes = applied.apply(context.connect(), wanted, tell=told.append, **options)
         return outcomes, told
 
     return register
@@ -431,9 +424,9 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
 @pytest.mark.parametrize(
     ("deadline", "is_cancelled", "reason"), [(60, True, "interrupted"), (-1, False, "the deadline has passed")]
 )
-def test_nothing_is_sent_after_an_interrupt_or_the_deadline(context, scripted, clock, deadline, is_cancelled, reason):
+def test_nothing_is_sent_after_an_interrupt_or_the_deadline(context, scripted, deadline, is_cancelled, reason):
     """What was not sent is told as failed, and goes in the next run."""
-    policy = retry.RetryPolicy(deadline=deadline, clock=clock)
+    policy = retry.RetryPolicy(deadline=deadline, clock=context.client.clock)
     if is_cancelled:
         policy.cancelled.set()
 

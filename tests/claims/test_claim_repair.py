@@ -9,6 +9,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_repair, claim_replacement
 from nomad_csi.nomad import acl_policy, permissions, volumes
 from nomad_csi.plan import registration
+from tests import clocks
 
 ID = "vol-0123456789abcdef0"
 FILE_SYSTEM = "fs-0123456789abcdef0"
@@ -106,7 +107,8 @@ def repair(cluster):
             return queue.pop(0) if queue else True
 
         order = claim_repair.RepairRequest(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
-        with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
+        connection = nomad.Connection(address=cluster.address)
+        with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
             return claim_repair.repair(client, order, ask=ask, tell=said["told"].append)
 
     run.said = said
@@ -174,9 +176,8 @@ def test_lost_client_with_a_running_allocation_is_held(repair, cluster):
     assert written(cluster) == []
 
 
-def test_claim_that_goes_by_itself_is_waited_for(repair, cluster, monkeypatch):
+def test_claim_that_goes_by_itself_is_waited_for(repair, cluster):
     """The first step asks nothing and sends nothing."""
-    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.001)
     for state in (STUCK, STUCK, FREE):
         cluster.reply("GET", PATH, 200, state)
 
@@ -199,7 +200,7 @@ def test_freed_volume_that_is_still_attached_is_not_free(repair, cluster, ec2):
 
 def test_garbage_collection_is_asked_for_and_may_be_all(repair, cluster):
     """It says that it forgets more than this volume's claims."""
-    for state in (STUCK, STUCK, STUCK, STUCK, STUCK, FREE):
+    for state in (*[STUCK] * 6, FREE):
         cluster.reply("GET", PATH, 200, state)
 
     done = repair()

@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from tests import clocks
+
+
+@pytest.fixture(autouse=True)
+def _brisk(monkeypatch):
+    """Commands in this process wait shortly."""
+    monkeypatch.setattr(inputs, "CLOCK", clocks.Brisk())
 
 
 @pytest.fixture

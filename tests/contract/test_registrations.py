@@ -185,8 +185,10 @@ def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec
     calls = []
     connection = nomad.Connection(address=sticky.agent.url)
     try:
-        with nomad.Nomad(connection, observe=lambda method, path: calls.append((method, path))) as client:
-            outcomes = applied.apply(client, applied.of_files(wanted), clock=clocks.Clock())
+        with nomad.Nomad(
+            connection, observe=lambda method, path: calls.append((method, path)), clock=clocks.Clock()
+        ) as client:
+            outcomes = applied.apply(client, applied.of_files(wanted))
             for item in wanted:
                 volumes.deregister(client, item.namespace, item.volume_id)
     finally:

@@ -13,6 +13,7 @@ from nomad_csi.nomad.records import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
+from tests import clocks
 from tests.deeds import part_deeds
 from tests.deeds.deeds import Case
 
@@ -78,7 +79,7 @@ class Course:
     """A Nomad in which a job takes the states of a course: one more with each look at its allocation, or at the claim after its end."""
 
     def __init__(self, steps, **faults):
-        self.steps, self.faults, self.at, self.done, self.now = steps, faults, -1, [], 100.0
+        self.steps, self.faults, self.at, self.done = steps, faults, -1, []
 
     def _do(self, name, text=""):
         self.done.append(f"{name}{text}")
@@ -104,9 +105,6 @@ class Course:
         claims = [types.SimpleNamespace(alloc_id="a1")] if is_claimed else []
         return types.SimpleNamespace(claims=[types.SimpleNamespace(alloc_id="other"), *claims])
 
-    def _sleep(self, seconds):
-        self.now += seconds
-
     def run(self):
         """Return what `smoke_round.Watch.run` returns, reports and does."""
         groups = types.SimpleNamespace(failed_groups=self.faults.get("groups", {}))
@@ -117,20 +115,17 @@ class Course:
             "stop": lambda *_, purge: self._do("stop", " and purge" if purge else ""),
             "allocations": self._allocations,
         }
-        messages = []
-        watch = smoke_round.Watch(None, timeout_s=5.0, tell=messages.append)
+        messages, clock = [], clocks.Clock()
+        watch = smoke_round.Watch(types.SimpleNamespace(clock=clock), timeout_s=5.0, tell=messages.append)
         with (
             mock.patch.multiple(smoke_round.jobs, **fake),
             mock.patch.object(smoke_round.volumes, "get", self._volume),
-            mock.patch.object(
-                smoke_round, "time", types.SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep)
-            ),
         ):
             try:
                 found = smoke_round._round(done := watch.run(JOB)), done.node_id, done.left_behind
             except (errors.NomadCsiError, KeyboardInterrupt) as error:
                 found = f"{type(error).__name__}: {error}"
-        return [found, f"after {self.now - 100:.2f} s, has run: {watch.has_run}", self.done, messages]
+        return [found, f"after {clock.now():.2f} s, has run: {watch.has_run}", self.done, messages]
 
 
 def _courses(agent, _context):
@@ -203,7 +198,7 @@ def _tried(external_id, clients, rounds, *, no_room="", has_run=True, **options)
         mock.patch.object(smoke.secrets, "token_hex", return_value="abc"),
     ):
         try:
-            found = smoke.try_out(None, ("prod", "web"), tell=messages.append, **options).as_json()
+            found = smoke.try_out(types.SimpleNamespace(clock=None), ("prod", "web"), tell=messages.append, **options).as_json()
             found = {name: value for name, value in found.items() if name != "rounds"}
         except (errors.NomadCsiError, KeyboardInterrupt) as error:
             found = f"{type(error).__name__}: {error}"

@@ -20,7 +20,7 @@ from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import owner_labels
+from tests import clocks, owner_labels
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
@@ -104,7 +104,7 @@ def running(tmp_path):
     serving = agent.Server(made)
     sent = []
     connection = nomad.Connection(address=serving.url)
-    with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
+    with nomad.Nomad(connection, observe=lambda *call: sent.append(call), clock=clocks.Clock()) as client:
         yield Agent(client=client, cluster=made, sent=sent)
     serving.close()
 
@@ -220,7 +220,6 @@ def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatc
     """Accepted, and observed for a while: done when it is gone."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(deletion, "LEAVING_INTERVAL_S", 0.001)
     looks = []
     seen = aws_deletion.read_storage
 
@@ -239,8 +238,6 @@ def test_storage_that_does_not_leave_is_kept(run, running, made, monkeypatch):
     """Whatever was accepted."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(deletion, "LEAVING_S", 0.01)
-    monkeypatch.setattr(deletion, "LEAVING_INTERVAL_S", 0.001)
     monkeypatch.setattr(aws_deletion, "delete", lambda *_, **__: None)
 
     assert run(with_snapshot=False) == ("kept", "its deletion was accepted; the storage is still there")
@@ -503,19 +500,18 @@ def test_claimed_volume_keeps_registration_and_data(run, running, made, ec2):
 
 def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     """What the first has used up is not there for the second, and its snapshot does not count."""
-    given, clock = [], [1000.0]
+    given = []
     waited = {"a": 20.0, "b": 30.0, "c": 0.0}
 
     def deregister(_client, keys, options, **_):
         [(_, volume_id)] = keys
         given.append((volume_id, options.wait_s))
-        clock[0] += waited[volume_id]
+        running.client.clock.sleep(waited[volume_id])
         return [types.SimpleNamespace(is_done=False, status="claimed", reason="in use", storage="")]
 
     for volume_id in waited:
         running.register(volume_id, made(f"default/{volume_id}"))
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
-    monkeypatch.setattr(deletion, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
     orders = [
         deletion_request.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
         for each in waited
@@ -731,7 +727,6 @@ def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, e
     """Safe first, deleted then."""
     external_id = made()
     running.register("mysql", external_id)
-    monkeypatch.setattr(aws_deletion, "SNAPSHOT_INTERVAL_S", 0.001)
     monkeypatch.setattr(aws_deletion, "_progress", lambda *_: "pending 7%")
 
     status, reason = run(snapshot_wait_s=0.01)

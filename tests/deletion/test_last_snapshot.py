@@ -13,6 +13,7 @@ from nomad_csi.csi import controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
+from tests import clocks
 
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
 VOLUME = "vol-1"
@@ -61,7 +62,10 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
         timeout_s=2.0,
     )
     timeouts = last_snapshot.SnapshotTimeouts(
-        wait_s=wait_s, cancelled=cancelled or threading.Event(), tell=(told if told is not None else []).append
+        wait_s=wait_s,
+        cancelled=cancelled or threading.Event(),
+        tell=(told if told is not None else []).append,
+        clock=clocks.Clock(),
     )
     return last_snapshot.create_last_snapshot(CONNECTION, source, timeouts)
 
@@ -103,7 +107,6 @@ def test_every_driver_with_limits_has_a_row_above():
 
 def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
     """Three questions, one name; then it is listed by its id."""
-    monkeypatch.setattr(last_snapshot, "READY_INTERVAL_S", 0.001)
     driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot(), listed=[snapshot()])
     told = []
 
@@ -235,19 +238,17 @@ def test_snapshots_of_zfs_are_ordered_detached(monkeypatch):
 )
 def test_wait_ends(monkeypatch, is_cancelled, kind, words):
     """By the operator, or by time."""
-    monkeypatch.setattr(last_snapshot, "READY_INTERVAL_S", 0.001)
     Driver(monkeypatch, snapshot(ready=False))
     cancelled = threading.Event()
     if is_cancelled:
         cancelled.set()
 
     with pytest.raises(kind, match=words):
-        take(wait_s=60.0 if is_cancelled else 0.0, cancelled=cancelled)
+        take(wait_s=60.0, cancelled=cancelled)
 
 
 def test_time_is_over_at_its_end(monkeypatch):
     """Not one question later."""
-    monkeypatch.setattr(last_snapshot, "time", SimpleNamespace(monotonic=lambda: 10.0))
     Driver(monkeypatch, snapshot(ready=False))
     cancelled = threading.Event()
     cancelled.set()

@@ -1,30 +1,29 @@
 """Blocking queries that somebody in front of Nomad answers at once."""
 
 import threading
-import types
 
 import pytest
 import urllib3
 
 from nomad_csi.nomad import changes
 from nomad_csi.nomad.http import streaming
+from tests import clocks
 
 PATH = "/v1/volume/csi/a"
 NEVER = threading.Event()
 
 
-def test_answer_without_news_is_waited_after(agent, client, monkeypatch):
+def test_answer_without_news_is_waited_after(agent, client):
     """Else a proxy that holds no query back would be asked as fast as it answers."""
-    slept = []
-    monkeypatch.setattr(changes, "time", types.SimpleNamespace(monotonic=lambda: 0.0, sleep=slept.append))
+    client.clock = clocks.Clock()
     agent.answer("GET", PATH, "{}", headers={"X-Nomad-Index": "7"})
     watched = changes.Watched(client, "default", PATH)
 
     watched.wait(0.2, NEVER)
-    assert slept == []
+    assert client.clock.now() == 0.0
     watched.wait(0.2, NEVER)
 
-    assert slept == [0.2]
+    assert client.clock.now() == 0.2
     assert [item.query["index"] for item in agent.asked] == ["1", "7"]
 
 

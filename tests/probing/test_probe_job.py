@@ -11,6 +11,7 @@ from nomad_csi.health import found
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run
+from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
@@ -28,7 +29,6 @@ def answer(alloc_id="alloc-a", problem="", **changes):
 def cluster(plugin_cluster, monkeypatch):
     """A Nomad with plugin ``aws-ebs0`` on client ``a``, which takes probe jobs; return its script."""
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     plugin_cluster.plugin()
     script = plugin_cluster.scripted
     script.reply("GET", "/v1/volumes", 200, [])
@@ -54,7 +54,9 @@ def ask(cluster):
     """Ask ``aws-ebs0`` on its clients."""
 
     def run(**options):
-        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+        with nomad.Nomad(
+            nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
+        ) as client:
             job = probe_job.ProbeJob(image="x/y:1", state_dir="/s")
             how = probe_job_plugins.OnNodes(job=job, is_strict=True, **options)
             return probe_deep.probe_on_nodes(client, "aws-ebs0", how)
@@ -64,7 +66,9 @@ def ask(cluster):
 
 def interrupted(cluster, cancelled):
     """Ask ``aws-ebs0`` on its clients, until *cancelled* is set."""
-    with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+    with nomad.Nomad(
+        nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
+    ) as client:
         told = found.PluginFound(plugin=plugins.get(client, "aws-ebs0"))
         how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
         return probe_job_plugins.ask(client, [told], how, probe_job_plugins.ProbedVolumes(), cancelled)

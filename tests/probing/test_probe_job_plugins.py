@@ -9,6 +9,7 @@ from nomad_csi.csi import report
 from nomad_csi.plan import probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.verification import observation
+from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
@@ -33,7 +34,6 @@ def answer(alloc_id="alloc-a", problem="", **changes):
 def cluster(plugin_cluster, monkeypatch):
     """A Nomad with plugin ``aws-ebs0``, healthy on client ``a``, where a probe ended; return its script."""
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     script = plugin_cluster.scripted
@@ -50,7 +50,9 @@ def look(cluster, plugin_cluster, expectation):
     """Check the plugin once, on its client too; return the status."""
 
     def run():
-        with nomad.Nomad(nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0) as client:
+        with nomad.Nomad(
+            nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
+        ) as client:
             wanted = observation.WatchedPlugin(expectation=expectation, job_ids=plugin_cluster.job_ids)
             [seen] = observation.Observer(client, [wanted], on_nodes=HOW).observe()
             return seen.status

@@ -10,7 +10,7 @@ from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
 from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run, probed, probed_needs
 from nomad_csi.verification import verification
-from tests import replies
+from tests import clocks, replies
 
 CANARY = "canary-31f7"
 JOB = "nomad-csi-probe-cafe"
@@ -136,7 +136,6 @@ def test_half_of_the_time_is_for_volumes():
 def verify(plugin_cluster, monkeypatch, expectation):
     """Verify a volume of a plugin with a controller, which said *told* of it; return the report and the job's source."""
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
     script = plugin_cluster.scripted
     info = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
     record = {"ID": "aws-ebs0", "Provider": "ebs.csi.aws.com", "Version": "v1.64.0", "Controllers": {"id-a": info}}
@@ -170,7 +169,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
         held = model.VolumePlan(registration=wanted, source=None, protect=True, adopt=False)
         plan = model.StoragePlan(plugins=(own,), volumes=(held,))
         how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
-        with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0) as asking:
+        with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0, clock=clocks.Clock()) as asking:
             found = verification.Verifier(asking, plan, on_nodes=how).verify(**options)
         sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]
         return found, sources
@@ -243,7 +242,9 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
         instance=instance("a", role="node"),
     )
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0) as asking:
+    with nomad.Nomad(
+        nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
+    ) as asking:
         needs, unread = probe_deep._needs(asking, "p")
     found = (*unread, *probed_needs.judge("p", (row,), needs))
 

@@ -9,6 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.ownership import owner_records
 from nomad_csi.registration import deregistration
+from tests import clocks
 
 ID = "vol-0123456789abcdef0"
 ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
@@ -46,12 +47,6 @@ DETACHED = ebs_volumes.AttachedVolume(external_id=ID, state="available")
 HOLDER = f"held by job prod/db (write, allocation {ALLOC}, running on node a)"
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    """Look as often as it can."""
-    monkeypatch.setattr(deregistration, "INTERVAL_S", 0.001)
-
-
 @pytest.fixture
 def ec2(monkeypatch):
     """Say what EC2 answers: ``ec2(first, second)``; the last one stays."""
@@ -76,7 +71,8 @@ def run(scripted):
     told = []
 
     def deregister(*keys, cancelled=None, **options):
-        with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
+        connection = nomad.Connection(address=scripted.address)
+        with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
             found = deregistration.deregister(
                 client, keys, deregistration.DeregistrationOptions(**options), tell=told.append, cancelled=cancelled
             )

@@ -1,19 +1,15 @@
 """The gate opens for a plugin that is verified healthy, says how far it is, and tells why it stays closed."""
 
 import dataclasses
-import itertools
 import socket
 import threading
 import time
-import types
 
 import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.health import explaining
 from nomad_csi.resources import plugin_health_wait
-
-pytestmark = pytest.mark.usefixtures("quick")
 
 DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized to perform: ec2:DescribeX"
 
@@ -63,20 +59,12 @@ def test_says_that_it_watches_a_healthy_plugin(context, heard, plugin_cluster, e
     assert heard["status"] == ["1/1 nodes, watched for 0.05 s"]
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Let the gate's clock go on by a hundredth of a second whenever it is read, however slow the machine."""
-    ticks = itertools.count(0, 0.01)
-    monkeypatch.setattr(plugin_health_wait, "time", types.SimpleNamespace(monotonic=lambda: next(ticks)))
-
-
-@pytest.mark.usefixtures("clock")
 def test_restart_within_the_window_is_not_healthy(context, plugin_cluster, expectation):
     """Nomad calls a task healthy that restarts again and again; the gate stays closed and says so."""
     plugin_cluster.plugin()
     for restarts in range(500):
         plugin_cluster.allocation(restarts=restarts, events=[("Terminated", "Exit Code: 137")])
-    wanted = dataclasses.replace(expectation, stable_s=100, timeout_s=1)
+    wanted = dataclasses.replace(expectation, stable_s=100, timeout_s=60)
 
     with pytest.raises(errors.NomadCsiError, match=r"instance-restarted: .* Terminated: Exit Code: 137"):
         wait(context, wanted, plugin_cluster)
@@ -176,27 +164,21 @@ def test_short_outage_is_waited_out(context, heard, plugin_cluster, expectation)
     assert line.startswith(f"{plugin_cluster.scripted.address} is not reachable, asking again: ")
 
 
-def test_an_outage_begins_the_window_again(context, monkeypatch, plugin_cluster, expectation):
+def test_an_outage_begins_the_window_again(context, plugin_cluster, expectation):
     """Nobody saw what restarted meanwhile."""
     path, scripted = "/v1/plugin/csi/aws-ebs0", plugin_cluster.scripted
-
-    def looks():
-        return sum(asked.startswith(path) for asked, _ in scripted.sent("GET"))
-
-    monkeypatch.setattr(plugin_health_wait, "time", types.SimpleNamespace(monotonic=lambda: looks() / 1024))
     plugin_cluster.plugin()
     scripted.reply("GET", path, 500, "No cluster leader")
     plugin_cluster.plugin()
     plugin_cluster.allocation()
 
-    wait(context, dataclasses.replace(expectation, stable_s=3 / 1024, timeout_s=1), plugin_cluster)
+    wait(context, dataclasses.replace(expectation, stable_s=3 * plugin_health_wait.INTERVAL_S), plugin_cluster)
 
-    assert looks() == 6
+    assert sum(asked.startswith(path) for asked, _ in scripted.sent("GET")) == 6
 
 
-def test_long_outage_is_an_error(context, monkeypatch, plugin_cluster, expectation):
+def test_long_outage_is_an_error(context, plugin_cluster, expectation):
     """A cluster that stays away is not waited for until the plugin's own timeout."""
-    monkeypatch.setattr(plugin_health_wait, "OUTAGE_S", -1.0)
     plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
     plugin_cluster.allocation()
 

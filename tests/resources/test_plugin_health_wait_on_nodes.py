@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-import time
+import threading
 
 import pytest
 
@@ -12,8 +12,7 @@ from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_run
 from nomad_csi.resources import asked_together, plugin_health, plugin_health_properties, plugin_health_wait
 from nomad_csi.resources.frame import properties
-
-pytestmark = pytest.mark.usefixtures("quick")
+from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
@@ -45,9 +44,6 @@ def wanted(expectation):
 def asked(plugin_cluster, monkeypatch):
     """A Nomad that calls ``aws-ebs0`` on client ``a`` healthy and takes probe jobs; return its script."""
     monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.0)
-    monkeypatch.setattr(asked_together, "GATHER_S", 0.0)
-    monkeypatch.setattr(plugin_health_wait, "INTERVAL_MAX_S", 0.01)
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     script = plugin_cluster.scripted
@@ -150,7 +146,8 @@ def test_no_job_while_nomad_does_not_call_it_healthy(context, plugin_cluster, as
 
 def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, plugin_cluster, asked, wanted):
     """The engine ends the provider soon after."""
-    monkeypatch.setattr(probe_job_run, "REMOVE_S", 0.2)
+    context.client.clock = clocks.Brisk()  # else the job has no time left before somebody looks
+    monkeypatch.setattr(probe_job_run, "REMOVE_S", 0.05)
     ended(asked, "running")
     interrupted = dataclasses.replace(context, status=lambda line: "asking" in line and context.cancelled.set())
 
@@ -201,19 +198,19 @@ HEALTH = plugin_health.PluginHealthResource()
 
 def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatch, plugin_cluster, asked, wanted):
     """The job took longer than an outage may: Nomad has answered all the while, and an outage begins after it."""
-    late, now, answer_of = [0.0], time.monotonic, asked_together.Ticket.answer
+    is_late, answer_of = threading.Event(), asked_together.Ticket.answer
     ended(asked)
     asked.reply("GET", LOG, 200, answer(SILENT))
     asked.reply("GET", LOG, 200, answer(READY))
 
     def slow(ticket):
-        if not late[0]:
-            late[0] = plugin_health_wait.OUTAGE_S + 1
+        if not is_late.is_set():
+            is_late.set()
+            context.client.clock.sleep(plugin_health_wait.OUTAGE_S + 1)
             asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
         return answer_of(ticket)
 
     monkeypatch.setattr(asked_together.Ticket, "answer", slow)
-    monkeypatch.setattr(plugin_health_wait.time, "monotonic", lambda: now() + late[0])
 
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 

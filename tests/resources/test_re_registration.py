@@ -6,7 +6,7 @@ from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import owner_records
 from nomad_csi.registration import sending
-from nomad_csi.resources import plugin_health, re_registration, volume_changes, volume_registration
+from nomad_csi.resources import plugin_health, volume_changes, volume_registration
 from nomad_csi.resources.frame import resource
 from tests.resources import test_volume_registration as samples
 
@@ -26,12 +26,6 @@ HEALTHY = {
 }
 REFUSAL = "controller validate volume: rpc error: code = NotFound desc = no vol-2"
 GONE = (404, "volume not found")
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Let the way back not pause."""
-    monkeypatch.setattr(re_registration, "PAUSE_S", 0.0)
 
 
 @pytest.fixture
@@ -178,9 +172,8 @@ def test_an_outage_of_nomad_in_between_is_waited_out(context, answers, wrote, he
     assert all(line.startswith("not registered, trying to put it back: ") for line in heard["status"])
 
 
-def test_an_outage_that_lasts_ends_with_the_truth(context, answers, monkeypatch):
+def test_an_outage_that_lasts_ends_with_the_truth(context, answers):
     """What cannot be read is not called registered."""
-    monkeypatch.setattr(re_registration, "OUTAGE_S", 0.0)
     answers([(200, HELD), (500, "No cluster leader")], [(500, "No cluster leader")])
 
     with pytest.raises(errors.NomadCsiError, match="volume prod/mysql is NOT registered now: "):

@@ -3,7 +3,6 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.registration import deregistration
 from nomad_csi.resources import volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 
@@ -301,9 +300,8 @@ def test_delete_refuses_a_claimed_volume_and_names_the_holders(context, scripted
 
 
 @pytest.mark.parametrize("state", [{"ClientStatus": "complete"}, {"DesiredStatus": "stop"}, {"DesiredStatus": "evict"}])
-def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, monkeypatch, state):
+def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, state):
     """A job that was stopped a moment ago needs a moment."""
-    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
     [allocation] = CLAIM["Allocations"]
     for _ in range(3):
         scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | state]})
@@ -316,9 +314,8 @@ def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, 
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
 
 
-def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripted, monkeypatch):
+def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripted):
     """Somebody else's storage stands under the id when the claims are gone."""
-    monkeypatch.setattr("nomad_csi.nomad.changes.PAUSE_S", 0.0)
     [allocation] = CLAIM["Allocations"]
     for _ in range(3):
         scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"DesiredStatus": "stop"}]})
@@ -329,9 +326,8 @@ def test_delete_leaves_what_was_registered_anew_while_it_waited(context, scripte
     assert scripted.sent("DELETE") == []
 
 
-def test_delete_gives_up_on_claims_that_do_not_go(context, scripted, monkeypatch):
+def test_delete_gives_up_on_claims_that_do_not_go(context, scripted):
     """And names them, as if it had not waited."""
-    monkeypatch.setattr(deregistration, "ENDING_WAIT_S", 0.01)
     [allocation] = CLAIM["Allocations"]
     scripted.reply("GET", PATH, 200, HELD | CLAIM | {"Allocations": [allocation | {"ClientStatus": "complete"}]})
 

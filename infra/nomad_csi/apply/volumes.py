@@ -103,7 +103,6 @@ def apply(
     timeout_s: float = 0,
     tell: Callable[[str], None] = lambda _line: None,
     is_dry_run: bool = False,
-    clock: retry.Clock | None = None,
 ) -> tuple[AppliedVolume, ...]:
     """
     Create, register and change the volumes *wanted*, and return an outcome for each, in their order.
@@ -121,7 +120,6 @@ def apply(
             `DEADLINE_S`, and the default of creating or growing one.
         tell: called with progress, every attempt after the first, and warnings.
         is_dry_run: change nothing, and return the planned outcomes.
-        clock: for the deadline, and the waits between attempts; ``None``: the system's.
 
     Raises:
         errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace (not in
@@ -129,7 +127,7 @@ def apply(
         errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
-    policy = _policy(timeout_s or DEADLINE_S, tell, clock or retry.Clock())
+    policy = _policy(client, timeout_s or DEADLINE_S, tell)
     context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
     run = _Applying(context, _by_key(wanted), requester, policy)
     if not is_dry_run:
@@ -140,14 +138,14 @@ def apply(
     return run.outcomes()
 
 
-def retried(ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
+def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
     """Return the result of *ask*, which only reads; *tell* is called for every attempt after the first."""
-    return _policy(DEADLINE_S, tell, retry.Clock()).retry(ask)
+    return _policy(client, DEADLINE_S, tell).retry(ask)
 
 
-def _policy(timeout_s: float, tell: Callable[[str], None], clock: retry.Clock) -> retry.RetryPolicy:
+def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> retry.RetryPolicy:
     return retry.RetryPolicy(
-        deadline=clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=clock
+        deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=client.clock
     )
 
 

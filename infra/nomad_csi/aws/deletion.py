@@ -10,7 +10,6 @@ in order. Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API re
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,6 +19,7 @@ import botocore.exceptions
 from nomad_csi import errors
 from nomad_csi.aws import asking
 from nomad_csi.aws import records as aws_records
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.plan import volumes
 
 # The last snapshot of an EBS volume, taken after the last possible write and before the deletion.
@@ -97,17 +97,18 @@ def wait_for_snapshot(
     wait_s: float,
     cancelled: threading.Event,
     tell: Callable[[str], None] = lambda _line: None,
+    clock: Clock = SYSTEM,
 ) -> None:
     """Wait until the snapshot is completed. Raises `errors.AwsError` if it is not after *wait_s*, or failed."""
-    deadline = time.monotonic() + wait_s
+    deadline = clock.now() + wait_s
     reported = ""
     while (seen := _progress(snapshot_id, aws_region)) != "completed":
-        if seen.startswith("error") or time.monotonic() >= deadline:
+        if seen.startswith("error") or clock.now() >= deadline:
             raise errors.AwsError(f"snapshot {snapshot_id} is {seen} and not completed")
         if seen != reported:
             tell(f"snapshot {snapshot_id} is {seen}")
             reported = seen
-        if cancelled.wait(min(SNAPSHOT_INTERVAL_S, max(0.0, deadline - time.monotonic()))):
+        if clock.wait(cancelled, min(SNAPSHOT_INTERVAL_S, max(0.0, deadline - clock.now()))):
             raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {seen}")
 
 

@@ -11,13 +11,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import endpoint
 
 PROGRAM = "ssh"
@@ -97,7 +97,7 @@ def _place(text: str) -> re.Match[str]:
 
 
 @contextmanager
-def reached(text: str) -> Iterator[Reached]:
+def reached(text: str, *, clock: Clock = SYSTEM) -> Iterator[Reached]:
     """
     Make the endpoint *text* reachable from here while the block runs; only ``ssh://`` needs anything.
 
@@ -115,7 +115,7 @@ def reached(text: str) -> Iterator[Reached]:
         near, output = Path(folder) / "csi.sock", Path(folder) / "output"
         endpoint.parse(str(near))
         with _running([program, *_arguments(place, near)], output) as process:
-            _wait(text, process, near, output)
+            _wait(text, process, near, output, clock)
             yield Reached(text=text, local=str(near), output=output)
 
 
@@ -146,9 +146,9 @@ def _running(words: list[str], output: Path) -> Iterator[subprocess.Popen[bytes]
             process.wait()
 
 
-def _wait(text: str, process: subprocess.Popen[bytes], near: Path, output: Path) -> None:
+def _wait(text: str, process: subprocess.Popen[bytes], near: Path, output: Path, clock: Clock) -> None:
     """Return when the local end of the socket exists."""
-    deadline = time.monotonic() + CONNECT_S
+    deadline = clock.now() + CONNECT_S
     while not near.is_socket():
         if process.poll() is not None:
             words = _words(output)
@@ -156,9 +156,9 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, output: Path)
             raise errors.CsiError(
                 text, f"ssh ended with {process.returncode}: {words or 'without output'}", advice=advice
             )
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")
-        time.sleep(_POLL_S)
+        clock.sleep(_POLL_S)
 
 
 def _words(output: Path) -> str:

@@ -1,8 +1,7 @@
 """CSI's Identity service: name and version of the plugin, and whether it is ready."""
 
-import time
-
 from nomad_csi import errors
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import channel, endpoint
 from nomad_csi.csi.v1 import csi_pb2
 
@@ -39,17 +38,17 @@ PROBE_TIMEOUT_S = 5.0
 _MAY_PASS = frozenset({"DEADLINE_EXCEEDED", "UNAVAILABLE"})
 
 
-def until_ready(where: endpoint.Endpoint, *, wait_s: float) -> None:
+def until_ready(where: endpoint.Endpoint, *, wait_s: float, clock: Clock = SYSTEM) -> None:
     """
     Return once the plugin at *where* responds to Probe and is ready.
 
     Raises `errors.CsiError`: with code ``DEADLINE_EXCEEDED`` and the last obstacle after *wait_s* seconds, or at once
     with an obstacle that waiting cannot resolve.
     """
-    deadline = time.monotonic() + wait_s
+    deadline = clock.now() + wait_s
     obstacle, is_answer = "", False
     while True:
-        timeout_s = max(min(PROBE_TIMEOUT_S, deadline - time.monotonic()), 0.05)
+        timeout_s = max(min(PROBE_TIMEOUT_S, deadline - clock.now()), 0.05)
         found, is_answered = _obstacle(where, timeout_s)
         if not found:
             return
@@ -57,10 +56,10 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float) -> None:
         is_cut = timeout_s < PROBE_TIMEOUT_S and found.startswith("DEADLINE_EXCEEDED")
         if not (obstacle and is_cut):
             obstacle, is_answer = found, is_answered
-        if time.monotonic() + PAUSE_S >= deadline:
+        if clock.now() + PAUSE_S >= deadline:
             message = f"not ready within {wait_s:.3g} s: {obstacle}"
             raise errors.CsiError(where.text, message, code="DEADLINE_EXCEEDED", is_answer=is_answer)
-        time.sleep(PAUSE_S)
+        clock.sleep(PAUSE_S)
 
 
 def _obstacle(where: endpoint.Endpoint, timeout_s: float) -> tuple[str, bool]:

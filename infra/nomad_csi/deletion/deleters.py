@@ -61,6 +61,7 @@ class AwsDeleter:
             wait_s=timeouts.wait_s,
             cancelled=timeouts.cancelled,
             tell=timeouts.tell,
+            clock=timeouts.clock,
         )
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:

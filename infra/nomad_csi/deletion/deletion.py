@@ -16,7 +16,6 @@ observed, saved and deleted, by AWS or by the controller of its plugin, is in `d
 """
 
 import dataclasses
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -312,11 +311,12 @@ def _deregister(deletion: _Deletion) -> None:
         keeps_owner_records=True,
         is_dry_run=given.is_dry_run,
     )
-    began = time.monotonic()
+    clock = deletion.client.clock
+    began = clock.now()
     [done] = deregistration.deregister(
         deletion.client, [deletion.volume], options, tell=given.tell, cancelled=given.cancelled
     )
-    deletion.waited_s = time.monotonic() - began
+    deletion.waited_s = clock.now() - began
     if not done.is_done:
         stopped: dict[str, Status] = {"claimed": "claimed", "attached": "attached", "refused": "refused"}
         reason = "; ".join(part for part in (done.reason, done.storage) if part)
@@ -342,7 +342,7 @@ def _snapshot(deletion: _Deletion, deleter: deleters.Deleter) -> last_snapshot.L
     """Take the last snapshot after the last write, and wait until it is completed: only then is the storage deleted."""
     options, storage = deletion.options, deletion.storage
     timeouts = last_snapshot.SnapshotTimeouts(
-        wait_s=options.snapshot_wait_s, cancelled=options.cancelled, tell=options.tell
+        wait_s=options.snapshot_wait_s, cancelled=options.cancelled, tell=options.tell, clock=deletion.client.clock
     )
     try:
         return deleter.snapshot(storage.external_id, storage.tags, timeouts)
@@ -378,7 +378,8 @@ def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, response: s
     Returns a note if the absence can be observed only in part, empty if it is verified. Stops if the storage still
     exists, or if that could not be determined: a response alone, or its loss, shows neither.
     """
-    deadline = time.monotonic() + (LEAVING_S if is_accepted else 0.0)
+    clock = deletion.client.clock
+    deadline = clock.now() + (LEAVING_S if is_accepted else 0.0)
     while True:
         try:
             found = deleter.observe(deletion.storage.external_id)
@@ -390,7 +391,7 @@ def _confirm_absence(deletion: _Deletion, deleter: deleters.Deleter, response: s
             return UNOBSERVABLE
         if found == "unobservable":
             raise _StoppedError("unknown", f"{response}; {UNOBSERVABLE}")
-        if time.monotonic() >= deadline or deletion.options.cancelled.wait(LEAVING_INTERVAL_S):
+        if clock.now() >= deadline or clock.wait(deletion.options.cancelled, LEAVING_INTERVAL_S):
             raise _StoppedError("kept", f"{response}; the storage is still there")
 
 

@@ -10,11 +10,11 @@ import hashlib
 import re
 import secrets as random_tokens
 import threading
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi import errors
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import channel, controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
@@ -43,6 +43,7 @@ class SnapshotTimeouts:
 
     cancelled: threading.Event
     tell: Callable[[str], None]
+    clock: Clock = SYSTEM
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,15 +88,16 @@ def _ready(
     connection: channel.CsiConnection, source: Source, name: str, timeouts: SnapshotTimeouts
 ) -> csi_pb2.Snapshot:
     """Request the snapshot *name* until it is ready: the same name means the same snapshot."""
-    deadline = time.monotonic() + timeouts.wait_s
+    clock = timeouts.clock
+    deadline = clock.now() + timeouts.wait_s
     while True:
-        made = _ask(connection, source, name, deadline - time.monotonic())
+        made = _ask(connection, source, name, deadline - clock.now())
         if made.ready_to_use:
             return made
         timeouts.tell(f"snapshot {made.snapshot_id} is not ready")
-        if time.monotonic() >= deadline:
+        if clock.now() >= deadline:
             raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
-        if timeouts.cancelled.wait(READY_INTERVAL_S):
+        if clock.wait(timeouts.cancelled, READY_INTERVAL_S):
             raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
 
 

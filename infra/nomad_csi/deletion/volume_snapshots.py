@@ -1,6 +1,5 @@
 """Snapshots of volumes: create and wait for them, list them by volume, delete them after confirmation only."""
 
-import time
 from collections.abc import Callable
 
 from nomad_csi import errors, nomad
@@ -20,11 +19,12 @@ def create(
     The same name means the same snapshot, so an interrupted call is safe to re-run with its name. Raises
     `errors.NomadApiError`.
     """
-    deadline = time.monotonic() + wait_s
+    clock = client.clock
+    deadline = clock.now() + wait_s
     found = _asked(client, wanted)
-    while not found.is_ready and time.monotonic() < deadline:
+    while not found.is_ready and clock.now() < deadline:
         tell(f"snapshot {found.snapshot_id} is not ready")
-        time.sleep(min(INTERVAL_S, max(0.0, deadline - time.monotonic())))
+        clock.sleep(min(INTERVAL_S, max(0.0, deadline - clock.now())))
         found = _asked(client, wanted)
     return found
 

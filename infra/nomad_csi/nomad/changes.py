@@ -6,7 +6,6 @@ Neither replaces polling: changes of a plugin by job summaries end no blocking q
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterable
 from typing import Self
 
@@ -39,6 +38,7 @@ class Watched:
         self._namespace = namespace
         self._path = path
         self._index = 1  # with 0, Nomad would always return at once
+        self._is_news = False
 
     def wait(self, timeout_s: float, cancelled: threading.Event) -> None:
         """
@@ -47,27 +47,25 @@ class Watched:
         The first call returns at once: it records the current index. If Nomad does not respond, it waits for the full
         time; the next check reports why.
         """
-        ended = threading.Event()
-        threading.Thread(target=self._ask, args=(timeout_s, ended), name="nomad-csi-watch", daemon=True).start()
+        clock, wait_s, ended = self._nomad.clock, min(timeout_s, WAIT_S), threading.Event()
+        began, self._is_news = clock.now(), False
+        threading.Thread(target=self._ask, args=(wait_s, ended), name="nomad-csi-watch", daemon=True).start()
         while not ended.wait(_CANCEL_POLL_S):
             if cancelled.is_set():
                 return  # the query ends by its own deadline, and blocks nothing
+        if not self._is_news:  # a proxy in front of Nomad may return at once
+            clock.wait(cancelled, max(0.0, min(wait_s, PAUSE_S) - (clock.now() - began)))
 
-    def _ask(self, timeout_s: float, ended: threading.Event) -> None:
-        wait_s = min(timeout_s, WAIT_S)
-        began = time.monotonic()
+    def _ask(self, wait_s: float, ended: threading.Event) -> None:
         query = {"index": str(self._index), "wait": f"{int(wait_s * 1000)}ms"}
         try:
             reply = self._nomad.request(
                 "GET", self._path, query={"namespace": self._namespace, **query}, timeout_s=wait_s * 17 / 16 + _GRACE_S
             )
-            is_news = reply.index > self._index
+            self._is_news = reply.index > self._index
             self._index = max(self._index, reply.index)
         except errors.NomadApiError:
-            is_news = False
-        try:
-            if not is_news:  # a proxy in front of Nomad may return at once
-                time.sleep(max(0.0, min(wait_s, PAUSE_S) - (time.monotonic() - began)))
+            pass  # the next check of the caller reports it
         finally:
             ended.set()
 

@@ -11,7 +11,6 @@ import functools
 import re
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -115,8 +114,8 @@ def _run(
 ) -> Mapping[str, probed.ClientAnswer]:
     """Run the job, and return the answer of each of its clients."""
     with _running(client, job) as parsed:
-        ran = _wait(client, job, time.monotonic() + wait_s, cancelled)
-        until = time.monotonic() + max(wait_s, READ_S)
+        ran = _wait(client, job, client.clock.now() + wait_s, cancelled)
+        until = client.clock.now() + max(wait_s, READ_S)
         reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
         read = dict(zip(ran, gather.run_in_parallel(reads, workers=READERS), strict=True))
         late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
@@ -177,14 +176,14 @@ def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[s
 def _wait(
     client: nomad.Nomad, job: probe_job.ProbeJob, deadline: float, cancelled: threading.Event
 ) -> dict[str, jobs.Allocation]:
-    """Return the job's allocations by node, once all have ended or the monotonic clock passes *deadline*."""
+    """Return the job's allocations by node, once all have ended or the client's clock passes *deadline*."""
     while True:
-        began = time.monotonic()
+        began = client.clock.now()
         found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
         ended = [node_id for node_id, item in found.items() if item.client_status in volumes.ENDED]
-        if len(ended) >= len(job.node_ids) or time.monotonic() >= deadline:
+        if len(ended) >= len(job.node_ids) or client.clock.now() >= deadline:
             return found
-        if cancelled.wait(max(POLL_S, 2 * (time.monotonic() - began))):
+        if client.clock.wait(cancelled, max(POLL_S, 2 * (client.clock.now() - began))):
             raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
 
 
@@ -192,13 +191,13 @@ def _read(
     client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation, until: float
 ) -> probed.ClientAnswer:
     """
-    Return the probe results that one client logged; no log is read after *until* on the monotonic clock.
+    Return the probe results that one client logged; no log is read after *until* on the client's clock.
 
     Raises `errors.NomadApiError` if the token may not read logs.
     """
     if allocation.client_status not in volumes.ENDED:
         return _nothing(f"the probe had not ended there in time: it is {allocation.client_status}")
-    if time.monotonic() >= until:
+    if client.clock.now() >= until:
         return _nothing("its log was not read in time: the logs of other clients took too long", "raise --timeout")
     try:
         text = jobs.tail_log(
@@ -247,11 +246,11 @@ def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
 
     Raises `errors.NomadCsiError` if Nomad refuses: the operator must remove it.
     """
-    deadline = time.monotonic() + REMOVE_S
+    deadline = client.clock.now() + REMOVE_S
     try:
         jobs.stop(client, job.namespace, job.job_id, purge=False)
-        while time.monotonic() < deadline and _is_alive(client, job):
-            time.sleep(POLL_S)
+        while client.clock.now() < deadline and _is_alive(client, job):
+            client.clock.sleep(POLL_S)
         jobs.stop(client, job.namespace, job.job_id, purge=True)
     except errors.NomadApiError as error:
         by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"

@@ -1,7 +1,6 @@
 """Deregister volumes: wait until they are unclaimed, and return an outcome for each. Their storage stays."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -40,11 +39,12 @@ def wait_until_free(
 
     ``None`` where it is not registered any more. Raises `errors.CancelledError` when *cancelled* is set.
     """
-    deadline = time.monotonic() + wait_s
+    clock = client.clock
+    deadline = clock.now() + wait_s
     found: volumes.Volume | None = volume
     watched = changes.Watched(client, volume.namespace, volumes.path_of(volume.volume_id))
-    while found is not None and found.claims and should_wait(found) and time.monotonic() < deadline:
-        watched.wait(max(0.0, deadline - time.monotonic()), cancelled)
+    while found is not None and found.claims and should_wait(found) and clock.now() < deadline:
+        watched.wait(max(0.0, deadline - clock.now()), cancelled)
         if cancelled.is_set():
             raise errors.CancelledError(f"cancelled while {volume.key} was claimed; nothing was deregistered")
         found = volumes.get(client, volume.namespace, volume.volume_id)
@@ -220,7 +220,7 @@ class _Run:
         self._options = options
         self._tell = tell
         self._cancelled = cancelled
-        self._deadline = time.monotonic() + options.wait_s
+        self._deadline = client.clock.now() + options.wait_s
         self._outcomes: dict[volumes.Key, outcomes.DeregistrationOutcome] = {}
         self._reported = ""
         self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
@@ -357,7 +357,7 @@ class _Run:
 
     def _waited(self, held: Sequence[volumes.Volume]) -> bool:
         """Wait for the interval; return whether to check again."""
-        left_s = self._deadline - time.monotonic()
+        left_s = self._deadline - self._client.clock.now()
         if left_s <= 0:
             return False
         line = f"waiting for {', '.join(volume.key for volume in held)}"
@@ -367,7 +367,7 @@ class _Run:
         if len(held) == 1 and not self._is_attached(held[0]):
             self._watched(held[0]).wait(left_s, self._cancelled)
             return not self._cancelled.is_set()
-        return not self._cancelled.wait(min(INTERVAL_S, left_s))
+        return not self._client.clock.wait(self._cancelled, min(INTERVAL_S, left_s))
 
     def _watched(self, volume: volumes.Volume) -> changes.Watched:
         """Return the watch on *volume*, which its first use creates."""

@@ -1,26 +1,14 @@
-"""Deadline and retry policy of requests, and the clock that they go by."""
+"""Deadline and retry policy of requests."""
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nomad_csi import errors
+from nomad_csi.clock import SYSTEM, Clock
 
 _Answer = TypeVar("_Answer")
-
-
-class Clock:
-    """The monotonic clock. A test hands in one whose time passes without waiting."""
-
-    def now(self) -> float:
-        """Return the time in seconds."""
-        return time.monotonic()
-
-    def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait up to *seconds* for *event*; return whether it is set."""
-        return event.wait(seconds)
 
 
 def _ignore(_line: str) -> None:
@@ -47,7 +35,7 @@ class RetryPolicy:
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Once set, ends the waiting, and nothing more is sent."""
 
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock = SYSTEM
 
     def wait(self, error: errors.NomadApiError, attempt: int) -> bool:
         """Wait after the failure of *attempt*, counted from 1; return whether there is to be another."""

@@ -7,13 +7,13 @@ Requests within `GATHER_S` form one batch. Requests during a batch of the same k
 import dataclasses
 import functools
 import threading
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.verification import observation
@@ -101,10 +101,11 @@ class Ticket:
 class Batches:
     """Gathers the probe requests of several threads. Thread-safe."""
 
-    def __init__(self, ask: Ask, *, leave_s: float, gather_s: float) -> None:
+    def __init__(self, ask: Ask, *, leave_s: float, gather_s: float, clock: Clock = SYSTEM) -> None:
         self._ask = ask
         self._leave_s = leave_s
         self._gather_s = gather_s
+        self._clock = clock
         self._lock = threading.Lock()
         self._gathering: list[_Batch] = []
         self._working: list[probe_job.ProbeRun] = []
@@ -128,7 +129,7 @@ class Batches:
     def _work(self, kind: probe_job.ProbeRun) -> None:
         """Run one batch of *kind* after the other, until there is none."""
         while True:
-            time.sleep(self._gather_s)
+            self._clock.sleep(self._gather_s)
             with self._lock:
                 batch = next((each for each in self._gathering if each.kind == kind), None)
                 if batch is None:
@@ -170,4 +171,4 @@ def _batches_of(client: nomad.Nomad) -> Batches:
         return observation.Observer(there, wanted, cancelled=stop, on_nodes=how).observe()
 
     with _LOCK:
-        return _BATCHES.setdefault(client, Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S))
+        return _BATCHES.setdefault(client, Batches(ask, leave_s=LEAVE_S, gather_s=GATHER_S, clock=client.clock))

@@ -82,10 +82,11 @@ class _Wait:
     ) -> None:
         self._context = context
         self._client = context.client
+        self._clock = context.client.clock
         self._expectation = expectation
         self._job_ids = job_ids
         self._timeout_s = context.timeout_s or expectation.timeout_s
-        self._started = time.monotonic()
+        self._started = self._clock.now()
         self._answered = self._started
         self._stability = stability.Stability(expectation)
         wanted = observation.WatchedPlugin(expectation=drop_job(expectation), job_ids=job_ids)
@@ -97,7 +98,7 @@ class _Wait:
 
     def run(self) -> plugins.PluginStatus:
         while True:
-            began = time.monotonic()
+            began = self._clock.now()
             seen, least = self._observe(), INTERVAL_S
             if seen is not None and self._is_steady(seen):
                 if not self._needs_job(seen):
@@ -105,22 +106,27 @@ class _Wait:
                 probed, least = self._ask_by_job(seen.status), INTERVAL_MAX_S
                 if probed is not None and self._is_verified(probed):
                     return probed.status
-            took = time.monotonic() - began
-            left = self._deadline - time.monotonic()
+            took = self._clock.now() - began
+            left = self._deadline - self._clock.now()
             if left <= 0:
                 raise errors.NomadCsiError(self._late())
-            if self._context.cancelled.wait(min(left, INTERVAL_MAX_S, max(least, 2 * took))):
+            if self._clock.wait(self._context.cancelled, min(left, INTERVAL_MAX_S, max(least, 2 * took))):
                 raise self._cancelled()
 
     @property
     def _deadline(self) -> float:
         return self._started + self._timeout_s
 
+    @property
+    def _call_s(self) -> float:
+        """Timeout of a call."""
+        return max(self._deadline - self._clock.now(), LOOK_MIN_S)
+
     def _is_steady(self, seen: observation.Observation) -> bool:
         if self._latest is None and seen.status.capacity:
             raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.status.capacity))
         self._latest = seen
-        steady = self._stability.observe(time.monotonic(), seen.status, seen.seen)
+        steady = self._stability.observe(self._clock.now(), seen.status, seen.seen)
         if not steady:
             self._report_progress(_status(seen.status, self._expectation.stable_s))
         return steady
@@ -137,7 +143,7 @@ class _Wait:
                 f"{probed.status.counts}, asked over CSI: {_cause(probed.status) or _csi_answers(probed.status)}"
             )
             return False
-        return self._stability.observe(time.monotonic(), probed.status, probed.seen)
+        return self._stability.observe(self._clock.now(), probed.status, probed.seen)
 
     def _observe(self) -> observation.Observation | None:
         """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
@@ -146,7 +152,7 @@ class _Wait:
         except errors.NomadApiError as error:
             self._pass_over(error)
             return None
-        self._answered = time.monotonic()
+        self._answered = self._clock.now()
         return seen
 
     def _ask_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
@@ -155,7 +161,7 @@ class _Wait:
 
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))
-        until = max(self._deadline, time.monotonic() + LOOK_MIN_S)
+        until = time.monotonic() + self._call_s
         try:
             while not ticket.wait(CANCEL_POLL_S) and time.monotonic() <= until:
                 if self._context.cancelled.is_set():
@@ -164,7 +170,7 @@ class _Wait:
                     self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
             probed = ticket.answer() if ticket.wait(0) else None
         except errors.NomadApiError as error:
-            self._answered = time.monotonic()  # the job is slow: the next check measures the outage
+            self._answered = self._clock.now()  # the job is slow: the next check measures the outage
             self._pass_over(error)
             return None
         finally:
@@ -172,12 +178,12 @@ class _Wait:
                 self._context.warn(f"plugin {self._expectation.plugin_id}: {problem}")
         if probed is None:
             raise errors.NomadCsiError(self._late())
-        self._answered = time.monotonic()
+        self._answered = self._clock.now()
         return probed
 
     def _pass_over(self, error: errors.NomadApiError) -> None:
         """Report that Nomad is unreachable; raise *error* where it refused, or after `OUTAGE_S`."""
-        if not resource.is_unreachable(error) or time.monotonic() - self._answered > OUTAGE_S:
+        if not resource.is_unreachable(error) or self._clock.now() - self._answered > OUTAGE_S:
             raise error
         self._stability.lose_sight()
         self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
@@ -188,7 +194,7 @@ class _Wait:
 
         An abandoned call ends by its own deadlines, and blocks nothing.
         """
-        outcome = self._run_until(call, max(self._deadline, time.monotonic() + LOOK_MIN_S))
+        outcome = self._run_for(call, self._call_s)
         if outcome is None:
             raise errors.NomadCsiError(self._late())
         try:
@@ -196,8 +202,9 @@ class _Wait:
         except errors.CancelledError:
             raise self._cancelled() from None
 
-    def _run_until(self, call: Callable[[], _Result], until: float) -> futures.Future[_Result] | None:
-        """Return the finished future of *call*; ``None`` where it takes beyond *until* on the monotonic clock."""
+    def _run_for(self, call: Callable[[], _Result], timeout_s: float) -> futures.Future[_Result] | None:
+        """Return the finished future of *call*; ``None`` where it takes more than *timeout_s* by the system's clock."""
+        until = time.monotonic() + timeout_s
         outcome: futures.Future[_Result] = futures.Future()
         work = functools.partial(side_by_side.settle, call, outcome)
         threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
@@ -248,7 +255,7 @@ class _Wait:
         asked = functools.partial(
             explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )
-        outcome = self._run_until(asked, time.monotonic() + EXPLAIN_S)
+        outcome = self._run_for(asked, EXPLAIN_S)
         if outcome is None:
             return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
         return outcome.result()

@@ -8,7 +8,6 @@ says which.
 
 import dataclasses
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,7 +79,8 @@ class _Return:
 
         Retries for `OUTAGE_S` while Nomad does not answer.
         """
-        deadline = time.monotonic() + OUTAGE_S
+        clock = self._context.client.clock
+        deadline = clock.now() + OUTAGE_S
         refusal: errors.NomadCsiError | None = None
         while True:
             try:
@@ -89,12 +89,12 @@ class _Return:
                     self._put_back(who)
             except (errors.NomadApiError, errors.RefusedError) as again:
                 is_refused = isinstance(again, errors.RefusedError) or again.kind == "refused"
-                if time.monotonic() > deadline or (is_refused and refusal is not None):
+                if clock.now() > deadline or (is_refused and refusal is not None):
                     raise self._not_registered(error, again) from error
                 # Read once more after a refusal: the new registration may have arrived late.
                 refusal = again if is_refused else refusal
                 self._context.status(f"not registered, trying to put it back: {again}")
-                time.sleep(PAUSE_S)
+                clock.sleep(PAUSE_S)
                 continue
             if now is not None:
                 self._judge(now, error, news)

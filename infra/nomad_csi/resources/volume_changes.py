@@ -56,6 +56,6 @@ def registration_run(context: resource.Context) -> owned.RegistrationRun:
 
 def policy(context: resource.Context) -> retry.RetryPolicy:
     """Return the policy of a registration by a resource: one attempt."""
-    clock = retry.Clock()
+    clock = context.client.clock
     deadline = clock.now() + 2 * volumes.REGISTER_TIMEOUT_S  # of the request, and of the reads around it
     return retry.RetryPolicy(deadline=deadline, report=context.warn, cancelled=context.cancelled, clock=clock)

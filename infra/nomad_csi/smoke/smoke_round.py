@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -101,6 +100,7 @@ class Watch:
 
     def __init__(self, client: nomad.Nomad, *, timeout_s: float, tell: Callable[[str], None]) -> None:
         self._client = client
+        self._clock = client.clock
         self._timeout_s = timeout_s
         self._tell = tell
         self.has_run = False
@@ -149,23 +149,23 @@ class Watch:
         placed = self._wait(lambda: self._allocation(job))
         if placed is None:
             return None, Times(), f"not placed within {self._timeout_s:g} s"
-        began = time.monotonic()
+        began = self._clock.now()
         claimed_at = started_at = None
         while (found := self._allocation(job) or placed).client_status not in volume_records.ENDED:
-            now = time.monotonic()
+            now = self._clock.now()
             if claimed_at is None and self._is_claimed(job, placed.alloc_id):
                 claimed_at = now
             if started_at is None and any(event.type == "Started" for event in found.task_events):
                 started_at = now
             if now - began > self._timeout_s:
                 return found, _times(began, claimed_at, started_at, None), self._late(found)
-            time.sleep(INTERVAL_S)
-        ended_at = time.monotonic()
+            self._clock.sleep(INTERVAL_S)
+        ended_at = self._clock.now()
         # A state that passed between two checks counts as reached at the later one.
         started_at = started_at or (ended_at if any(event.type == "Started" for event in found.task_events) else None)
         claimed_at = claimed_at or started_at
         is_free = self._wait(lambda: not self._is_claimed(job, placed.alloc_id))
-        freed_after_s = time.monotonic() - ended_at if is_free else None
+        freed_after_s = self._clock.now() - ended_at if is_free else None
         reason = _reason(found)
         if not is_free:
             stuck = f"the claim is still there {self._timeout_s:g} s after the end: see `nomad-csi claims`"
@@ -187,19 +187,19 @@ class Watch:
     def _has_ended(self, job: smoke.SmokeJob) -> bool:
         """Stop the job, and purge it once its allocation has ended; return whether it has."""
         jobs.stop(self._client, job.namespace, job.job_id, purge=False)
-        deadline = time.monotonic() + END_S
+        deadline = self._clock.now() + END_S
         while (found := self._allocation(job)) is not None and found.client_status not in volume_records.ENDED:
-            if time.monotonic() > deadline:
+            if self._clock.now() > deadline:
                 return False
-            time.sleep(INTERVAL_S)
+            self._clock.sleep(INTERVAL_S)
         jobs.stop(self._client, job.namespace, job.job_id, purge=True)
         return True
 
     def _wait(self, check: Callable[[], _T]) -> _T:
         """Return the first true result of *check*, or its last result at the timeout."""
-        deadline = time.monotonic() + self._timeout_s
-        while not (found := check()) and time.monotonic() < deadline:
-            time.sleep(INTERVAL_S)
+        deadline = self._clock.now() + self._timeout_s
+        while not (found := check()) and self._clock.now() < deadline:
+            self._clock.sleep(INTERVAL_S)
         return found
 
     def _allocation(self, job: smoke.SmokeJob) -> jobs.Allocation | None:

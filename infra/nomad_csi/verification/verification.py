@@ -2,12 +2,12 @@
 
 import dataclasses
 import functools
-import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi import findings, nomad
 from nomad_csi.claims import claim_status, reading
+from nomad_csi.clock import Clock
 from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
@@ -70,7 +70,7 @@ class Verifier:
         before = self._before
         if watch_s:
             before = self._observer.observe(is_first=True)
-            time.sleep(watch_s)
+            self.clock.sleep(watch_s)
         there = self._there()
         checks = self._observer.observe(before, needs=self._needs(there))
         statuses = tuple(_explained(self._client, seen) for seen in checks)
@@ -93,6 +93,11 @@ class Verifier:
         )
         self._before = checks
         return found
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the connection, for the waits between rounds."""
+        return self._client.clock
 
     def events(self, tell: Callable[[str], None]) -> changes.Events:
         """Return change events of the plan's objects; *tell* logs once if there is no event stream."""

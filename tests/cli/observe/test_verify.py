@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.common import command
-from nomad_csi.cli.observe import verify_watch
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.text import foreign
+from tests import clocks
 
 CANARY = "canary-7c1f"
 SPEC = {
@@ -248,11 +248,12 @@ def test_each_option_is_read_by_a_watch_or_refused_there(option, spec, typed, mo
             read.add(name)
             return super().__getattribute__(name)
 
-    def interrupted(_):
-        raise KeyboardInterrupt
+    class Interrupted(clocks.Clock):
+        def sleep(self, _):
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "Arguments", Recorded)
-    monkeypatch.setattr(verify_watch.time, "sleep", interrupted)
+    monkeypatch.setattr(inputs, "CLOCK", Interrupted())
     of_nodes = ["--every", "60s", "--state-dir", "/x", "--on-nodes"]
     on_nodes = of_nodes if "on_nodes" in (option.name, *option.needs) else []
 

@@ -6,9 +6,10 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.observe import verify_watch
+from nomad_csi.cli.common import inputs
 from nomad_csi.probing import probe_job_plugins
 from nomad_csi.verification import report, verification
+from tests import clocks
 
 NOBODY = "http://127.0.0.1:9"
 SPEC = {"plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]}
@@ -84,12 +85,13 @@ def test_rounds_keep_their_distance(spec, monkeypatch):
     """Whatever Nomad tells meanwhile: each one runs a job on every client."""
     waited = []
 
-    def wait(seconds):
-        waited.append(seconds)
-        raise KeyboardInterrupt
+    class Interrupted(clocks.Clock):
+        def sleep(self, seconds):
+            waited.append(seconds)
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_watch.time, "sleep", wait)
+    monkeypatch.setattr(inputs, "CLOCK", Interrupted())
 
     assert cli.main(["verify", spec, "--on-nodes", "--watch", "--every", "90s", "--address", NOBODY]) == 2
 
-    assert [round(seconds) for seconds in waited] == [90]
+    assert waited == [90]

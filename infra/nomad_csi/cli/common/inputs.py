@@ -13,12 +13,15 @@ from typing import Any
 
 import click
 
-from nomad_csi import errors, nomad
+from nomad_csi import clock, errors, nomad
 from nomad_csi.cli.common import command, output, usage
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import draft, encrypted, names, yaml_text
+
+CLOCK = clock.SYSTEM
+"""For all that a command waits for."""
 
 # Volumes of a spec that the arguments of a command name.
 
@@ -150,7 +153,7 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     """
     found = connection(arguments, specs, secrets=secrets)
     output.hide(found.secrets)
-    with nomad.Nomad(found) as client:
+    with nomad.Nomad(found, clock=CLOCK) as client:
         try:
             yield client
         except errors.NomadApiError as error:

@@ -287,7 +287,7 @@ def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, is_i
         try:
             left_s = arguments.timeout_s
             if arguments.wait_ready:
-                identity.until_ready(where, wait_s=left_s)
+                identity.until_ready(where, wait_s=left_s, clock=inputs.CLOCK)
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:

@@ -145,7 +145,7 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     try:
         with verifier.events(output.print_progress) as events:
             while True:
-                began = time.monotonic()
+                began = verifier.clock.now()
                 events.clear()
                 shown.begin(every_s)
                 done = going.run()
@@ -155,10 +155,10 @@ def run(arguments: command.Arguments, verifier: verification.Verifier) -> int:
                 if file:
                     prometheus.write_file(file, output.without_secrets(done.metrics))
                 shown.show(done)
-                took_s = time.monotonic() - began
+                took_s = verifier.clock.now() - began
                 # A round on all clients is too much for one event of many.
                 pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
-                time.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
+                verifier.clock.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
                 shown.wait(max(every_s - took_s - pause_s, 0.0), events)
     except KeyboardInterrupt:
         return code

@@ -52,7 +52,7 @@ def run(arguments: command.Arguments) -> int:
         wanted = documents.read(arguments, client.connection.namespace)
         pairs = tuple(zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True))
         with output.waiting("asking Nomad"):
-            drawn = applied.retried(lambda: _planned(client, arguments, wanted.plan, external_ids), tell)
+            drawn = applied.retried(client, lambda: _planned(client, arguments, wanted.plan, external_ids), tell)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
             return exit_codes.CHANGES if drawn.changes else 0

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from urllib import parse
 
 from nomad_csi import errors, json_text, side_by_side
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.nomad.http import classify, connection, limits, streaming, transport
 
 LOG = logging.getLogger("nomad_csi.nomad")
@@ -81,6 +82,7 @@ class Nomad:
         connection: address and credentials. Raises `errors.SpecError` for an unusable certificate file.
         timeout_s: default deadline of each call, in seconds.
         observe: called with method and path of every attempt just before it is sent, for logging.
+        clock: for all that waits for this cluster; deadlines of requests are of the system's clock.
     """
 
     def __init__(
@@ -89,8 +91,10 @@ class Nomad:
         *,
         timeout_s: float = TIMEOUT_S,
         observe: Callable[[str, str], None] | None = None,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.connection = connection
+        self.clock = clock
         self._timeout_s = timeout_s
         self._observe = observe
         self._transport = transport.Transport(connection)

@@ -1,7 +1,5 @@
 """Stop a plugin job, wait until its tasks have ended, purge it: in this order, so that no task is orphaned."""
 
-import time
-
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad.http import replies
@@ -50,14 +48,15 @@ def _is_claimed(volume: volumes.ListedVolume) -> bool:
 
 def _wait_until_ended(context: resource.Context, job: jobs.Job) -> None:
     timeout_s = context.timeout_s or TIMEOUT_S
-    deadline = time.monotonic() + timeout_s
+    clock = context.client.clock
+    deadline = clock.now() + timeout_s
     while running := _running(context.client, job):
         context.status(f"{len(running)} tasks are stopping" if len(running) > 1 else "1 task is stopping")
         if context.cancelled.is_set():
             raise errors.CancelledError(f"interrupted: job {job.namespace}/{job.job_id} is stopped, not purged")
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             raise errors.NomadCsiError(_late(job, running, timeout_s))
-        context.cancelled.wait(INTERVAL_S)
+        clock.wait(context.cancelled, INTERVAL_S)
 
 
 def _running(client: nomad.Nomad, job: jobs.Job) -> tuple[jobs.Allocation, ...]:
