@@ -8,7 +8,7 @@ the first step, though nothing changed since the decision.
 
 from nomad_csi.volume import decide
 from tests.volume import observed
-from tests.volume.world import Record, Recorded, World, contains
+from tests.volume.world import Record, Recorded, World, contains, id_of, key_of
 
 
 class BrokenError(Exception):
@@ -18,12 +18,30 @@ class BrokenError(Exception):
 class Run:
     """One `up`, so that it can be killed after each step, or another one can run in between."""
 
-    def __init__(self, world: World, number: int) -> None:
+    def __init__(
+        self,
+        world: World,
+        number: int,
+        *,
+        only: frozenset[str] | None = None,
+        removes_all: bool = False,
+        continues: bool = False,
+    ) -> None:
+        """
+        Begin an `up`.
+
+        *only*: the ids that ``--target`` names, or ``--exclude`` leaves. *removes_all*: a ``destroy``. *continues*:
+        ``--continue-on-error``.
+        """
         self.world = world
         self.number = number
         self.refusals: list[str] = []
         self.is_disturbed = False
         """Whether another `up` ran in between."""
+
+        self._only = only
+        self._removes_all = removes_all
+        self._continues = continues
 
     @property
     def stack(self):
@@ -32,25 +50,76 @@ class Run:
 
     def steps(self):
         """Carry out a step before each item; those that the program declares come first, as in the engine."""
-        declared = [name for name, _ in self.stack.program]
-        for name in (*declared, *(name for name, _ in self.stack.state if name not in declared)):
-            yield from self._volume(name)
-            if self.refusals:
-                return  # the engine starts no other step
+        program = () if self._removes_all else self.stack.program
+        declared = {key_of(name, wanted): (name, wanted) for name, wanted in program}
+        removed = [key for key, _ in self.stack.state if key not in declared]
+        for key, (name, wanted) in declared.items():
+            if self._is_meant(key):
+                yield from self._declared(key, name, wanted)
+                if self.refusals and not self._continues:
+                    return  # the engine starts no other step
+        waiting = []
+        for key in filter(self._is_meant, removed):
+            if self._refusal_of_removal(key) == "dependents":
+                waiting.append(key)  # for a volume that is removed in the same run, and may be gone by then
+                continue
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        for key in waiting:
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        if not (self.refusals or self._only or self.is_disturbed):
+            self._judge_end(declared)
 
-    def _volume(self, name):
-        wanted, recorded = self.stack.wanted(name), self.stack.recorded(name)
-        if wanted is not None:
-            facts = observed.presence(self.world, self.number, name, wanted)
-            if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
-                return  # the engine has no difference
-            decision = decide.decide_presence(facts)
-        else:
-            decision = decide.decide_removal(observed.removal(self.world, self.number, name))
+    def _is_meant(self, key):
+        return self._only is None or id_of(key) in self._only
+
+    def _refusal_of_removal(self, key):
+        return self._decision_of_removal(key).refusal if self.stack.recorded(key).wanted.is_owned else None
+
+    def _judge_end(self, declared):
+        """After an `up` that was not refused, everything that the program declares is registered."""
+        cluster = self.world.clusters[self.stack.address]
+        for name, wanted in declared.values():
+            if not wanted.is_hold and not cluster.storage_of(name):
+                message = f"stack {self.number}: {name} is declared, and not registered after an `up`"
+                raise BrokenError(message)
+
+    def _declared(self, key, name, wanted):
+        recorded = self.stack.recorded(key)
+        if wanted.is_hold:
+            if recorded is None or recorded.wanted != wanted:
+                found = Recorded(wanted, wanted.storage, 0, 0, self.number)
+                self.world = self.world.with_stack(self.number, self.stack.with_state(key, found))
+                yield "state"
+            return
+        facts = observed.presence(self.world, self.number, name, wanted)
+        if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
+            return  # the engine has no difference
+        yield from self._carried(key, name, wanted, decide.decide_presence(facts))
+
+    def _removed(self, key):
+        if self.stack.recorded(key).wanted.retained:
+            self.world = self.world.with_stack(self.number, self.stack.with_state(key, None))
+            yield "state"
+            return
+        yield from self._carried(key, id_of(key), None, self._decision_of_removal(key))
+
+    def _decision_of_removal(self, key):
+        recorded = self.stack.recorded(key)
+        if recorded.wanted.is_hold:
+            cluster = self.world.clusters[self.stack.address]
+            found = observed.dependents(self.world, cluster, recorded.storage)
+            return decide.Decision(refusal=decide.refusal_of_deletion(found))
+        return decide.decide_removal(observed.removal(self.world, self.number, key))
+
+    def _carried(self, key, name, wanted, decision):
         if decision.refusal:
             self.refusals.append(decision.refusal)
             return
-        carried = Carried(self, name, wanted, recorded, decision)
+        carried = Carried(self, key, name, wanted, decision)
         for step in decision.steps:
             carried.carry_out(step)
             if carried.refused:
@@ -62,14 +131,16 @@ class Run:
 
 
 def _is_unchanged(facts):
-    return (facts.registration, facts.cluster) == ("equal", "same") and facts.record in {"own", "foreign"}
+    is_same = (facts.registration, facts.cluster) == ("equal", "same")
+    return is_same and facts.record in {"own", "foreign", "not known"}
 
 
 class Carried:
     """The steps of one decision about one volume."""
 
-    def __init__(self, run, name, wanted, recorded, decision) -> None:
-        self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
+    def __init__(self, run, key, name, wanted, decision) -> None:
+        self.run, self.key, self.name, self.wanted, self.decision = run, key, name, wanted, decision
+        self.recorded = recorded = run.stack.recorded(key)
         self.refused = ""
         self.storage = ""
         self.created = recorded.name if recorded else ""
@@ -126,6 +197,8 @@ class Carried:
         self.refused = why
 
     def _write_record(self):
+        if not self.run.world.reads:
+            return
         if not self.cluster.identity:
             self._put(self.cluster._replace(identity=self._draw()))
         before = self.cluster.record_of(self.name)
@@ -194,7 +267,7 @@ class Carried:
             self._broken("is deregistered under a claim")
         # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
         is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
-        if record is not None and record.stack != self.run.number and not is_of_copy:
+        if record is not None and record.stack != self.run.number and not is_of_copy and self.run.world.reads:
             self._broken(f"of stack {record.stack} is deregistered")
         if self.run.is_disturbed and self.recorded and held != self.recorded.storage:
             self.refused = "changed meanwhile"
@@ -226,16 +299,14 @@ class Carried:
     def _delete(self, storage):
         if self.recorded.wanted.deletes and self.recorded.name != storage:
             self._broken(f"had its storage {storage} before, and that is deleted")
-        if self.is_stale:
+        if self.is_stale and self.recorded.wanted.deletes:
             self._broken(f"loses {storage}, by a state that is not the last one")
         if self.recorded.wanted.protect:
             self._broken(f"is protected, and was deregistered before the deletion of {storage} is refused")
-        mine = {key for key, record in self.cluster.records if record.stack == self.run.number}
-        kept = {self.name, *(key for key in mine if self.run.stack.wanted(key))}
         # What the program deletes goes when its registration is gone: what is registered in between is not seen.
         is_unseen = self.run.is_disturbed and not self.recorded.wanted.deletes
         for key, other in self.cluster.volumes if not is_unseen else ():
-            if key not in mine - kept and contains(storage, other):
+            if contains(storage, other):
                 self._broken(f"loses {storage}, and {key} is registered for {other}")
         self.run.world = self.run.world.without_storage(storage)
 
@@ -245,14 +316,20 @@ class Carried:
             self._put(self.cluster.with_record(self.name, None))
 
     def finish(self):
-        """Write the state, after what the program deletes once the registration is removed."""
+        """Write the state, and do what the engine does afterwards: it deletes what the program does not create now."""
         stack = self.run.stack
+        before = self.recorded.wanted if self.recorded else None
+        if before and before.is_owned and not before.deletes and not self._is_kept(before):
+            self._delete(self.recorded.storage)
         if self.wanted is None:
-            if self.recorded.wanted.is_owned and not self.recorded.wanted.deletes:
-                self._delete(self.recorded.storage)
-            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
+            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.key, None))
             return
         storage = self.storage or self.cluster.storage_of(self.name)
         nonce = self.nonce or self._draw()
         recorded = Recorded(self.wanted, storage, nonce, self.cluster.identity, self.run.number, self.created)
-        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))
+        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.key, recorded))
+
+    def _is_kept(self, before):
+        if self.wanted is None:
+            return False
+        return before.retained or self.wanted.retained or self.wanted.makes(before.storage)

@@ -127,6 +127,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         storage={
             "location": location,
             "owned": bool(storage),
+            **({"retained": True} if component.is_retained else {}),
             **({"part": True} if is_part else {}),
             "shared": plan.part(lambda made: made.registration.shares_storage, "shares_storage"),
             "settings": plan.part(lambda made: list(made.context_settings), "context", "external_id"),

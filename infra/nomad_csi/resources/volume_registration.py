@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi.nomad import volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import retry, secret_safety
 from nomad_csi.resources import (
     re_registration,
     registration_change,
@@ -28,6 +28,7 @@ class VolumeRegistrationResource(resource.Resource):
     """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
 
     declared = volume_properties.DECLARED
+    clock = retry.Clock()
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
@@ -44,7 +45,8 @@ class VolumeRegistrationResource(resource.Resource):
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
         missing = (volume_properties.DEREGISTERED,) if old_outputs.get(volume_properties.DEREGISTERED) else ()
-        also = (*hidden, *missing, *stack_identity.missing_outputs(old_outputs))
+        fate = ("storage",) if registration_change.has_other_fate(old_inputs, news) else ()
+        also = (*hidden, *missing, *fate, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
@@ -60,7 +62,7 @@ class VolumeRegistrationResource(resource.Resource):
         if news.get("protect") and change.kind != "replace" and change.storage != "same":
             raise registration_change.refusal_of_other_data(volume_properties.key_of(news), change)
         is_missing = bool(old_outputs.get(volume_properties.DEREGISTERED))
-        matters = not old_outputs or is_missing or change.kind in {"re-register", "replace"}
+        matters = not old_outputs or is_missing or change.left_storage or change.kind in {"re-register", "replace"}
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         what = f"volume {volume_properties.key_of(news)}"
@@ -142,7 +144,8 @@ class VolumeRegistrationResource(resource.Resource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        volume_steps.remove(context, removed_volume.RemovedVolume(context, self.declared, outputs), outputs)
+        removed = removed_volume.RemovedVolume(context, self.declared, outputs)
+        volume_steps.remove(context, removed, outputs, self.clock)
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:

@@ -6,7 +6,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.registration import deregistration, secret_safety
+from nomad_csi.registration import deregistration, retry, secret_safety
 from nomad_csi.resources import (
     removed_volume,
     replacement,
@@ -156,24 +156,34 @@ def wait_until_free(
     return found
 
 
-def remove(context: resource.Context, removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any]) -> bool:
+def remove(
+    context: resource.Context, removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any], clock: retry.Clock
+) -> bool:
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
-    After a wait for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
-    `errors.RefusedError` where the decision is that nothing is done, and what `wait_until_free` does.
+    After a wait for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds
+    it, or may hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is
+    done, and what `wait_until_free` does.
     """
+    if removed.decision().refusal == "dependents":
+        removed.wait_for_dependents(clock)
+        removed = removed.again()
     decision = removed.permitted()
     if "held elsewhere" in decision.remarks:
         context.warn(
-            f"volume {removed.name} stays registered: a newer resource of this stack holds it (moved, or replaced)"
+            f"volume {removed.name} stays registered: another resource of this stack has taken it over, or a newer "
+            "state of this one"
         )
+        return False
+    if "owner not known" in decision.remarks:
+        context.warn(removed.unknown_owner("stays registered"))
         return False
     warn_unchecked(context, removed)
     if "deregister" in decision.steps and removed.found is not None:
         if removed.claims == "ending":
             wait_until_free(context, removed.found, recorded)
-            return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
+            return remove(context, removed.again(), recorded, clock)  # the owner may be another one after the wait
         if "delete storage" not in decision.steps:
             deregistration.deregister_free(context.client, removed.found)
     if "delete storage" not in decision.steps:

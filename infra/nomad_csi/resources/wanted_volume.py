@@ -1,10 +1,12 @@
 """The facts about a volume that the program declares, and the sentences of its refusals."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
 from nomad_csi.compare import difference, volume
+from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
@@ -12,6 +14,7 @@ from nomad_csi.resources import (
     replacement,
     sharing_refusal,
     stack_identity,
+    storage_dependents,
     volume_changes,
     volume_document,
     volume_facts,
@@ -218,6 +221,24 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "refused" if self.source == "existing" and is_other_use and self._sharing else "none"
 
     @side_by_side.read_once
+    def _dependents(self) -> storage_dependents.StorageDependents:
+        """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
+        left = self.change.left_storage
+        assert left is not None  # noqa: S101  # see `left_storage`
+        found = storage_dependents.read(self._context, left, self.key[0], but=[self.key])
+        after = storage_identity.identify(self._inputs["externalId"])
+        own = (self.key,) if left.contains(after) else ()
+        return dataclasses.replace(found, keys=(*own, *found.keys))
+
+    @property
+    def left_storage(self) -> facts.LeftStorage:
+        """What becomes of the storage in the state."""
+        if self._is_new or self.source == "created" or self.change.left_storage is None:
+            return "kept"
+        left: Mapping[facts.Dependents, facts.LeftStorage] = {"none": "unneeded", "some": "needed"}
+        return left.get(self._dependents.fact, "not known")
+
+    @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
         hidden = replacement.hidden_flags(self.found, self._recorded) if self.found is not None else ""
         found = replacement.problems(
@@ -239,6 +260,7 @@ class WantedVolume(volume_facts.VolumeFacts):
             "other cluster": self._of_cluster,
             "lost cluster": self._of_cluster,
             "foreign": self._of_owner,
+            "dependents": lambda: self._dependents.refusal(f"volume {self.name} stays as it is"),
             "unreadable": self._of_secrets,
             "protected": lambda: registration_change.refusal_of_other_data(self.name, self.change),
             "shared": lambda: errors.RefusedError(f"volume {self.name} was not registered: {self._sharing}"),

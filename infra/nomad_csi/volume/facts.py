@@ -21,7 +21,8 @@ token may not read the identity.
 Record = Literal["none", "own", "sibling", "foreign", "not known"]
 """
 The owner record. ``own``: this resource's, by its nonce, or this stack's where no nonce is recorded. ``sibling``: this
-stack's, with the nonce of another resource or of another state. ``foreign``: another stack's.
+stack's, with the nonce of another resource or of another state. ``foreign``: another stack's. ``not known``: the token
+may not read it.
 """
 
 Registration = Literal[
@@ -66,6 +67,20 @@ Ends = Literal["kept", "deleted here", "deleted after"]
 """
 What becomes of the storage of a removed volume. ``deleted here``: this removal deletes it. ``deleted after``: a
 resource of the program deletes it once the registration is removed.
+"""
+
+
+Dependents = Literal["none", "some", "not known"]
+"""
+Registrations in storage, or in a part of it, whoever owns them and whatever a program declares. ``not known``: the
+token may not list volumes.
+"""
+
+LeftStorage = Literal["kept", "unneeded", "needed", "not known"]
+"""
+What becomes of the storage in the state once the desired registration is there. ``kept``: nothing deletes it.
+Otherwise a resource of the program does afterwards: ``unneeded`` and ``needed`` say whether a registration is in it
+then, also that of this id; ``not known`` as in `Dependents`.
 """
 
 
@@ -117,6 +132,10 @@ class Presence(Protocol):
         """Other volumes of the desired storage."""
 
     @property
+    def left_storage(self) -> LeftStorage:
+        """What becomes of the storage in the state."""
+
+    @property
     def fitness(self) -> Fitness:
         """Of the desired registration."""
 
@@ -127,10 +146,6 @@ class Removal(Protocol):
     @property
     def is_replaced(self) -> bool:
         """Whether the program still declares the resource: its replacement is created afterwards."""
-
-    @property
-    def is_held_elsewhere(self) -> bool:
-        """Whether another resource of the program declares the id, or has it since this run."""
 
     @property
     def is_renamed(self) -> bool:
@@ -165,8 +180,8 @@ class Removal(Protocol):
         """The claims on that registration."""
 
     @property
-    def dependents(self) -> Literal["none", "some", "not known"]:
-        """Volumes of others that are registered in the storage, or in a part of it."""
+    def dependents(self) -> Dependents:
+        """Registrations in the storage, without that of this id where it is ``same``."""
 
     @property
     def fitness(self) -> Fitness:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi.nomad import volumes
 from nomad_csi.ownership import cluster_identity
-from nomad_csi.registration import secret_safety
+from nomad_csi.registration import retry, secret_safety
 from nomad_csi.resources import (
     removed_volume,
     replacement,
@@ -213,7 +213,7 @@ class CreatedVolumeResource(resource.Resource):
         Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
         removed = removed_volume.RemovedVolume(context, self.declared, outputs)
-        if not volume_steps.remove(context, removed, outputs):
+        if not volume_steps.remove(context, removed, outputs, retry.Clock()):
             return
         if created_deletion.is_wanted(outputs):
             created_deletion.delete(context, outputs)
