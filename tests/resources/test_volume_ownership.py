@@ -997,7 +997,7 @@ def test_file_system_with_another_volume_is_not_deleted(ours, guest, is_refused)
     RESOURCE.create(ours.context, NEWS | {"volumeId": "guest", "name": "guest"} | guest)
 
     with (
-        pytest.raises(errors.RefusedError, match="default/guest is registered for it or a part of it")
+        pytest.raises(errors.RefusedError, match="which default/guest needs: registered for it or a part of it")
         if is_refused
         else contextlib.nullcontext()
     ):

@@ -39,6 +39,14 @@ class ObservedRemoval(NamedTuple):
     fitness: str = "fit"
 
 
+class ObservedHold(NamedTuple):
+    """The facts about a file system that several volumes share; the fields of `volume.facts.Held`."""
+
+    is_renamed: bool
+    cluster: str
+    dependents: str
+
+
 def presence(world, number, name, wanted):
     """Return the facts about the volume *name*, which a stack declares as *wanted*."""
     stack = world.stacks[number]
@@ -117,6 +125,17 @@ def removal(world, number, key):
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",
         claims="held" if name in cluster.claimed else "none",
         dependents=dependents(world, cluster, recorded.storage, name if held == recorded.storage else None),
+    )
+
+
+def held(world, number, key):
+    """Return the facts about the file system *key* of a stack, which is not in its program any more."""
+    stack = world.stacks[number]
+    cluster, recorded = world.clusters[stack.address], stack.recorded(key)
+    return ObservedHold(
+        is_renamed=recorded.stack != number,
+        cluster=_cluster_of(cluster, recorded),
+        dependents=dependents(world, cluster, recorded.storage),
     )
 
 

@@ -110,9 +110,7 @@ class Run:
     def _decision_of_removal(self, key):
         recorded = self.stack.recorded(key)
         if recorded.wanted.is_hold:
-            cluster = self.world.clusters[self.stack.address]
-            found = observed.dependents(self.world, cluster, recorded.storage)
-            return decide.Decision(refusal=decide.refusal_of_deletion(found))
+            return decide.decide_release(observed.held(self.world, self.number, key))
         return decide.decide_removal(observed.removal(self.world, self.number, key))
 
     def _carried(self, key, name, wanted, decision):

@@ -75,7 +75,7 @@ MOVED = {
     ),
     "a removal where that is not known": ("decide_removal", changed(REMOVAL, record=("not known", "own"))),
     "a removal of storage with volumes in it": ("decide_removal", changed(REMOVAL, dependents=(None, "none"))),
-    "a file system with volumes in it": ("refusal_of_deletion", lambda _dependents: None),
+    "a file system with volumes in it": ("decide_release", changed(decide.decide_release, dependents=(None, "none"))),
     "protect is not read": ("decide_presence", changed(PRESENCE, protect=(None, False))),
     "storage that is left behind": ("decide_presence", changed(PRESENCE, left_storage=(None, "kept"))),
     "storage that is left where the volumes are not known": (

@@ -115,14 +115,18 @@ def left_storage(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> stor
     if made is None:
         return None
     known, before = _known(news), storage_identity.identify(str(old_inputs.get("externalId", "")))
-    external_id = str(news.get("externalId", ""))
-    after = storage_identity.identify(external_id)
-    place = _location(news) if external_id == properties.UNKNOWN else external_id
     is_whole_kept = known.get("owned") and not known.get("part")
-    if made.is_whole and not (is_whole_kept and storage_identity.identify(place).container == made.container):
+    if made.is_whole and not (is_whole_kept and planned_storage(news).container == made.container):
         return made
+    after = storage_identity.identify(str(news.get("externalId", "")))
     is_point_kept = known.get("owned") and after.access_point == before.access_point
     return before if before.access_point and not is_point_kept else None
+
+
+def planned_storage(news: Mapping[str, Any]) -> storage_identity.StorageIdentity:
+    """Return the storage of *news*; where an access point is not known yet, the folder that it will be for."""
+    external_id = str(news.get("externalId", ""))
+    return storage_identity.identify(_location(news) if external_id == properties.UNKNOWN else external_id)
 
 
 def sentence(identity: str, change: RegistrationChange) -> str:

@@ -1,5 +1,6 @@
 """The facts about a volume whose resource is deleted, and the sentences of its refusals."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -105,7 +106,8 @@ class RemovedVolume(volume_facts.VolumeFacts):
         """The volumes in that storage, but this one where the removal deregisters it."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
         is_removed = self.registration == "same" and self.record != "sibling"
-        return storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        found = storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 
     @property
     def dependents(self) -> facts.Dependents:

@@ -34,6 +34,9 @@ class StorageDependents:
     unlisted: bool = False
     """Whether the token may not list volumes, so that they are not known."""
 
+    own: volumes.Key | None = None
+    """The id that is registered for the storage itself by then, where it is that of the volume in question."""
+
     @property
     def fact(self) -> facts.Dependents:
         """The fact for a decision."""
@@ -52,11 +55,15 @@ class StorageDependents:
                 f"{what}: {self.storage} would be deleted with its data, and the volumes in it are not known, because "
                 f"the token lacks csi-list-volume; nothing was changed: give the token that right; {kept}"
             )
-        named = ", ".join(map("/".join, self.keys))
-        verb = "is" if len(self.keys) == 1 else "are"
+        others = ", ".join("/".join(key) for key in self.keys if key != self.own)
+        if not others:
+            return errors.RefusedError(
+                f"{what}: {self.storage} would be deleted with its data, and the id stays registered for it or a part "
+                f"of it; nothing was changed: {kept}"
+            )
         return errors.RefusedError(
-            f"{what}: {self.storage} would be deleted with its data, and {named} {verb} registered for it or a part of "
-            f"it; nothing was changed: remove {named} first, in a run of its own; {kept}"
+            f"{what}: {self.storage} would be deleted with its data, which {others} needs: registered for it or a part "
+            f"of it; nothing was changed: remove {others} first, in a run of its own; {kept}"
         )
 
 
@@ -100,7 +107,7 @@ def wait_for_own(
         found = find()
         owners = registration_ownership.owner_records_of(context.client).read(found.keys).owners
         own = [key for key in found.keys if key in owners and requester.is_same_stack(owners[key])]
-        if not own or len(own) < len(found.keys) or clock.now() >= deadline:
+        if not own or found.own or len(own) < len(found.keys) or clock.now() >= deadline:
             return found
         context.status(f"waiting for {', '.join(map('/'.join, own))}, which may be removed in this run, too")
         if clock.wait(context.cancelled, deregistration.INTERVAL_S):

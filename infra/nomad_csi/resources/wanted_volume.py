@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
 from nomad_csi.compare import difference, volume
-from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.registration import secret_safety
 from nomad_csi.resources import (
@@ -226,9 +225,8 @@ class WantedVolume(volume_facts.VolumeFacts):
         left = self.change.left_storage
         assert left is not None  # noqa: S101  # see `left_storage`
         found = storage_dependents.read(self._context, left, self.key[0], but=[self.key])
-        after = storage_identity.identify(self._inputs["externalId"])
-        own = (self.key,) if left.contains(after) else ()
-        return dataclasses.replace(found, keys=(*own, *found.keys))
+        own = self.key if left.contains(registration_change.planned_storage(self._inputs)) else None
+        return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
 
     @property
     def left_storage(self) -> facts.LeftStorage:

@@ -1,6 +1,8 @@
 """
 What is done with one volume: `decide_presence` where it is wanted, `decide_removal` where it is not. Pure and total.
 
+Storage that several volumes share is not registered itself: `decide_release`.
+
 A decision is the steps in their order, or the one reason why nothing is done; and remarks on what the user should know
 before. Every path decides here: the custom resources, in a preview and in an update, and the command line.
 """
@@ -214,8 +216,17 @@ def decide_removal(known: facts.Removal) -> Decision:
     return Decision(steps=tuple(step for step, is_needed in steps if is_needed), remarks=(remark,))
 
 
-def refusal_of_deletion(dependents: facts.Dependents) -> Refusal | None:
-    """Return why storage is not deleted that has these *dependents*; ``None``: it may be."""
+def decide_release(known: facts.Held) -> Decision:
+    """Return whether a program may delete its storage, which is not registered itself."""
+    if known.is_renamed:
+        return refuse("renamed stack")
+    if reason := _of_cluster(known.cluster) or _of_dependents(known.dependents):
+        return refuse(reason)
+    return Decision(remarks=("storage deleted",))
+
+
+def _of_dependents(dependents: facts.Dependents) -> Refusal | None:
+    """Return why storage with *dependents* is not deleted."""
     return None if dependents == "none" else "dependents"
 
 
@@ -236,7 +247,7 @@ def _of_deletion_after(known: facts.Removal) -> Refusal | None:
         return "protected"
     if known.record == "sibling" and known.registration == "same":
         return "dependents"
-    return refusal_of_deletion(known.dependents)
+    return _of_dependents(known.dependents)
 
 
 def _of_removal(known: facts.Removal) -> Refusal | None:

@@ -188,10 +188,26 @@ class Removal(Protocol):
         """Of the replacement."""
 
 
-Facts = TypeVar("Facts", Presence, Removal)
+class Held(Protocol):
+    """The facts about storage of a program that is not registered itself, and that the program deletes afterwards."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """As of a removal."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster that the connection leads to."""
+
+    @property
+    def dependents(self) -> Dependents:
+        """Registrations in the storage."""
 
 
-def values(kind: type[Presence | Removal]) -> dict[str, tuple[Any, ...]]:
+Facts = TypeVar("Facts", Presence, Removal, Held)
+
+
+def values(kind: type[Presence | Removal | Held]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each fact of *kind*."""
     declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
     hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}
