@@ -53,7 +53,7 @@ class EfsFileSystem(program.Component):
             storage_id=file_system.id,
             owner=arguments.owner(),
             owner_id=identity.stack_id(self),
-            opts=self.child(depends_on=[file_system, *targets], protect=args.get("protect", True)),
+            opts=self.child(depends_on=list(self.storage), protect=args.get("protect", True)),
         )
         self.finish(
             file_system_id=hold.storage_id,

@@ -20,8 +20,12 @@ def refuse_in_preview(registration: resources.VolumeRegistration) -> None:
     """Let a preview fail where `up` would be refused: *registration* needs storage that another resource leaves."""
     if not pulumi.runtime.is_dry_run():
         return
-    news = {"namespace": registration.namespace, "volumeId": registration.volume_id}
-    news |= {"externalId": registration.external_id, "storage": registration.storage}
+    news: dict[str, Any] = {
+        "namespace": registration.namespace,
+        "volumeId": registration.volume_id,
+        "externalId": registration.external_id,
+        "storage": registration.storage,
+    }
     pulumi.Output.all(registration.urn, identity.state(), news).apply(lambda known: _refuse(*known))
 
 
