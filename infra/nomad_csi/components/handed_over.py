@@ -16,15 +16,19 @@ from nomad_csi.resources import registration_change
 from nomad_csi.spec import names
 
 
-def refuse_in_preview(registration: resources.VolumeRegistration) -> None:
-    """Let a preview fail where `up` would be refused: *registration* needs storage that another resource leaves."""
+def refuse_in_preview(registration: resources.VolumeRegistration, storage: Mapping[str, pulumi.Input[Any]]) -> None:
+    """
+    Let a preview fail where `up` would be refused: *registration* needs what another resource deletes.
+
+    *storage* is what the program knows of its storage.
+    """
     if not pulumi.runtime.is_dry_run():
         return
     news: dict[str, Any] = {
         "namespace": registration.namespace,
         "volumeId": registration.volume_id,
         "externalId": registration.external_id,
-        "storage": registration.storage,
+        "storage": storage,
     }
     pulumi.Output.all(registration.urn, identity.state(), news).apply(lambda known: _refuse(*known))
 
