@@ -76,7 +76,11 @@ PROGRAMS = (
     _program("git", package="git", needed_by="real/program/test_git_package"),
     _program("csi-sanity", needed_by="csi_plugin/test_sanity", version=""),
     _program("go", needed_by=r"csi_plugin/test_sanity|real/program/test_(sdks|git_package)", version="version"),
-    _program("nomad", needed_by=" real_nomad|real/test_(connections|crowded_agent|leader_loss)", version="version"),
+    _program(
+        "nomad",
+        needed_by=" real_nomad|contract/test_who_asks|real/test_(connections|crowded_agent|leader_loss)",
+        version="version",
+    ),
     _program("pulumi", needed_by=" real_pulumi", version="version"),
     _program("pulumi-language-python", needed_by="(real/(engines|own_cluster|program|walk)|upgrade)/.* real_pulumi"),
     _program(

@@ -24,12 +24,16 @@ LIMITS_S = {"check": 2.0, "test": 5.0}
 """CPU seconds that a test may take, with the processes that it waits for, by tier."""
 
 REFERENCE_S = 0.1
-"""CPU seconds of `_measure_speed` on a quiet machine of 2026; a slower machine gets longer limits."""
+"""CPU seconds of `measure_speed` on a quiet machine of 2026; a slower machine gets longer limits."""
 
 
-def sort(items, scope_of):
+def recorded():
+    """Return wall and CPU seconds by file."""
+    return json.loads(RECORDED.read_text(encoding="utf-8"))
+
+
+def sort(items, scope_of, recorded):
     """Sort collected *items*: the scopes that took longest come first, and the tests of one stay together."""
-    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     files = {item.nodeid.partition("::")[0]: scope_of(item.nodeid) for item in items}
     totals = defaultdict(float)
     for file, scope in files.items():
@@ -42,7 +46,7 @@ def _cpu_s():
     return sum(os.times()[:4])
 
 
-def _measure_speed():
+def measure_speed():
     """Return CPU seconds of a fixed amount of work."""
     began = time.process_time()
     for _ in range(10):
@@ -62,7 +66,7 @@ class Slowest:
 
     def pytest_sessionstart(self):
         """Lengthen the limit on a slow machine."""
-        self._limit_s *= max(1.0, _measure_speed() / REFERENCE_S)
+        self._limit_s *= max(1.0, measure_speed() / REFERENCE_S)
 
     def pytest_runtest_logstart(self):
         """Begin to count: what passed since the test before was waiting for a test, or collecting them."""
@@ -111,8 +115,7 @@ def is_long(item):
 
 def _record(seconds):
     """Write *seconds* for the files that ran; drop files that are gone."""
-    known = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
     project = RECORDED.parents[1]
-    known = {file: row for file, row in (known | seconds).items() if (project / file).exists()}
+    known = {file: row for file, row in (recorded() | seconds).items() if (project / file).exists()}
     lines = ",\n".join(f"{json.dumps(file)}: {json.dumps(row)}" for file, row in sorted(known.items()))
     RECORDED.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -44,29 +44,24 @@ def _skipped(tmp_path):
     return lambda tier, **environment: run("--tier", tier, folder=tmp_path, PATH="", **environment)
 
 
-LEFT_TO_NIGHTS = [
-    "tests/aws/test_throttled.py",
-    "tests/contract/test_acl_rights.py",
-    "tests/contract/test_drains.py",
-    "tests/e2e",
-    "tests/faults/test_signals.py",
-    "tests/health/test_many_sockets.py",
-    "tests/health/test_plugin_status.py",
-    "tests/iam/test_actions.py",
-    "tests/packaging/test_for_pipelines.py",
-    "tests/probing/test_sigterm.py",
-    "tests/provider/test_registration_runs.py",
-    "tests/real",
-    "tests/sandbox",
-    "tests/soak",
-    "tests/verification/test_scale.py",
-    "tests/walk/test_bounds.py",
-]
+KEPT = (
+    "tests/volume/test_explore.py",
+    "tests/plan/test_storage.py",
+    "tests/hcl/test_quote.py",
+    "tests/contract/test_volumes.py",
+    "tests/cli/test_cli.py",
+    "tests/docs/test_readme.py",
+    "tests/walk/test_walk.py",
+    "tests/packaging/test_wheels.py",
+    "tests/e2e/test_main_job.py",
+    "tests/test_lint.py",
+)
+"""What CI must run on every change: decisions, rules, HCL, the contract, commands, the wheels, the main job, lint."""
 
 
-def test_ci_leaves_out_what_is_listed_here_and_no_more():
-    """A folder that moves to a later tier runs in no pull request any more: that takes two changes."""
-    assert [path for path, tier in tiers.FIRST.items() if tier == "all"] == LEFT_TO_NIGHTS
+def test_ci_keeps_what_every_change_must_pass():
+    """Whatever else moves to a later tier."""
+    assert [path for path in KEPT if not tiers.runs("test", Path(path))] == []
 
 
 def test_table_names_what_is_there():
@@ -168,9 +163,65 @@ def test_slowest_files_come_before_the_summary(tmp_path):
     assert "= 11 passed in " in told[-1]
 
 
-@pytest.mark.parametrize("target", ["check", "test", "test-all"])
-def test_targets_lint_before_they_test(target):
-    """What CI runs is `make test`: it has no other lint."""
-    rules = re.findall(r"^([a-z-]+):(?! \w+ :=)([^#\n]*)", (tiers.PROJECT / "Makefile").read_text(), re.MULTILINE)
+def test_test_that_takes_too_long_fails(tmp_path):
+    """And is named with its seconds; one that is marked may take longer."""
+    (tmp_path / "test_it.py").write_text(BUSY)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p tests.conftest\ntestpaths = .\nmarkers =\n  long\n")
 
-    assert dict(rules)[target].split() == ["lint"]
+    told = run("--tier", "check", folder=tmp_path)
+
+    assert [line for line in told if re.match(r"took \d+\.\d CPU seconds, and a test of this tier may take \d", line)]
+    assert "= 1 failed, 1 passed in " in told[-1]
+
+
+BUSY = """
+import time
+
+import pytest
+
+from tests import slowest
+
+LIMIT_S = slowest.LIMITS_S["check"] * max(1, slowest.measure_speed() / slowest.REFERENCE_S)
+
+def busy():
+    began = time.process_time()
+    while time.process_time() < began + 1.5 * LIMIT_S:
+        pass
+
+def test_busy():
+    busy()
+
+@pytest.mark.long("it is known")
+def test_known():
+    busy()
+"""
+
+
+def test_longest_files_come_first():
+    """By the recorded seconds; a file that is not recorded is taken for one of some seconds."""
+
+    class Item:
+        def __init__(self, nodeid):
+            self.nodeid = nodeid
+
+    recorded = {"a.py": [1.0, 1.0], "b.py": [9.0, 2.0], "d.py": [3.0, 3.0]}
+    items = [Item(f"{file}::test_{number}") for file in ("a.py", "b.py", "c.py", "d.py") for number in (1, 2)]
+
+    slowest.sort(items, lambda nodeid: nodeid.partition("::")[0], recorded)
+
+    assert [item.nodeid[:4] for item in items[::2]] == ["b.py", "c.py", "d.py", "a.py"]
+
+
+def test_pages_name_the_times_of_the_makefile():
+    """README and CONTRIBUTING have a row for a command with the time that the Makefile has."""
+    makefile = (tiers.PROJECT / "Makefile").read_text()
+    times = dict(re.findall(r"^TIME_(\S+) +:= (.+)$", makefile, re.MULTILINE))
+    pages = {name: (tiers.PROJECT / name).read_text() for name in ("README.md", "CONTRIBUTING.md")}
+    rows = [
+        found
+        for text in pages.values()
+        for found in re.findall(r"^\| `make ([\w-]+)` .*\| (.+) \|$", text, re.MULTILINE)
+    ]
+
+    assert {command for command, _ in rows} >= {"up", "check", "test", "test-all", "test-real"}
+    assert [row for row in rows if row[0] in times and times[row[0]] != row[1]] == []

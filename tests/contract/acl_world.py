@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.ownership import cluster_identity, owner_records
 from nomad_csi.resources import registry
 from nomad_csi.resources.frame import resource
 from tests import shared
@@ -156,6 +156,13 @@ class World:
         """Have a volume not registered, and no record of it."""
         self.run(f"remove default/{volume_id} --owner a/b --adopt --timeout 10s")
         self.call("DELETE", f"/v1/volume/csi/{volume_id}?force=true")
+        self.call("DELETE", f"/v1/var/{owner_records.path_of(volume_id)}")
+
+    def record_creation(self, volume_id):
+        """Have the owner record of a registered volume say that its plugin created the storage."""
+        name = self.call("GET", f"/v1/volume/csi/{volume_id}")["Name"]
+        items = {"id": volume_id, "owner": "a/b", "created_name": name}
+        self.call("PUT", f"/v1/var/{owner_records.path_of(volume_id)}", {"Items": items})
 
     def token(self, policy):
         """Return a token with *policy*."""
@@ -226,7 +233,7 @@ def _register(world):
 
 
 def _apply(world):
-    """A plugin whose job changes, and two volumes: one that is made, and one that the plugin refuses, whose record was the only one of its page."""
+    """A plugin whose job changes, and two volumes: one that is made, and one that the plugin refuses."""
     for volume_id in (ALONE, BESIDE):
         world.forget(volume_id)
     path = world.spec(ALONE)
@@ -266,8 +273,9 @@ def _with_other(words):
 
 
 def _deregister(world):
-    for volume_id in (ALONE, BESIDE):
-        world.register_new(volume_id)
+    world.register_new(ALONE)
+    world.register_new(BESIDE)
+    world.record_creation(BESIDE)
     return f"remove default/{ALONE} default/{BESIDE} --owner a/b"
 
 
@@ -277,6 +285,7 @@ def _delete(world):
         world.register_new(volume_id)
         made = {"namespace": "default", "volumeId": volume_id, "madeStorage": world.external_ids[volume_id]}
         resources.append({"type": "nomad-csi:index:CreatedVolume", "outputs": made})
+    world.record_creation(BESIDE)
     (world.folder / "state.json").write_text(json.dumps({"deployment": {"resources": resources}}))
     confirmed = " ".join(f"--confirm default/{volume_id}" for volume_id in (ALONE, BESIDE))
     return (

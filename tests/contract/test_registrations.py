@@ -166,6 +166,15 @@ ADOPTS = registration_ownership.Requester(adopts=True)
         ("ABORTED", "code = Aborted desc", "failed", applied.ATTEMPTS),
         ("FAILED_PRECONDITION", "code = FailedPrecondition desc", "refused", 1),
         ("UNAVAILABLE", "code = Unavailable desc", "failed", applied.ATTEMPTS),
+        ("RESOURCE_EXHAUSTED", "code = ResourceExhausted desc", "failed", applied.ATTEMPTS),
+        (
+            "DEADLINE_EXCEEDED: context deadline exceeded",
+            "desc = context deadline exceeded",
+            "failed",
+            applied.ATTEMPTS,
+        ),
+        ("INTERNAL: api error RequestLimitExceeded: slow down", "RequestLimitExceeded", "failed", applied.ATTEMPTS),
+        ("INTERNAL: api error ThrottlingException: slow down", "ThrottlingException", "failed", applied.ATTEMPTS),
     ],
 )
 def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec2, fault, told, status, requests):

@@ -25,7 +25,7 @@ SECRET = tuple(dataclasses.replace(each, secrets={"key": "canary-5"}) for each i
 SEVERAL = (*map(_document, "def"), *THREE[:2], _document("g", namespace="default"))
 
 
-def _send(*answers, documents=THREE, new=False, build="", at=None, **timeouts):
+def _send(*answers, documents=THREE, new=False, build="", at=None, within_s=100.0, **timeouts):
     """
     Return what sends *documents*; the *answers* come first, and then those of the emulator.
 
@@ -60,7 +60,7 @@ def _send(*answers, documents=THREE, new=False, build="", at=None, **timeouts):
             answer = sent(call, target, *given)
             return dataclasses.replace(answer, content=json.dumps({"Warnings": first}).encode())
 
-        limits = {"deadline": time.monotonic() + timeouts.pop("within_s", 100.0), "attempts": 3} | timeouts
+        limits = {"deadline": time.monotonic() + within_s, "attempts": 3} | timeouts
         limits |= {"report": agent.messages.append, "cancelled": cancelled}
         with mock.patch.object(agent.transport, "exchange", exchange):
             sender = sending.Sender(agent.client(), retry.RetryPolicy(**limits), sending.CircuitBreaker())

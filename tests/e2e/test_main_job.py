@@ -57,7 +57,7 @@ def assert_report_is_true(sandbox):
     assert "  rendered/volumes/default/mysql.volume.hcl" in done.stdout
     assert "What to type next:" in done.stdout
     project = Path(__file__).parents[2]
-    readme = (project / "README.md").read_text().partition("prints a report that ends with:")[2].split("```")[1]
+    readme = (project / "README.md").read_text().partition("report of `make up` ends with:")[2].split("```")[1]
     assert masked(readme) - masked(done.stdout) == set()
     outputs = str(folder.Folder(sandbox.project).outputs)
     verified = sandbox.exec("nomad-csi", "verify", sandbox.config, "--stack-output", outputs, "--json")

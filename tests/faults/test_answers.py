@@ -1,5 +1,6 @@
 """Answers that are none of the volume's fault: nested errors, no leader, a right taken away, no such namespace."""
 
+import dataclasses
 import threading
 
 import pytest
@@ -43,15 +44,15 @@ def failing(status, text, *, after=False):
 )
 def test_nested_error_is_understood_by_its_end(register, proxy, agent, files, held, ids, text, after, is_told):
     """What did not reach a leader is sent again; what may have is read back first, and sent once where it arrived."""
-    path = files("v0", "v1")
+    path = files("v0")
     proxy.fault("PUT", failing(500, text, after=after))
 
     done = register(proxy.address, path)
 
-    told = f"PUT /v1/volumes: status 500: {text}; trying again in 0.01 s (attempt 2 of 5)\n"
+    told = f"PUT /v1/volume/csi/v0: status 500: {text}; trying again in 0.01 s (attempt 2 of 5)\n"
     assert (done.code, done.statuses) == (0, {"registered"})
     assert done.said == (told if is_told else "")
-    assert held() == ids(2)
+    assert held() == ids(1)
     assert len([each for each in agent.requests if each["method"] == "PUT" and "volume" in each["path"]]) == 1
     assert finished(register, agent, path)
 
@@ -154,7 +155,8 @@ def test_up_that_fails_registers_in_the_next_one(step, proxy, held, ids, fault, 
 
     assert str(caught.value) == f"PUT /v1/volume/csi/v0: {told.replace('ADDRESS', proxy.address)}"
     assert held() == {}
-    assert kind.create(context, news)[0] == "default/v0"
+    next_up = dataclasses.replace(context, operation=resource.Operation())
+    assert kind.create(next_up, news)[0] == "default/v0"
     assert held() == ids(1)
 
 
@@ -193,8 +195,9 @@ def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(
 
     assert (done.code, done.said) == (1, "")
     assert done.outcomes["default/v0"] == done.outcomes["default/v1"] == ("registered", "")
-    reason = f"PUT /v1/volumes: status 403: {text}; {advice}"
-    assert done.outcomes["two/v0"] == done.outcomes["two/v1"] == ("refused", reason)
+    for key in ("two/v0", "two/v1"):
+        status, reason = done.outcomes[key]
+        assert (status, reason.endswith(f"{text}; {advice}")) == ("refused", True)
     assert held() == ids(2)
     again = register(agent.url, path)
     assert [status for status, _ in again.outcomes.values()] == ["unchanged", "unchanged", "registered", "registered"]

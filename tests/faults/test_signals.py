@@ -85,6 +85,7 @@ def interrupt_every_request(proxy, words, number, *, step=1):
     return at
 
 
+@deadlines.MANY_RUNS
 @pytest.mark.parametrize("number", SAID)
 def test_apply_of_files_ends_at_every_request(number, proxy, files, held, ids):
     """What was registered is registered, and the next run registers the rest."""
@@ -106,6 +107,7 @@ def _plugin(make_agent):
     return make_agent(environment={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"})
 
 
+@deadlines.MANY_RUNS
 @pytest.mark.parametrize("number", SAID)
 def test_apply_ends_at_every_fourth_request(number, plugin, tmp_path):
     """No volume is created twice, and none is lost."""
@@ -135,6 +137,7 @@ def test_apply_ends_at_every_fourth_request(number, plugin, tmp_path):
     assert len({each.external_id for each in found}) == 2 * at + 2
 
 
+@deadlines.MANY_RUNS
 def test_interrupt_while_modules_are_imported():
     """From the first module of ours to those of the command."""
 

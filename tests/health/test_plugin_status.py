@@ -10,7 +10,7 @@ from nomad_csi import cli, errors
 from nomad_csi.health import events, explaining
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
-from tests import live
+from tests import deadlines, live
 
 
 @pytest.fixture(scope="module")
@@ -391,7 +391,7 @@ def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
 
 def _until_heard(plugin, name):
     """Wait until Nomad calls the instance healthy again, whatever we say of it."""
-    deadline = time.monotonic() + live.WAIT_S
+    deadline = time.monotonic() + deadlines.PATIENT_S
     while True:
         [seen] = plugin.looker().observe()
         [item] = [item for item in seen.seen.plugin.nodes if item.node_id == plugin.live.node_id(name)]

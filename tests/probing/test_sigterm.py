@@ -10,7 +10,7 @@ import pytest
 
 from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.nomad.tasks import task_templates
-from tests import live
+from tests import deadlines
 
 CLI = (sys.executable, "-m", "nomad_csi")
 SAID = {
@@ -30,14 +30,14 @@ def ended(cluster, words, prefix, numbers):
     before = jobs_of(cluster, prefix)
     command = subprocess.Popen([*CLI, *words], env=environment, stderr=subprocess.PIPE, text=True)
     with command as running:
-        deadline = time.monotonic() + live.WAIT_S
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while jobs_of(cluster, prefix) == before:
             assert running.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
         for number in numbers:
             running.send_signal(number)
-        said = running.communicate(timeout=live.WAIT_S)[1]
+        said = running.communicate(timeout=deadlines.PATIENT_S)[1]
     return running.returncode, said.splitlines()[-1]
 
 
@@ -75,7 +75,7 @@ def test_smoke_takes_its_job_along(cluster, monkeypatch):
 
     assert found == SAID[signal.SIGTERM]
     assert jobs_of(cluster, "nomad-csi-smoke") == []
-    deadline = time.monotonic() + live.WAIT_S
+    deadline = time.monotonic() + deadlines.PATIENT_S
     while volumes.get(cluster.client, "default", "tried").claims:  # freed a moment after its allocation ended
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -86,5 +86,5 @@ PREPARE = task_templates.write_all
 
 def _held_up(place, known, stopping, record):
     """Prepare a task once it is told to stop."""
-    stopping.wait(live.WAIT_S)
+    stopping.wait(deadlines.PATIENT_S)
     return PREPARE(place, known, stopping, record)

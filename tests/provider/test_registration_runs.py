@@ -223,6 +223,7 @@ def interrupted(engine, proxy, at, number, **own):
     return started.returncode, text, len(seen)
 
 
+@deadlines.MANY_RUNS
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_that_is_interrupted_at_any_request_is_finished_by_the_next(client, engine, number):
     """No traceback, and nothing is lost: each run has a volume and a state of its own."""

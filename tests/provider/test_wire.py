@@ -5,6 +5,7 @@ from hypothesis import given, strategies
 
 from nomad_csi.provider import wire
 from nomad_csi.resources.frame import resource
+from tests import deadlines
 
 VALUES = strategies.recursive(
     strategies.none()
@@ -24,6 +25,7 @@ def test_unknown_is_one_word_everywhere():
     assert resource.UNKNOWN == wire.UNKNOWN
 
 
+@deadlines.BUSY
 @given(strategies.dictionaries(strategies.text("abc", min_size=1), VALUES, max_size=4))
 def test_values_survive(values):
     """What is dumped loads as it was, secret or not."""

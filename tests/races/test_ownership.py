@@ -6,10 +6,10 @@ import pytest
 
 from nomad_csi.nomad import variables
 
-INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "20"))
+INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
 """Orders of requests that are tried; ``make soak`` tries more."""
 
-PARTS = 4
+PARTS = 2
 OWNERS = {"shop/one": "shop/two", "shop/two": "shop/one"}
 
 

@@ -201,7 +201,7 @@ def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatc
     assert statuses(outcomes) & {"failed", "unknown"}
     refused = r"no connection: Connection refused; check .*|the connection broke: .*"
     unchecked = "registered, and whether another volume has the same storage was not checked: "
-    told = rf"(PUT /v1/volumes|GET /v1/\S+): ({unchecked})?{leader.address}: ({refused})"
+    told = rf"(PUT|GET) /v1/\S+: ({unchecked})?{leader.address}: ({refused})"
     assert all(re.fullmatch(told, item.reason) for item in outcomes if item.reason)
     assert statuses(again) == {"unchanged", "registered"}
     assert held(other) == (len(NAMESPACES) * EACH,) * 2

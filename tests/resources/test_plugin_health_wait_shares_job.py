@@ -9,7 +9,7 @@ from nomad_csi.nomad import jobs
 from nomad_csi.plan import probe_job
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi.resources.frame import resource
-from tests import live
+from tests import deadlines, live
 
 LEFT = "nomad-csi-probe-0123abcd"
 LEFT_JOB = f"""job "{LEFT}" {{
@@ -49,7 +49,7 @@ def test_two_plugins_are_asked_by_one_job(plugins):
 
     def wait(plugin, said):
         context = resource.Context(connect=lambda: client, status=said.append)
-        wanted = plugin.expectation(evidence="csi", on_nodes=RUN, timeout_s=live.WAIT_S)
+        wanted = plugin.expectation(evidence="csi", on_nodes=RUN, timeout_s=deadlines.PATIENT_S)
         return plugin_health_wait.wait(context, wanted, (plugin.job_id,))
 
     with futures.ThreadPoolExecutor(2) as pool:

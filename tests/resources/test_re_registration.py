@@ -498,7 +498,7 @@ def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(con
     answers([(200, HELD)], [(500, "rpc error: EOF")])
     for _ in range(sending.SLOW_FAILURES):
         with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
-            volume_changes.register(context, NEWS, owner_records.NO_HOLD, found=None, recorded={})
+            volume_changes.register(context, NEWS, owner_records.NO_TOKEN, found=None, recorded={})
     before = wrote()
 
     with pytest.raises(errors.NomadApiError, match="not sent: plugin aws-ebs0 did not answer for 3 volumes in a row"):

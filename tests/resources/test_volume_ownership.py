@@ -668,7 +668,7 @@ def test_refused_volume_leaves_no_mark(ours):
 
 def test_unchanged_volumes_cost_a_read_of_each_record_and_no_write(ours):
     """What was read to compare them is read again as one list, to acquire them."""
-    wanted = [document(f"v{number}") for number in range(100)]
+    wanted = [document(f"v{number}", externalId=f"fs-{number:08x}") for number in range(100)]
     applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
     with nomad.Nomad(ours.client.connection, observe=lambda *call: ours.sent.append(call)) as again:
         ours.sent.clear()

@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import smoke as plan
 from nomad_csi.smoke import smoke, smoke_round
-from tests import live
+from tests import deadlines
 
 MARK = "nomad:emulator"
 MOUNTS = "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
@@ -46,7 +46,7 @@ def remove(cluster, ids):
     """Purge jobs, and wait until the volume is free."""
     for job_id in ids:
         STOP(cluster.client, "default", job_id, purge=True)
-    deadline = time.monotonic() + live.WAIT_S
+    deadline = time.monotonic() + deadlines.PATIENT_S
     while volumes.get(cluster.client, *KEY).claims:
         assert time.monotonic() < deadline
         time.sleep(0.02)

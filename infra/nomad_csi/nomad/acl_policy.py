@@ -80,12 +80,16 @@ _REFRESH = Rights(
 )
 _PREVIEW = _REFRESH.with_(Rights(volumes=("list volumes",), cluster=("list plugins",)))
 _DESTROY = Rights(
-    jobs=("parse job", "read job", "stop job", *_TOUCH_RECORDS),
-    volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
+    jobs=("parse job", "read job", "stop job", "read variable", "delete variable"),
+    volumes=(*_READ_VOLUMES, "deregister volume", "read variable", "delete variable"),
     identity=("read variable",),
 )
 
-_UP = Rights(jobs=("register job", "run plugin", "read logs"), volumes=("write volume",), identity=("write variable",))
+_UP = Rights(
+    jobs=("register job", "run plugin", "read logs", "write variable"),
+    volumes=("write volume", "write variable"),
+    identity=("write variable",),
+)
 
 COMMANDS: Mapping[str, Rights] = {
     "apply FILE": Rights(

@@ -163,7 +163,7 @@ class Nomad:
         LOG.info("%s %s: status %d, %.0f ms", method, path, answer.status, (time.monotonic() - began) * 1000)
         reply = self._reply(call, answer, (*self.connection.secrets, *secrets), plain=plain)
         if time.monotonic() > until:
-            raise self._transport.lost(call, f"no decoded answer within {timeout_s:g} s")
+            raise self._transport.lost(call, f"no decoded answer within {timeout_s:.3g} s")
         return reply
 
     def stream(self, path: str, query: Iterable[tuple[str, str]]) -> streaming.Stream:
