@@ -489,6 +489,29 @@ def test_token_that_may_only_read_marks_still_respects_them(clusters, side):
     assert held["marked"] is False
 
 
+@pytest.mark.parametrize("rights", [(), ("read",)])
+def test_without_owner_records_a_removed_volume_stays_registered(clusters, side, rights):
+    """Another provider of the program, in another process, may have taken it over for another resource."""
+    ours = side(clusters("a", token="right", tokens={"few": acl.writer(*rights)}), token="few")
+    identity, made = RESOURCE.create(ours.context, NEWS)
+
+    RESOURCE.delete(ours.context, identity, made)
+
+    assert volumes.get(ours.client, "default", "mysql") is not None
+    assert "`nomad volume deregister -namespace=default mysql`" in ours.told[-1]
+
+
+def test_without_owner_records_storage_of_the_program_goes_after_a_deregistration_by_hand(clusters, side):
+    """The way out that the refusal names."""
+    ours = side(clusters("a", token="right", tokens={"few": acl.writer()}), token="few")
+    identity, made = RESOURCE.create(ours.context, NEWS | {"storage": {"owned": True}})
+
+    with pytest.raises(errors.RefusedError, match="not known whether another resource has taken it over"):
+        RESOURCE.delete(ours.context, identity, made)
+    volumes.deregister(ours.client, "default", "mysql")
+    RESOURCE.delete(ours.context, identity, made)
+
+
 @pytest.mark.usefixtures("held")
 def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
     """As resources of releases before this one are."""

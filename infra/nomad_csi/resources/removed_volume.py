@@ -63,7 +63,9 @@ class RemovedVolume(volume_facts.VolumeFacts):
         if self.owner is None and not self.has_owner:
             is_taken_over = any(self._context.operation.was_created(token, self.name) for token in _TOKENS)
             return "sibling" if is_taken_over else "none"
-        return super().record
+        found = super().record
+        # A token that may not write records leaves none, whichever resource has the volume.
+        return "not known" if found == "none" and not self._recorded.get("marked") else found
 
     @property
     def is_renamed(self) -> bool:
@@ -147,7 +149,7 @@ class RemovedVolume(volume_facts.VolumeFacts):
             "claimed": self._of_claims,
             "changed meanwhile": self._of_another,
             "renamed stack": self._of_renamed,
-            "owner not known": lambda: errors.RefusedError(self.unknown_owner("is not removed")),
+            "owner not known": lambda: errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then"),
             "protected": self._of_protection,
             "unproven": lambda: errors.RefusedError(
                 f"{created_deletion.objection(self.name, self._recorded)}; nothing was changed"
@@ -163,9 +165,9 @@ class RemovedVolume(volume_facts.VolumeFacts):
         """Return that the owner record could not be read, so that the volume *what*, and what to do."""
         rights = registration_ownership.RIGHTS.format(namespace=self.key[0])
         return (
-            f"volume {self.name} {what}, because its owner record could not be read, and another resource may have "
-            f"taken it over: give the token {rights}; or, where none has, run `nomad volume deregister "
-            f"-namespace={self.key[0]} {self.key[1]}`, and run again"
+            f"volume {self.name} {what}: without an owner record it is not known whether another resource has taken it "
+            f"over; where none has, run `nomad volume deregister -namespace={self.key[0]} {self.key[1]}`; owner "
+            f"records need {rights}"
         )
 
     def _of_protection(self) -> errors.RefusedError:
