@@ -12,12 +12,13 @@ from nomad_csi.components import stack
 TARGETS = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
 POINT = {"path": "/data", "uid": 1000, "gid": 1000}
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
-VAULT, SYSTEM, ACCESS, DISK, MADE = (
+VAULT, SYSTEM, ACCESS, DISK, MADE, HOLD = (
     "aws:backup/vault:Vault",
     "aws:efs/fileSystem:FileSystem",
     "aws:efs/accessPoint:AccessPoint",
     "aws:ebs/volume:Volume",
     "nomad-csi:index:CreatedVolume",
+    "nomad-csi:index:StorageHold",
 )
 SPEC = """
 snapshots: {nightly: {keep_days: 35}}
@@ -45,6 +46,7 @@ WITH_DATA = [
     (SYSTEM, "data"),
     (SYSTEM, "own"),
     (MADE, "made"),
+    (HOLD, "data"),
 ]
 
 
@@ -92,7 +94,7 @@ def test_nothing_is_protected_where_the_spec_says_so(of_spec):
         (EbsVolume, {"plugin_id": "p", "availability_zone": "us-east-1a", "size_gib": 40}, [DISK]),
         (EfsVolume, {"plugin_id": "p", "access_point": POINT} | TARGETS, [ACCESS, SYSTEM]),
         (EfsVolume, {"plugin_id": "p", "access_point": POINT, "file_system_id": "fs-0123456789abcdef0"}, [ACCESS]),
-        (EfsFileSystem, TARGETS, [SYSTEM]),
+        (EfsFileSystem, TARGETS, [SYSTEM, HOLD]),
         (EfsBackups, {"keep_days": 35, "file_system_arns": [ARN]}, [VAULT]),
     ],
     ids=["disk", "file system", "folder", "shared file system", "backups"],

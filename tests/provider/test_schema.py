@@ -25,8 +25,9 @@ def test_internal_resources_are_said_to_be_and_come_last():
     resources = schema.merged({"resources": {"nomad-csi:index:EbsVolume": {}}})["resources"]
     internal = [token for token, item in resources.items() if item.get("description", "").startswith("Internal: ")]
 
-    assert internal == ["nomad-csi:index:StackIdentity", "nomad-csi:index:PluginHealth", "nomad-csi:index:RenderedFile"]
-    assert list(resources)[-3:] == internal
+    kinds = ("StackIdentity", "PluginHealth", "StorageHold", "RenderedFile")
+    assert internal == [f"nomad-csi:index:{kind}" for kind in kinds]
+    assert list(resources)[-4:] == internal
     assert next(iter(resources)) == "nomad-csi:index:EbsVolume"
     assert {token.rpartition(":")[2] for token in resources}.intersection(nomad_csi.__all__) == {
         token.rpartition(":")[2] for token in resources if token not in internal

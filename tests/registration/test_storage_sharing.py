@@ -224,58 +224,6 @@ def test_storage_that_is_not_known_yet_is_not_looked_for(context, cluster):
     assert ("/v1/volumes" in {path.partition("?")[0] for path, _ in scripted.sent("GET")}) is False
 
 
-OWNED = inputs(SYSTEM, MULTI) | {"storage": {"owned": True}}
-FOLDER = "fs-0123456789abcdef0:/uploads"
-
-
-PART = {"externalId": f"{FOLDER}:fsap-0123456789abcdef1", "storage": {"owned": True, "part": True}}
-
-
-@pytest.mark.parametrize("other", [{"externalId": FOLDER}, {"externalId": "fs-0123456789abcdef0"}, PART])
-def test_owner_of_a_file_system_is_not_removed_before_its_guests(context, scripted, other):
-    """The program still declares a volume in it; the registration, which goes first, stays with the storage."""
-    guest = inputs(FOLDER, MULTI) | {"volumeId": "uploads"} | other
-    context.operation.declare(VOLUME.declared.token, "urn-of-uploads", guest)
-    scripted.reply("GET", "/v1/volume/csi/second", 404, "volume not found")
-
-    with pytest.raises(errors.RefusedError) as refused:
-        VOLUME.delete(context, "prod/second", OWNED)
-
-    assert str(refused.value) == (
-        "volume prod/second is not removed: fs-0123456789abcdef0 goes with it, and prod/uploads would lose their data in "
-        "it; keep prod/second, or move that data first; nothing was changed"
-    )
-    assert scripted.sent("DELETE") == []
-
-
-@pytest.mark.parametrize(
-    ("recorded", "declared"),
-    [
-        (OWNED, {"externalId": "fs-0fedcba9876543210:/uploads"}),
-        (OWNED | {"storage": {}}, {"externalId": FOLDER}),
-        (OWNED, {"externalId": SYSTEM, "storage": {"owned": True}}),
-        (OWNED | {"storage": {"owned": True, "part": True}}, {"externalId": FOLDER}),
-        (OWNED, None),
-    ],
-    ids=[
-        "elsewhere",
-        "not owned",
-        "its own under another id",
-        "an access point only",
-        "nothing declared, as in destroy",
-    ],
-)
-def test_volume_without_guests_is_removed(context, scripted, recorded, declared):
-    """Its storage has nobody else in it, or stays."""
-    scripted.reply("GET", "/v1/volume/csi/second", 404, "volume not found")
-    if declared:
-        context.operation.declare(
-            VOLUME.declared.token, "urn-of-uploads", inputs(FOLDER, MULTI) | {"volumeId": "u"} | declared
-        )
-
-    VOLUME.delete(context, "prod/second", recorded)
-
-
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     """And the namespace of the one that is found is read again."""
     scripted = cluster(DISK, SINGLE)

@@ -18,7 +18,7 @@ from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl, owner_labels
+from tests import acl, clocks, owner_labels
 
 OWNED = "shop/prod"
 OTHER = "bank/prod"
@@ -489,6 +489,29 @@ def test_token_that_may_only_read_marks_still_respects_them(clusters, side):
     assert held["marked"] is False
 
 
+@pytest.mark.parametrize("rights", [(), ("read",)])
+def test_without_owner_records_a_removed_volume_stays_registered(clusters, side, rights):
+    """Another provider of the program, in another process, may have taken it over for another resource."""
+    ours = side(clusters("a", token="right", tokens={"few": acl.writer(*rights)}), token="few")
+    identity, made = RESOURCE.create(ours.context, NEWS)
+
+    RESOURCE.delete(ours.context, identity, made)
+
+    assert volumes.get(ours.client, "default", "mysql") is not None
+    assert "`nomad volume deregister -namespace=default mysql`" in ours.told[-1]
+
+
+def test_without_owner_records_storage_of_the_program_goes_after_a_deregistration_by_hand(clusters, side):
+    """The way out that the refusal names."""
+    ours = side(clusters("a", token="right", tokens={"few": acl.writer()}), token="few")
+    identity, made = RESOURCE.create(ours.context, NEWS | {"storage": {"owned": True}})
+
+    with pytest.raises(errors.RefusedError, match="not known whether another resource has taken it over"):
+        RESOURCE.delete(ours.context, identity, made)
+    volumes.deregister(ours.client, "default", "mysql")
+    RESOURCE.delete(ours.context, identity, made)
+
+
 @pytest.mark.usefixtures("held")
 def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
     """As resources of releases before this one are."""
@@ -908,15 +931,14 @@ def test_delete_of_what_another_resource_holds_leaves_it_alone_after_a_refresh(c
     identity, outputs = RESOURCE.create(ours.context, NEWS)
     RESOURCE.create(side_again(ours).context, NEWS)
     _, read = RESOURCE.read(ours.context, identity, NEWS, outputs)
-    again = side_again(ours)
-    again.context.operation.declare(RESOURCE.declared.token, "urn:moved", NEWS)
     ours.sent.clear()
 
-    RESOURCE.delete(again.context, identity, read)
+    RESOURCE.delete(side_again(ours).context, identity, read)
 
     assert ours.wrote() == []
     assert ours.told[-1] == (
-        "volume default/mysql stays registered: a newer resource of this stack holds it (moved, or replaced)"
+        "volume default/mysql stays registered: another resource of this stack has taken it over, or a newer state of "
+        "this one"
     )
 
 
@@ -939,6 +961,44 @@ def test_job_that_is_declared_again_is_taken_back(clusters, side):
 
 
 SYSTEM = "fs-0123456789abcdef0"
+POINT = f"{SYSTEM}::fsap-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("external_id", "is_refused"),
+    [(POINT, True), (f"{SYSTEM}:/up", False), (SYSTEM, False), (f"{SYSTEM}::fsap-00000001", False)],
+)
+def test_access_point_is_kept_for_the_registrations_of_it_alone(ours, external_id, is_refused):
+    """The file system stays, and what else is in it."""
+    storage = {"shared": True, "owned": True, "part": True}
+    _, made = RESOURCE.create(ours.context, NEWS | {"externalId": POINT, "storage": storage})
+    guest = {"volumeId": "guest", "name": "guest", "owner": OTHER, "externalId": external_id}
+    RESOURCE.create(ours.context, NEWS | guest)
+
+    with (
+        pytest.raises(errors.RefusedError, match="not removed: fsap-0123456789abcdef0 would be deleted")
+        if is_refused
+        else contextlib.nullcontext()
+    ):
+        ours.client.clock = clocks.Clock()
+        RESOURCE.delete(ours.context, IDENTITY, made)
+
+
+def test_volumes_of_the_stack_that_go_in_the_same_run_are_waited_for(ours):
+    """The program names the file system by its id, so that the engine removes both at once."""
+    _, made = RESOURCE.create(ours.context, NEWS | {"externalId": SYSTEM, "storage": {"shared": True, "owned": True}})
+    guest = {"volumeId": "guest", "name": "guest", "externalId": f"{SYSTEM}:/up"}
+    identity, theirs = RESOURCE.create(ours.context, NEWS | guest)
+
+    class Meanwhile(clocks.Clock):
+        def wait(self, event, seconds):
+            RESOURCE.delete(ours.context, identity, theirs)
+            return super().wait(event, seconds)
+
+    ours.client.clock = Meanwhile()
+    RESOURCE.delete(ours.context, IDENTITY, made)
+
+    assert volumes.get(ours.client, "default", "mysql") is None
 
 
 @pytest.mark.parametrize(
@@ -948,18 +1008,21 @@ SYSTEM = "fs-0123456789abcdef0"
         ({"owner": OTHER, "externalId": f"efs:{SYSTEM}:/"}, True),
         ({"owner": "", "externalId": f"{SYSTEM}::fsap-00000001"}, True),
         ({"owner": OTHER, "externalId": "fs-0fedcba9876543210"}, False),
-        ({"owner": OWNED, "externalId": f"{SYSTEM}:/up"}, False),
+        ({"owner": OWNED, "externalId": f"{SYSTEM}:/up"}, True),
     ],
     ids=["folder of another stack", "all of it", "without an owner", "other file system", "of this stack"],
 )
-def test_file_system_with_a_volume_of_another_stack_is_not_deleted(ours, guest, is_refused):
-    """Its registration stays, and so the engine keeps the file system; volumes of this stack are destroyed with it."""
+def test_file_system_with_another_volume_is_not_deleted(ours, guest, is_refused):
+    """Its registration stays, and so the engine keeps the file system; one of this stack is waited for before."""
     _, made = RESOURCE.create(ours.context, NEWS | {"externalId": SYSTEM, "storage": {"shared": True, "owned": True}})
     RESOURCE.create(ours.context, NEWS | {"volumeId": "guest", "name": "guest"} | guest)
 
     with (
-        pytest.raises(errors.RefusedError, match="default/guest would lose") if is_refused else contextlib.nullcontext()
+        pytest.raises(errors.RefusedError, match="which default/guest needs: registered for it or a part of it")
+        if is_refused
+        else contextlib.nullcontext()
     ):
+        ours.client.clock = clocks.Clock()
         RESOURCE.delete(ours.context, IDENTITY, made)
 
     assert (volumes.get(ours.client, "default", "mysql") is not None) is is_refused

@@ -360,10 +360,14 @@ def test_delete_refuses_a_volume_claimed_meanwhile(context, scripted):
 PROTECTED = NEWS | {"protect": True, "storage": {"location": "fs-1:/a", "owned": True}}
 
 
-def test_what_the_program_knows_of_the_storage_is_no_change_of_the_volume():
-    """A state of an older release has none of it: the first run afterwards changes nothing in Nomad."""
-    assert not VOLUME.diff(IDENTITY, NEWS, {}, PROTECTED).any
-    assert not VOLUME.diff(IDENTITY, PROTECTED, {}, NEWS).any
+def test_what_the_program_knows_of_the_storage_changes_the_volume_where_it_decides_on_its_deletion():
+    """Where the data is, is no change; that the program deletes it is what the state must have."""
+    owned = PROTECTED | {"storage": PROTECTED["storage"] | {"owned": True}}
+    elsewhere = owned | {"storage": owned["storage"] | {"location": "fs-1:/c"}}
+
+    assert not VOLUME.diff(IDENTITY, owned, {}, elsewhere).any
+    assert VOLUME.diff(IDENTITY, NEWS, {}, owned).updates == ("storage",)
+    assert VOLUME.diff(IDENTITY, owned, {}, NEWS).updates == ("storage",)
 
 
 def test_other_data_is_refused_to_a_protected_volume(context, scripted):

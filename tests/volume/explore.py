@@ -9,7 +9,7 @@ import time
 from collections import deque
 
 from tests.volume import world as worlds
-from tests.volume.operations import EMPTY, operations, up
+from tests.volume.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
 from tests.volume.run import BrokenError
 from tests.volume.world import World, canonical
 
@@ -44,7 +44,8 @@ def settle(world: World, number: int, settled: set[World]) -> None:
 class Explored:
     """What was seen: every world, and by which operation it was reached."""
 
-    def __init__(self) -> None:
+    def __init__(self, programs: Programs = OWNERS) -> None:
+        self._programs = programs
         self.reached: dict[World, tuple[World, str] | None] = {}
         self.transitions = 0
         self.broken = ""
@@ -63,7 +64,7 @@ class Explored:
 
     def _expand(self, world, length, queue) -> bool:
         same = set()
-        for name, function, arguments in operations(world):
+        for name, function, arguments in operations(world, self._programs):
             self.transitions += 1
             try:
                 found = function(*arguments)
@@ -94,16 +95,19 @@ class Explored:
 
 def main() -> int:
     """Explore, print the figures, and return 1 where a promise is broken."""
-    began = time.process_time()
-    found = Explored().explore(int(sys.argv[1]))
-    seconds = time.process_time() - began
-    sys.stdout.write(
-        f"{len(found.reached):,} states, {found.transitions:,} transitions, all sequences of {sys.argv[1]} operations, "
-        f"{seconds:.0f} CPU s\n"
-    )
-    if found.broken:
-        sys.stdout.write("\n  ".join([f"BROKEN: {found.broken}", *found.sequence, ""]))
-    return bool(found.broken)
+    broken = False
+    for name, programs in (("owners", OWNERS), ("storage", STORAGE)):
+        began = time.process_time()
+        found = Explored(programs).explore(int(sys.argv[1]))
+        seconds = time.process_time() - began
+        sys.stdout.write(
+            f"{name}: {len(found.reached):,} states, {found.transitions:,} transitions, all sequences of {sys.argv[1]} "
+            f"operations, {seconds:.0f} CPU s\n"
+        )
+        if found.broken:
+            broken = True
+            sys.stdout.write("\n  ".join([f"BROKEN: {found.broken}", *found.sequence, ""]))
+    return broken
 
 
 if __name__ == "__main__":

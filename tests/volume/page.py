@@ -28,11 +28,11 @@ USUAL = {
         "claims": "none",
         "storage": "there",
         "sharing": "none",
+        "left_storage": "kept",
         "fitness": "fit",
     },
     facts.Removal: {
         "is_replaced": False,
-        "is_held_elsewhere": False,
         "is_renamed": False,
         "protect": False,
         "ends": "kept",
@@ -84,8 +84,8 @@ REASONS = {
     "changed meanwhile": "Nomad has not what the state has",
     "impossible": "Nomad refuses the change at present",
     "renamed stack": "renamed or copied, and no `up` since",
-    "stale state": "another resource or newer state holds it",
-    "dependents": "volumes of others are in its storage",
+    "owner not known": "owner records cannot be read",
+    "dependents": "storage would go that a registration needs",
     "unproven": "nothing proves who created the storage",
     "other storage": "the owner record keeps other storage for the id",
     "unrecorded": "no owner record can keep new storage",
@@ -114,7 +114,8 @@ def _wanted():
 def _removed():
     for ends in facts.values(facts.Removal)["ends"]:
         yield ENDS[ends], _told(_decided(facts.Removal, {"ends": ends}))
-    yield "id another resource declares", _told(_decided(facts.Removal, {"is_held_elsewhere": True}))
+    yield "id another resource took over", _told(_decided(facts.Removal, {"record": "sibling"}))
+    yield "owner record cannot be read", _told(_decided(facts.Removal, {"record": "not known"}))
 
 
 def reasons():

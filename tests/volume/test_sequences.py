@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.volume.operations import after
+from tests.volume.operations import OWNERS, STORAGE, after
 from tests.volume.run import Run
 from tests.volume.world import FOLDER, SYSTEM
 
@@ -12,12 +12,16 @@ V_PROTECTED = f"stack 0: v = {SYSTEM}, protect, up"
 V_REMOVED = "stack 0: v taken out, up"
 
 
-def refusals(number, *names):
-    """Return why the last of the operations *names*, an `up` of a stack, is refused, and the world after it."""
+def refusals(number, *names, programs=OWNERS, **how):
+    """
+    Return why the last of the operations *names*, an `up` of a stack, is refused, and the world after it.
+
+    *how* are arguments of `Run`.
+    """
     *before, last = names
     what, _, ends = last.partition(", up")
     assert not ends
-    run = Run(after(*before, what) if what != "again" else after(*before), number)
+    run = Run(after(*before, *([what] if what != "again" else []), programs=programs), number, **how)
     for _ in run.steps():
         pass
     return run.refusals, run.world
@@ -53,7 +57,8 @@ def test_a_cluster_that_lost_its_identity_is_refused_until_it_has_it_again(loss)
     assert found == ["lost cluster"]
     assert world.clusters[0].identity == 0
 
-    identity = dict(world.stacks[0].state)["v"].cluster
+    [(_, recorded)] = world.stacks[0].state
+    identity = recorded.cluster
     again = after(f"cluster 0: identity {identity} written again", V_CREATED, start=world)
     assert [key for key, _ in again.clusters[0].volumes] == ["v"]
     assert len(again.storage) == len(world.storage)
@@ -77,14 +82,14 @@ def test_removing_what_is_protected_is_refused_before_its_registration_goes():
     assert dict(world.clusters[0].records)["v"].stack == 0
 
 
-def test_a_protected_id_that_is_not_registered_is_not_given_other_storage():
-    """Its registration was removed by hand, and the program has other storage by now."""
+def test_protected_storage_that_is_not_registered_is_not_deleted():
+    """Its registration was removed by hand, and the program has another component for the id by now."""
     found, world = refusals(
         0, V_PROTECTED, "cluster 0: nomad volume deregister v", f"stack 0: v = {CREATED}, protect, up"
     )
 
-    assert world.clusters[0].volumes in {(), (("v", SYSTEM),)}
-    assert found
+    assert found == ["protected"]
+    assert SYSTEM in world.storage
 
 
 def test_an_older_state_does_not_delete_what_a_newer_one_keeps():
@@ -92,8 +97,8 @@ def test_an_older_state_does_not_delete_what_a_newer_one_keeps():
     deleting = f"stack 0: v = {CREATED}, on_destroy: delete, up"
     sequence = (deleting, V_CREATED, "stack 0: older state imported")
     found, world = refusals(0, *sequence, "stack 0: v taken out, up")
-    assert found == ["stale state"]
-    assert len(world.clusters[0].volumes) == 1
+    assert found == []
+    assert len(world.clusters[0].volumes) == len(world.data) == 1
 
     done = after(*sequence, V_CREATED, V_REMOVED)
     assert done.clusters[0].volumes == ()
@@ -107,7 +112,7 @@ def test_a_forgotten_and_imported_state_leaves_no_registration_for_deleted_stora
         0, owned, "stack 0: state delete v", owned, "stack 0: older state imported", "stack 0: v taken out, up"
     )
 
-    assert found == ["stale state"]
+    assert found == ["dependents"]
     assert world.clusters[0].volumes == (("v", SYSTEM),)
     assert SYSTEM in world.storage
 
@@ -146,3 +151,85 @@ def test_a_copied_state_removes_nothing():
 
     assert found == ["renamed stack"]
     assert world.clusters[0].volumes == (("v", SYSTEM),)
+
+
+OWN = f"stack 0: v = {SYSTEM}, up"
+RETAINED = f"stack 0: v = {SYSTEM}, retained, up"
+OTHERS_FOLDER = f"stack 1: w = {FOLDER}, up"
+OWN_FOLDER = f"stack 0: w = {FOLDER}, protect, up"
+SHARED = f"stack 0: s = {SYSTEM}, a file system, up"
+
+HANDED_OVER = {
+    "by another component": f"stack 0: v = {SYSTEM}, existing, up",
+    "by another component with an alias": f"stack 0: v = {SYSTEM}, existing, with an alias, up",
+    "from the whole to a part": f"stack 0: v = {FOLDER}, up",
+}
+
+
+@pytest.mark.parametrize("change", HANDED_OVER)
+def test_storage_that_its_id_still_uses_is_not_deleted(change):
+    """It stays registered; after `retainOnDelete` it is handed over."""
+    found, world = refusals(0, OWN, HANDED_OVER[change], programs=STORAGE)
+    assert found == ["dependents"]
+    assert SYSTEM in world.storage
+
+    done = after(OWN, RETAINED, HANDED_OVER[change], programs=STORAGE)
+    assert done.stacks[0].recorded("v") is None or not done.stacks[0].recorded("v").wanted.retained
+    assert [name for name, _ in done.clusters[0].volumes] == ["v"]
+    assert SYSTEM in done.storage
+
+
+WAYS = {
+    "destroy": {"removes_all": True},
+    "destroy --continue-on-error": {"removes_all": True, "continues": True},
+    "destroy --exclude w": {"removes_all": True, "only": frozenset("vs")},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("made", [OWN, SHARED])
+def test_storage_of_a_claimed_volume_of_the_same_stack_is_not_deleted(made, way):
+    """Whether the volume is removed in the same run or left out of it."""
+    found, world = refusals(
+        0, made, OWN_FOLDER, "cluster 0: a job claims w", "again, up", programs=STORAGE, **WAYS[way]
+    )
+
+    assert found
+    assert SYSTEM in world.storage
+
+
+@pytest.mark.parametrize("made", [OWN, SHARED])
+def test_storage_goes_with_the_volumes_that_go_in_the_same_run(made):
+    """Those that nothing claims."""
+    assert SYSTEM not in after(made, OWN_FOLDER, "stack 0: destroy", programs=STORAGE).storage
+
+
+def test_a_file_system_with_the_volume_of_another_stack_stays():
+    """The file system itself is not registered."""
+    found, world = refusals(0, SHARED, OTHERS_FOLDER, "stack 0: s taken out, up", programs=STORAGE)
+
+    assert found == ["dependents"]
+    assert SYSTEM in world.storage
+
+
+def test_without_the_right_to_list_volumes_no_storage_is_deleted():
+    """What is not known does not count as absent."""
+    tokens = "tokens with other rights to list volumes"
+    found, world = refusals(0, OWN, tokens, "stack 0: v taken out, up", programs=STORAGE)
+
+    assert found == ["dependents"]
+    assert SYSTEM in world.storage
+
+
+def test_without_rights_to_variables_a_volume_that_moved_stays_registered():
+    """It is not known whether another resource has taken it over; one with storage of the program is refused."""
+    tokens = "tokens with other rights to variables"
+    moved = (f"stack 0: v = {SYSTEM}, existing, up", f"stack 0: v = {SYSTEM}, existing, with an alias, up")
+    done = after(tokens, *moved, programs=STORAGE)
+    assert done.clusters[0].volumes == (("v", SYSTEM),)
+
+    found, world = refusals(0, tokens, OWN, "stack 0: v taken out, up", programs=STORAGE)
+    assert found == ["owner not known"]
+    assert SYSTEM in world.storage
+    cleared = after(tokens, OWN, "cluster 0: nomad volume deregister v", "stack 0: v taken out, up", programs=STORAGE)
+    assert SYSTEM not in cleared.storage

@@ -16,6 +16,7 @@ FILE = Path(__file__).parent / "decisions.txt"
 KINDS: Mapping[str, tuple[type, Callable[[Any], decide.Decision]]] = {
     "wanted": (facts.Presence, decide.decide_presence),
     "removed": (facts.Removal, decide.decide_removal),
+    "shared file system": (facts.Held, decide.decide_release),
 }
 
 
@@ -84,7 +85,7 @@ def _lines(values, function, known, indent):
 
 
 def text() -> str:
-    """Return the tables of both decisions."""
+    """Return the tables of all decisions."""
     return "\n".join(line for kind in KINDS for line in lines(kind)) + "\n"
 
 

@@ -32,4 +32,5 @@ for each in wanted["volumes"]:
     options = pulumi.ResourceOptions(providers=[provider], aliases=[alias(was) for was in each["aliases"]])
     if each["wrapper"]:
         options.parent = Wrapper(each["wrapper"], pulumi.ResourceOptions(providers=[provider]))
+    options.retain_on_delete = each.get("retain")
     getattr(components, each["kind"])(each["name"], each["args"], options)

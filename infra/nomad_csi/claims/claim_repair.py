@@ -135,7 +135,7 @@ class _Ladder:
             another = self._replacement.another(judged.volume)
         decision = decide.decide_removal(
             deregistration.NamedByUser(
-                record="not known",  # the owner stays, whoever it is
+                record="own",  # the owner stays, whoever it is
                 registration="other-storage" if another else "same",
                 claims="held" if judged.is_held else "ending",
                 is_replaced=True,

@@ -87,6 +87,7 @@ class NotedVolume:
     claims: facts.Claims = "none"
     storage: facts.Storage = "there"
     fitness: facts.Fitness = "fit"
+    left_storage: facts.LeftStorage = "kept"
 
     def __init__(self, client: nomad.Nomad, document: Document) -> None:
         self._client = client
@@ -338,7 +339,7 @@ class Replacement:
         self._check_detached(document)
         document = dataclasses.replace(document, shares_storage=True)
         owner = NotedVolume(self._client, document).owner or owner_records.NO_RECORD
-        clock = retry.Clock()
+        clock = self._client.clock
         policy = retry.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
         try:
             owned.RegistrationRun(self._client).register_one(

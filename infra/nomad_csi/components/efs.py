@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, lifting, program, volume
+from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, volume
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import model, replacement, volumes
@@ -48,8 +48,15 @@ class EfsFileSystem(program.Component):
         grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
         role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
         self.storage = [*self.storage, *grant.declare(self, name, role, args.get("iam"))]
+        hold = resources.StorageHold(
+            name,
+            storage_id=file_system.id,
+            owner=arguments.owner(),
+            owner_id=identity.stack_id(self),
+            opts=self.child(depends_on=list(self.storage), protect=args.get("protect", True)),
+        )
         self.finish(
-            file_system_id=file_system.id,
+            file_system_id=hold.storage_id,
             file_system_arn=file_system.arn,
             dns_name=file_system.dns_name,
             mount_target_ids=_by_zone(targets),
@@ -133,7 +140,8 @@ class EfsVolume(volume.Volume):
         )
         self.finish(
             **volume.outputs(plan, args, registration.id, external_id, external_id=external_id),
-            file_system_id=system_id,
+            # What is in a file system of the volume's own is removed before the volume, and that before its storage.
+            file_system_id=pulumi.Output.all(system_id, registration.id).apply(lambda known: known[0]),
             file_system_arn=file_system_arn,
             access_point_id=point.id if point else "",
             access_point_arn=point.arn if point else "",

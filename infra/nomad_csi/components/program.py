@@ -43,6 +43,8 @@ class Component(pulumi.ComponentResource):
     def __init__(self, kind: str, name: str, props: Any = None, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(kind, name, props, opts)
         self._caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
+        self.is_retained = bool(opts and opts.retain_on_delete)
+        """Whether the engine forgets what the component makes when it is removed, and leaves it."""
 
     def child(self, **options: Any) -> pulumi.ResourceOptions:
         """

@@ -6,7 +6,7 @@ resources declare.
 """
 
 from nomad_csi.components import declared_resource
-from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, volume_properties
+from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, storage_hold, volume_properties
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.plugin_jobs import plugin_job_properties
 
@@ -58,6 +58,17 @@ class CreatedVolume(declared_resource.DeclaredResource):
     """
 
     declared = created_properties.DECLARED
+
+
+class StorageHold(declared_resource.DeclaredResource):
+    """
+    Storage that several volumes share, for the stack *owner*, whose id is *owner_id*.
+
+    It is not removed while a volume is registered in the storage *storage_id*, and so the storage, on which it depends,
+    is not deleted either.
+    """
+
+    declared = storage_hold.DECLARED
 
 
 class RenderedFile(declared_resource.DeclaredResource):

@@ -267,6 +267,30 @@ class StackIdentity(pulumi.CustomResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None: ...
 
+class StorageHold(pulumi.CustomResource):
+    """
+    Storage that several volumes share, for the stack *owner*, whose id is *owner_id*.
+
+    It is not removed while a volume is registered in the storage *storage_id*, and so the storage, on which it
+    depends,
+    is not deleted either.
+    """
+    storage_id: pulumi.Output[str]
+    """Id of the storage, such as `fs-...`."""
+    owner: pulumi.Output[str]
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+    owner_id: pulumi.Output[str]
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        storage_id: pulumi.Input[str],
+        owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None: ...
+
 class VolumeRegistration(pulumi.CustomResource):
     """
     A CSI volume as Nomad holds it, for the stack *owner*, whose id is *owner_id*.

@@ -6,7 +6,7 @@ from typing import Any, TypedDict, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, identity, lifting, program, resources
+from nomad_csi.components import arguments, handed_over, identity, lifting, program, resources
 from nomad_csi.plan import model, snippet, volume_forms
 from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
@@ -120,19 +120,24 @@ def register(  # noqa: PLR0917  # called by our own components only
     *is_part*: it makes a part of a file system that stays without it.
     """
     plugin_id = arguments.checked("plugin_id", args["plugin_id"])
+    fate: dict[str, Any] = {
+        "location": location,
+        "owned": bool(storage),
+        **({"retained": True} if component.is_retained else {}),
+        **({"part": True} if is_part else {}),
+    }
     registration = resources.VolumeRegistration(
         name,
         **document_inputs(component, plan, plugin_id, args) | {"external_id": external_id},
         protect=protects(args),
-        storage={
-            "location": location,
-            "owned": bool(storage),
-            **({"part": True} if is_part else {}),
+        storage=fate
+        | {
             "shared": plan.part(lambda made: made.registration.shares_storage, "shares_storage"),
             "settings": plan.part(lambda made: list(made.context_settings), "context", "external_id"),
         },
         opts=component.child(depends_on=list(storage)),
     )
+    handed_over.refuse_in_preview(registration, fate)
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
 

@@ -199,7 +199,6 @@ class NamedByUser:
     is_proven: bool = False
     dependents: Literal["none", "some", "not known"] = "none"
     is_replaced: bool = False
-    is_held_elsewhere: bool = False
     is_renamed: bool = False
     protect: bool = False
     cluster: facts.Cluster = "same"

@@ -113,6 +113,12 @@ class Users:
             identity = storage_identity.identify(document.external_id)
             return volumes.key_of(document) in self._keys.find((identity,), "same")
 
+    def within(self, storage: storage_identity.StorageIdentity) -> tuple[_Key, ...]:
+        """Return the listed volumes of *storage* and of parts of it, sorted."""
+        with self._lock:
+            found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
+            return tuple(sorted(set(found)))
+
     def _list(self, namespace: str) -> None:
         """List the volumes of all namespaces, once."""
         if self._listed is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomad_csi import errors
+from nomad_csi.drivers import storage_identity
 from nomad_csi.resources import volume_document, volume_properties
 from nomad_csi.resources.frame import properties
 
@@ -52,8 +53,8 @@ class RegistrationChange:
     new_location: str = ""
     """May be `properties.UNKNOWN` in a preview."""
 
-    is_owned: bool = False
-    """Whether the program creates the storage, and so deletes it when it creates a replacement."""
+    left_storage: storage_identity.StorageIdentity | None = None
+    """What the program created before, and deletes after this change; ``None``: nothing."""
 
     context_keys: tuple[str, ...] = ()
     """Changed keys of the context that may identify the data."""
@@ -82,9 +83,50 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         new_external_id=external_id,
         old_location=before,
         new_location=after,
-        is_owned=bool(_known(news).get("owned")) and not _known(old_inputs).get("part"),
+        left_storage=left_storage(old_inputs, news),
         context_keys=keys,
     )
+
+
+def storage_of_program(inputs: Mapping[str, Any]) -> storage_identity.StorageIdentity | None:
+    """
+    Return what the program creates for the volume of *inputs*, and deletes after it: disk, file system, access point.
+
+    ``None``: nothing, or Pulumi retains it.
+    """
+    known, found = _known(inputs), storage_identity.identify(str(inputs.get("externalId", "")))
+    if not known.get("owned") or known.get("retained"):
+        return None
+    return found if known.get("part") else storage_identity.StorageIdentity(container=found.container)
+
+
+def has_other_fate(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether the program deletes other storage after the volume of *news* than after that of *old_inputs*."""
+    return any(_known(old_inputs).get(name) != _known(news).get(name) for name in ("owned", "part", "retained"))
+
+
+def left_storage(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> storage_identity.StorageIdentity | None:
+    """
+    Return what the program deletes of the storage of *old_inputs*, once the volume is registered as in *news*.
+
+    That is also an access point of a file system that stays. Unknown storage is other storage.
+    """
+    made = storage_of_program(old_inputs)
+    if made is None:
+        return None
+    known, before = _known(news), storage_identity.identify(str(old_inputs.get("externalId", "")))
+    is_whole_kept = known.get("owned") and not known.get("part")
+    if made.is_whole and not (is_whole_kept and planned_storage(news).container == made.container):
+        return made
+    after = storage_identity.identify(str(news.get("externalId", "")))
+    is_point_kept = known.get("owned") and after.access_point == before.access_point
+    return before if before.access_point and not is_point_kept else None
+
+
+def planned_storage(news: Mapping[str, Any]) -> storage_identity.StorageIdentity:
+    """Return the storage of *news*; where an access point is not known yet, the folder that it will be for."""
+    external_id = str(news.get("externalId", ""))
+    return storage_identity.identify(_location(news) if external_id == properties.UNKNOWN else external_id)
 
 
 def sentence(identity: str, change: RegistrationChange) -> str:
@@ -126,12 +168,11 @@ def _consequence(change: RegistrationChange) -> str:
     if not _is_re_pointed(change):
         kept = _kept(change.old_location or change.old_external_id)
         return f"{kept}; the volume id may stand for other data afterwards" if change.storage == "unknown" else kept
-    old, other = _old(change), change.new_location or change.new_external_id
-    if _container(old) == _container(other) or not (change.is_owned or other == properties.UNKNOWN):
-        return f"the data stays in {old} and is not copied"
-    if change.is_owned and other == properties.UNKNOWN:
-        return f"{old} is deleted with all its data afterwards, and what is made in its place is empty"
-    return f"the data of {old} is not copied"
+    left = change.left_storage
+    if left is None or left.access_point:
+        return f"the data stays in {_old(change)} and is not copied"
+    empty = ", and what is made in its place is empty" if change.new_external_id == properties.UNKNOWN else ""
+    return f"{left.container} is deleted with all its data afterwards{empty}"
 
 
 def _doubt(change: RegistrationChange) -> str:
@@ -148,11 +189,6 @@ def _new(change: RegistrationChange) -> str:
     """Return the new storage of the volume: its location only where the old one is known, too."""
     new = (change.new_location if change.old_location else "") or change.new_external_id
     return "storage that is not known yet" if new == properties.UNKNOWN else new
-
-
-def _container(location: str) -> str:
-    """Return the disk or file system of *location*: ``fs-1`` of ``fs-1:/shared`` and of ``fs-1::fsap-2``."""
-    return location.partition(":")[0]
 
 
 def _storage(

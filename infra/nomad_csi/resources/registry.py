@@ -9,7 +9,7 @@ import functools
 import importlib
 from collections.abc import Iterator, Mapping
 
-from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, volume_properties
+from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, storage_hold, volume_properties
 from nomad_csi.resources.created import created_properties
 from nomad_csi.resources.frame import declaration, resource
 from nomad_csi.resources.plugin_jobs import plugin_job_properties
@@ -20,6 +20,7 @@ _KINDS: tuple[tuple[declaration.Declaration, str, str], ...] = (
     (plugin_health_properties.DECLARED, "plugin_health", "PluginHealthResource"),
     (volume_properties.DECLARED, "volume_registration", "VolumeRegistrationResource"),
     (created_properties.DECLARED, "created.created_volume", "CreatedVolumeResource"),
+    (storage_hold.DECLARED, "storage_hold", "StorageHoldResource"),
     (rendered_file.DECLARED, "rendered_file", "RenderedFileResource"),
 )
 """Declaration, module below `nomad_csi.resources`, and class."""

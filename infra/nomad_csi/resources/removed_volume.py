@@ -1,14 +1,17 @@
 """The facts about a volume whose resource is deleted, and the sentences of its refusals."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.plan import dependents
+from nomad_csi.drivers import storage_identity
+from nomad_csi.ownership import registration_ownership
 from nomad_csi.resources import (
+    registration_change,
     replacement,
-    sharing_refusal,
     stack_identity,
+    storage_dependents,
     volume_facts,
     volume_ownership,
     volume_properties,
@@ -51,13 +54,18 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return self._wanted is not None
 
     @property
-    def is_held_elsewhere(self) -> bool:
-        """Whether another resource of the program declares the id, or has it since this run."""
-        operation = self._context.operation
-        if any(operation.was_created(token, self.name) for token in _TOKENS):
-            return True
-        others = (item for token in _TOKENS for item in operation.declared_elsewhere(token, self._context.urn))
-        return any((item.get("namespace"), item.get("volumeId")) == self.key for item in others)
+    def record(self) -> facts.Record:
+        """
+        The owner record of the id.
+
+        A resource without an owner has none: that another one took it over is known only where this process did that.
+        """
+        if self.owner is None and not self.has_owner:
+            is_taken_over = any(self._context.operation.was_created(token, self.name) for token in _TOKENS)
+            return "sibling" if is_taken_over else "none"
+        found = super().record
+        # A token that may not write records leaves none, whichever resource has the volume.
+        return "not known" if found == "none" and not self._recorded.get("marked") else found
 
     @property
     def is_renamed(self) -> bool:
@@ -74,8 +82,14 @@ class RemovedVolume(volume_facts.VolumeFacts):
         """What becomes of the storage."""
         if created_deletion.is_wanted(self._recorded):
             return "deleted here"
-        is_owned = self._recorded.get("storage", {}).get("owned")
-        return "deleted after" if is_owned and not self.is_replaced else "kept"
+        return "kept" if self._storage is None else "deleted after"
+
+    @property
+    def _storage(self) -> storage_identity.StorageIdentity | None:
+        """What the program deletes afterwards."""
+        if self._wanted is not None:
+            return registration_change.left_storage(self._recorded, self._wanted)
+        return registration_change.storage_of_program(self._recorded)
 
     @property
     def is_proven(self) -> bool:
@@ -90,14 +104,21 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return "other-storage" if volume_facts.stands_for_another(self.found, self._recorded) else "same"
 
     @side_by_side.read_once
-    def _dependents(self) -> tuple[str, ...]:
-        declared = self._context.operation.all_declared(volume_properties.DECLARED.token)
-        return sharing_refusal.volumes_in_storage_of(self._context, self.name, self._recorded, declared)
+    def _dependents(self) -> storage_dependents.StorageDependents:
+        """The volumes in that storage, but this one where the removal deregisters it."""
+        assert self._storage is not None  # noqa: S101  # see `dependents`
+        is_removed = self.registration == "same" and self.record != "sibling"
+        found = storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 
     @property
-    def dependents(self) -> Literal["none", "some", "not known"]:
-        """Volumes of others that are registered in the storage."""
-        return "some" if self._dependents else "none"
+    def dependents(self) -> facts.Dependents:
+        """Registrations in the storage."""
+        return "none" if self._storage is None else self._dependents.fact
+
+    def wait_for_dependents(self) -> None:
+        """Wait for volumes of this stack in the storage, which the same run may remove; see `storage_dependents`."""
+        storage_dependents.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
 
     @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
@@ -128,12 +149,12 @@ class RemovedVolume(volume_facts.VolumeFacts):
             "claimed": self._of_claims,
             "changed meanwhile": self._of_another,
             "renamed stack": self._of_renamed,
-            "stale state": self._of_stale_state,
+            "owner not known": lambda: errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then"),
             "protected": self._of_protection,
             "unproven": lambda: errors.RefusedError(
                 f"{created_deletion.objection(self.name, self._recorded)}; nothing was changed"
             ),
-            "dependents": self._of_dependents,
+            "dependents": lambda: self._dependents.refusal(f"volume {self.name} is not removed"),
             "unfit": self._of_fitness,
         }
 
@@ -153,22 +174,17 @@ class RemovedVolume(volume_facts.VolumeFacts):
     def _of_renamed(self) -> errors.RefusedError:
         return errors.RefusedError(f"volume {self.name} {stack_identity.other_stack(self._context, self._recorded)}")
 
-    def _of_stale_state(self) -> errors.RefusedError:
-        return errors.RefusedError(
-            f"volume {self.name} is held by another resource of this stack, or by a newer state of it, and the program "
-            "declares no other one: this state may be an older checkpoint; nothing was changed: run `pulumi up` with "
-            "the volume in the program first, which takes it over, and remove it then"
+    def unknown_owner(self, what: str) -> str:
+        """Return that the owner record could not be read, so that the volume *what*, and what to do."""
+        rights = registration_ownership.RIGHTS.format(namespace=self.key[0])
+        return (
+            f"volume {self.name} {what}: without an owner record it is not known whether another resource has taken it "
+            f"over; where none has, run `nomad volume deregister -namespace={self.key[0]} {self.key[1]}`; owner "
+            f"records need {rights}"
         )
 
     def _of_protection(self) -> errors.RefusedError:
         return errors.RefusedError(
             f"volume {self.name} is protected, and its storage {self._recorded.get('externalId', '')} would be deleted "
             "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
-        )
-
-    def _of_dependents(self) -> errors.RefusedError:
-        where = dependents.container(str(self._recorded.get("externalId", "")))
-        return errors.RefusedError(
-            f"volume {self.name} is not removed: {where} goes with it, and {', '.join(self._dependents)} would lose "
-            f"their data in it; keep {self.name}, or move that data first; nothing was changed"
         )

@@ -1,13 +1,12 @@
-"""Volumes that may not share their storage, or would lose it with the volume of a resource."""
+"""Volumes that may not share their storage."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
-from nomad_csi.plan import dependents, registration
+from nomad_csi.plan import registration
 from nomad_csi.registration import storage_sharing
-from nomad_csi.resources import volume_document, volume_ownership, volume_properties
+from nomad_csi.resources import volume_document
 from nomad_csi.resources.frame import properties, resource
 
 
@@ -42,39 +41,3 @@ def count(context: resource.Context, made: registration.VolumeRegistration) -> N
 
 def _users(context: resource.Context) -> storage_sharing.Users:
     return context.operation.once("users of storage", lambda: storage_sharing.Users(context.client))
-
-
-def volumes_in_storage_of(
-    context: resource.Context, identity: str, recorded: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]
-) -> tuple[str, ...]:
-    """
-    Return the volumes in the storage of the volume *recorded*, where removing it deletes that storage.
-
-    That is storage which the program creates. The others are *declared* by the program, or registered in any namespace
-    by another owner; volumes of this stack that are not declared are removed, too.
-    """
-    where = dependents.container(str(recorded.get("externalId", "")))
-    if not where or not _makes_all(recorded):
-        return ()
-    others = {
-        volume_properties.key_of(item)
-        for item in declared
-        if dependents.container(str(item.get("externalId", ""))) == where and not _makes_all(item)
-    }
-    others |= {"/".join(key) for key in _registered_by_others(context, where, recorded)}
-    return tuple(sorted(others - {identity}))
-
-
-def _registered_by_others(context: resource.Context, where: str, recorded: Mapping[str, Any]) -> Iterable[volumes.Key]:
-    """Return the volumes registered in the storage *where*, but those that this stack certainly owns."""
-    listed = volumes.list_volumes(context.client, "*")
-    keys = [(item.namespace, item.volume_id) for item in listed if dependents.container(item.external_id) == where]
-    owners = registration_ownership.owner_records_of(context.client).read(keys).owners
-    who = volume_ownership.requester(recorded, recorded)
-    return [key for key in keys if key not in owners or not who.is_same_stack(owners[key])]
-
-
-def _makes_all(volume: Mapping[str, Any]) -> bool:
-    """Return whether the program creates the whole disk or file system of *volume* for it, not a part of one."""
-    storage = volume.get("storage", {})
-    return bool(storage.get("owned")) and not storage.get("part")

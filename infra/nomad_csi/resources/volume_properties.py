@@ -40,6 +40,7 @@ STORAGE = properties.record(
         "part": properties.flag(
             "Whether what is made is a part of a file system that stays without it: an access point."
         ),
+        "retained": properties.flag("Whether Pulumi leaves it when it is removed: `retainOnDelete`."),
         "shared": properties.flag(
             "Whether another volume id may stand for it; with access modes for several nodes only."
         ),

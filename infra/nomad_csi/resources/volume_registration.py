@@ -44,7 +44,8 @@ class VolumeRegistrationResource(resource.Resource):
         change = registration_change.classify(old_inputs, news)
         hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
         missing = tuple(name for name in volume_properties.OF_REGISTRATION if old_outputs.get(name))
-        also = (*hidden, *missing, *stack_identity.missing_outputs(old_outputs))
+        fate = ("storage",) if registration_change.has_other_fate(old_inputs, news) else ()
+        also = (*hidden, *missing, *fate, *stack_identity.missing_outputs(old_outputs))
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
@@ -60,7 +61,7 @@ class VolumeRegistrationResource(resource.Resource):
         if news.get("protect") and change.kind != "replace" and change.storage != "same":
             raise registration_change.refusal_of_other_data(volume_properties.key_of(news), change)
         is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
-        matters = not old_outputs or is_missing or change.kind in {"re-register", "replace"}
+        matters = not old_outputs or is_missing or change.left_storage or change.kind in {"re-register", "replace"}
         if not matters or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
             return
         what = f"volume {volume_properties.key_of(news)}"
@@ -142,7 +143,8 @@ class VolumeRegistrationResource(resource.Resource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        volume_steps.remove(context, removed_volume.RemovedVolume(context, self.declared, outputs), outputs)
+        removed = removed_volume.RemovedVolume(context, self.declared, outputs)
+        volume_steps.remove(context, removed, outputs)
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:

@@ -172,14 +172,22 @@ def remove(context: resource.Context, removed: removed_volume.RemovedVolume, rec
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
     The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
-    for claims it is decided again. ``False``: another resource holds it, and nothing was changed. Raises
-    `errors.RefusedError` where the decision is that nothing is done, and what `wait_until_free` does.
+    for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
+    hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
+    `wait_until_free` does.
     """
+    if removed.decision().refusal == "dependents":
+        removed.wait_for_dependents()
+        removed = removed.again()
     decision = removed.permitted()
     if "held elsewhere" in decision.remarks:
         context.warn(
-            f"volume {removed.name} stays registered: a newer resource of this stack holds it (moved, or replaced)"
+            f"volume {removed.name} stays registered: another resource of this stack has taken it over, or a newer "
+            "state of this one"
         )
+        return False
+    if "owner not known" in decision.remarks:
+        context.warn(removed.unknown_owner("stays registered"))
         return False
     warn_unchecked(context, removed)
     found = removed.found if "deregister" in decision.steps else None

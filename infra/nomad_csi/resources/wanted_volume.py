@@ -1,5 +1,6 @@
 """The facts about a volume that the program declares, and the sentences of its refusals."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from nomad_csi.resources import (
     replacement,
     sharing_refusal,
     stack_identity,
+    storage_dependents,
     volume_changes,
     volume_document,
     volume_facts,
@@ -242,6 +244,23 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "refused" if self.source == "existing" and is_other_use and self._sharing else "none"
 
     @side_by_side.read_once
+    def _dependents(self) -> storage_dependents.StorageDependents:
+        """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
+        left = self.change.left_storage
+        assert left is not None  # noqa: S101  # see `left_storage`
+        found = storage_dependents.read(self._context, left, self.key[0], but=[self.key])
+        own = self.key if left.contains(registration_change.planned_storage(self._inputs)) else None
+        return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
+
+    @property
+    def left_storage(self) -> facts.LeftStorage:
+        """What becomes of the storage in the state."""
+        if self._is_new or self.source == "created" or self.change.left_storage is None:
+            return "kept"
+        left: Mapping[facts.Dependents, facts.LeftStorage] = {"none": "unneeded", "some": "needed"}
+        return left.get(self._dependents.fact, "not known")
+
+    @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
         hidden = replacement.hidden_flags(self.found, self._recorded) if self.found is not None else ""
         found = replacement.problems(
@@ -263,6 +282,7 @@ class WantedVolume(volume_facts.VolumeFacts):
             "other cluster": self._of_cluster,
             "lost cluster": self._of_cluster,
             "foreign": self._of_owner,
+            "dependents": lambda: self._dependents.refusal(f"volume {self.name} stays as it is"),
             "unreadable": self._of_secrets,
             "protected": lambda: registration_change.refusal_of_other_data(self.name, self.change),
             "shared": lambda: errors.RefusedError(f"volume {self.name} was not registered: {self._sharing}"),

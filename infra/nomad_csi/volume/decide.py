@@ -1,6 +1,8 @@
 """
 What is done with one volume: `decide_presence` where it is wanted, `decide_removal` where it is not. Pure and total.
 
+Storage that several volumes share is not registered itself: `decide_release`.
+
 A decision is the steps in their order, or the one reason why nothing is done; and remarks on what the user should know
 before. Every path decides here: the custom resources, in a preview and in an update, and the command line.
 """
@@ -42,7 +44,7 @@ Refusal = Literal[
     "changed meanwhile",
     "impossible",
     "renamed stack",
-    "stale state",
+    "owner not known",
     "dependents",
     "unproven",
     "other storage",
@@ -60,6 +62,7 @@ Remark = Literal[
     "storage not checked",
     "fitness not checked",
     "held elsewhere",
+    "owner not known",
     "storage stays",
     "storage deleted",
 ]
@@ -88,6 +91,8 @@ def decide_presence(known: facts.Presence) -> Decision:
         return refuse(reason)
     if known.record == "foreign" and not known.adopt:
         return refuse("foreign")
+    if known.recorded != "nothing" and known.left_storage in {"needed", "not known"}:
+        return refuse("dependents")
     if known.registration == "not known":
         return refuse("unreadable")
     if known.kept == "other":  # an id keeps its storage until the user gives it up by name
@@ -189,15 +194,22 @@ def _of_take_over(known: facts.Presence) -> tuple[Remark, ...]:
 
 
 def decide_removal(known: facts.Removal) -> Decision:
-    """Return how a volume is removed that is not wanted any more, from all facts about it."""
+    """
+    Return how a volume is removed that is not wanted any more, from all facts about it.
+
+    The owner record tells whether another resource has taken the volume over: it has another nonce then. Without the
+    record that is not known, and the volume stays registered.
+    """
     if known.is_renamed:
         return refuse("renamed stack")
     if (reason := _of_cluster(known.cluster)) and not _is_nothing_left(known):
         return refuse(reason)
-    if known.is_held_elsewhere:
-        return Decision(remarks=("held elsewhere",))
-    if reason := _of_removal(known):
+    if (reason := _of_deletion_after(known)) or (reason := _of_removal(known)):
         return refuse(reason)
+    if known.record == "sibling":
+        return Decision(remarks=("held elsewhere",))
+    if known.record == "not known" and known.registration != "absent":
+        return Decision(remarks=("owner not known",))
     deletes = known.ends == "deleted here"
     steps: tuple[tuple[Step, bool], ...] = (
         ("deregister", known.registration == "same"),
@@ -208,26 +220,53 @@ def decide_removal(known: facts.Removal) -> Decision:
     return Decision(steps=tuple(step for step, is_needed in steps if is_needed), remarks=(remark,))
 
 
+def decide_release(known: facts.Held) -> Decision:
+    """Return whether a program may delete its storage, which is not registered itself."""
+    if known.is_renamed:
+        return refuse("renamed stack")
+    if reason := _of_cluster(known.cluster) or _of_dependents(known.dependents):
+        return refuse(reason)
+    return Decision(remarks=("storage deleted",))
+
+
+def _of_dependents(dependents: facts.Dependents) -> Refusal | None:
+    """Return why storage with *dependents* is not deleted."""
+    return None if dependents == "none" else "dependents"
+
+
 def _is_nothing_left(known: facts.Removal) -> bool:
     """Return whether a cluster that lost its identity has nothing of the volume, and its storage is kept."""
     return known.cluster == "lost" and known.registration == "absent" and known.ends == "kept"
 
 
+def _of_deletion_after(known: facts.Removal) -> Refusal | None:
+    """
+    Return why a resource of the program may not delete the storage afterwards: nobody is asked then.
+
+    A registration that another resource holds stays, and needs the storage.
+    """
+    if known.ends != "deleted after":
+        return None
+    if known.protect and not known.is_replaced:
+        return "protected"
+    if known.record == "sibling" and known.registration == "same":
+        return "dependents"
+    return _of_dependents(known.dependents)
+
+
 def _of_removal(known: facts.Removal) -> Refusal | None:
     """Return why the volume is not removed; nothing is deregistered before all that follows is permitted."""
-    is_there = known.registration != "absent"
     if known.record == "sibling":
-        return "stale state"
+        return None
+    is_there = known.registration != "absent"
     if known.record == "foreign" and (is_there or known.ends == "deleted here"):
         return "foreign"
-    if known.ends == "deleted after" and known.protect and not known.is_replaced:
-        return "protected"
-    if known.ends == "deleted here" and not known.is_proven:
+    if known.ends == "deleted here" and (not known.is_proven or known.record == "not known"):
         return "unproven"
-    if known.ends == "deleted here" and known.record == "not known":
-        return "unproven"
-    if known.ends != "kept" and known.dependents != "none":
+    if known.ends == "deleted here" and known.dependents != "none":
         return "dependents"
+    if known.record == "not known" and is_there:
+        return "owner not known" if known.is_replaced or known.ends == "deleted after" else None
     if known.registration == "other-storage":
         return "changed meanwhile"
     if known.is_replaced and known.fitness == "unfit":

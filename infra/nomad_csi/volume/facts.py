@@ -21,7 +21,8 @@ token may not read the identity.
 Record = Literal["none", "own", "sibling", "foreign", "not known"]
 """
 The owner record. ``own``: this resource's, by its nonce, or this stack's where no nonce is recorded. ``sibling``: this
-stack's, with the nonce of another resource or of another state. ``foreign``: another stack's.
+stack's, with the nonce of another resource or of another state. ``foreign``: another stack's. ``not known``: the token
+may not read it.
 """
 
 Registration = Literal[
@@ -73,6 +74,20 @@ resource of the program deletes it once the registration is removed.
 """
 
 
+Dependents = Literal["none", "some", "not known"]
+"""
+Registrations in storage, or in a part of it, whoever owns them and whatever a program declares. ``not known``: the
+token may not list volumes.
+"""
+
+LeftStorage = Literal["kept", "unneeded", "needed", "not known"]
+"""
+What becomes of the storage in the state once the desired registration is there. ``kept``: nothing deletes it.
+Otherwise a resource of the program does afterwards: ``unneeded`` and ``needed`` say whether a registration is in it
+then, also that of this id; ``not known`` as in `Dependents`.
+"""
+
+
 class Presence(Protocol):
     """The facts about a volume that is wanted."""
 
@@ -121,6 +136,10 @@ class Presence(Protocol):
         """Other volumes of the desired storage."""
 
     @property
+    def left_storage(self) -> LeftStorage:
+        """What becomes of the storage in the state."""
+
+    @property
     def fitness(self) -> Fitness:
         """Of the desired registration."""
 
@@ -131,10 +150,6 @@ class Removal(Protocol):
     @property
     def is_replaced(self) -> bool:
         """Whether the program still declares the resource: its replacement is created afterwards."""
-
-    @property
-    def is_held_elsewhere(self) -> bool:
-        """Whether another resource of the program declares the id, or has it since this run."""
 
     @property
     def is_renamed(self) -> bool:
@@ -169,18 +184,34 @@ class Removal(Protocol):
         """The claims on that registration."""
 
     @property
-    def dependents(self) -> Literal["none", "some", "not known"]:
-        """Volumes of others that are registered in the storage, or in a part of it."""
+    def dependents(self) -> Dependents:
+        """Registrations in the storage, without that of this id where it is ``same``."""
 
     @property
     def fitness(self) -> Fitness:
         """Of the replacement."""
 
 
-Facts = TypeVar("Facts", Presence, Removal)
+class Held(Protocol):
+    """The facts about storage of a program that is not registered itself, and that the program deletes afterwards."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """As of a removal."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster that the connection leads to."""
+
+    @property
+    def dependents(self) -> Dependents:
+        """Registrations in the storage."""
 
 
-def values(kind: type[Presence | Removal]) -> dict[str, tuple[Any, ...]]:
+Facts = TypeVar("Facts", Presence, Removal, Held)
+
+
+def values(kind: type[Presence | Removal | Held]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each fact of *kind*."""
     declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
     hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}

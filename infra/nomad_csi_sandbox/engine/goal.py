@@ -36,7 +36,7 @@ class Goal:
     parent: str
     inputs: values.Properties
     protect: bool
-    retain_on_delete: bool
+    retain_on_delete: bool | None
     dependencies: tuple[str, ...]
     property_dependencies: Mapping[str, list[str]]
     provider: str
@@ -108,7 +108,7 @@ def read(request: resource_pb2.RegisterResourceRequest, urn: str) -> Goal:
         parent=request.parent,
         inputs={key: value for key, value in values.load(request.object).items() if value is not None},
         protect=request.protect,
-        retain_on_delete=request.retainOnDelete,
+        retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
         dependencies=tuple(request.dependencies),
         property_dependencies={key: list(each.urns) for key, each in sorted(request.propertyDependencies.items())},
         provider=request.provider,

@@ -4,6 +4,7 @@ One registration from the program: found, checked, compared, decided, carried ou
 Decisions are made one at a time, as in the real engine; steps run in parallel, each in the thread that asked.
 """
 
+import dataclasses
 import threading
 
 from nomad_csi import errors
@@ -27,6 +28,7 @@ class Registrar:
 
     def register(self, wanted: goal.Goal) -> state.Resource:
         """Bring *wanted* about and return its state; the id is empty where a preview cannot know it."""
+        wanted = self._inherited(wanted)
         with self._deciding:
             self._run.go_on()
             if wanted.urn in self._taken:
@@ -51,6 +53,17 @@ class Registrar:
         if resource.get("outputs") != outputs:
             kept = {key: value for key, value in resource.items() if key != "outputs"}
             self._run.snapshot.put({**kept, "outputs": outputs}, instead_of=None)
+
+    def _inherited(self, wanted: goal.Goal) -> goal.Goal:
+        """
+        Return *wanted* with its parent's ``retainOnDelete``, where it does not say that itself.
+
+        Source: pulumi/pulumi, ``inheritFromParent`` in ``pkg/resource/deploy/source_eval.go``.
+        """
+        parent = self._run.snapshot.new(wanted.parent) if wanted.parent else None
+        if wanted.retain_on_delete is not None or parent is None:
+            return wanted
+        return dataclasses.replace(wanted, retain_on_delete=bool(parent.get("retainOnDelete")))
 
     # --- deciding
     def _find_old(self, wanted: goal.Goal) -> state.Resource | None:

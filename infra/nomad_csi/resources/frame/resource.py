@@ -55,11 +55,6 @@ class Operation:
         with self._lock:
             return self._declared.get(token, {}).get(urn)
 
-    def declared_elsewhere(self, token: str, urn: str) -> tuple[Mapping[str, Any], ...]:
-        """Return the inputs of every object of the type *token* that the program has declared so far, but *urn*."""
-        with self._lock:
-            return tuple(item for at, item in self._declared.get(token, {}).items() if at != urn)
-
     def see(self, outputs: Mapping[str, Any]) -> None:
         """Record the cluster of an object of the state with *outputs*."""
         with self._lock:

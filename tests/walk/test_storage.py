@@ -1,0 +1,189 @@
+"""Storage that a program makes is not deleted while a registration needs it, on the emulated engine with real providers."""
+
+import pytest
+
+from nomad_csi.resources.storage_hold import StorageHoldResource
+from nomad_csi.resources.volume_registration import VolumeRegistrationResource
+from tests import clocks
+from tests.walk import clusters, engines
+
+MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}]
+SINGLE = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
+NETWORK = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+OWN = {"plugin_id": clusters.EFS, "capabilities": MULTI, "protect": False, "shares_storage": True}
+POINT = {"path": "/x", "uid": 1000, "gid": 1000}
+
+
+def volume(kind, name, volume_id="", *, retain=False, **args):
+    """Return a component for the program; its id is *volume_id*, or its name."""
+    own = {} if kind == "EfsFileSystem" else {"volume_id": volume_id or name}
+    made = {"kind": kind, "name": name, "wrapper": "", "aliases": (), "args": own | args}
+    return made | ({"retain": True} if retain else {})
+
+
+def own(name="own", *, retain=False, **args):
+    """Return a volume with a file system of its own."""
+    return volume("EfsVolume", name, retain=retain, **OWN, **NETWORK, **args)
+
+
+def existing(name, external_id, volume_id=""):
+    """Return a volume in a file system that is named by its id."""
+    args = {"plugin_id": clusters.EFS, "driver": "aws-efs", "capabilities": MULTI, "shares_storage": True}
+    return volume("ExistingVolume", name, volume_id, external_id=external_id, **args)
+
+
+class Stacks:
+    """Stacks of one cluster."""
+
+    def __init__(self, world, folder):
+        self.world, self.cluster = world, world.clusters["east"]
+        self._engine = engines.Emulated(folder, world.environment, world.providers)
+        self._folder = folder
+        self._places = {}
+
+    def run(self, stack, operation, *volumes):
+        """Run *operation* with a program of *volumes*; return whether it was done, and what it said."""
+        if stack not in self._places:
+            self._places[stack] = engines.Place(folder=self._folder / stack, project=stack, name="dev")
+            self._engine.init(self._places[stack])
+        engines.prepare(self._places[stack].folder, {"address": self.cluster.url, "volumes": list(volumes)})
+        return self._engine.run(self._places[stack], operation)
+
+    def up(self, stack, *volumes):
+        """Run an `up` that must succeed."""
+        told = self.run(stack, "up", *volumes)
+        assert told.is_done, told.text
+
+    def external_id(self, name):
+        """Return what *name* is registered for."""
+        return self.cluster.registered().get(("default", name), "")
+
+    def has(self, storage):
+        """Return whether the disk or file system of an external id is there."""
+        return storage.partition(":")[0] in self.world.cloud.storage()[0]
+
+
+@pytest.fixture
+def stacks(walked_world, tmp_path, monkeypatch):
+    """Stacks in a world with time that passes without waiting."""
+    for kind in (VolumeRegistrationResource, StorageHoldResource):
+        monkeypatch.setattr(kind, "clock", clocks.Clock())
+    with walked_world.quick():
+        yield Stacks(walked_world, tmp_path)
+    walked_world.empty()
+
+
+HANDED_OVER = {
+    "a file system": (own("x"), clusters.EFS, "aws-efs", MULTI, {}),
+    "a disk": (
+        volume(
+            "EbsVolume",
+            "x",
+            plugin_id=clusters.EBS,
+            availability_zone="us-east-1a",
+            size_gib=2,
+            capabilities=SINGLE,
+            protect=False,
+        ),
+        clusters.EBS,
+        "aws-ebs",
+        SINGLE,
+        {"availability_zone": "us-east-1a"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HANDED_OVER)
+def test_handed_over_file_system_deleted(stacks, kind):
+    """An ExistingVolume of the same id needs what the component deletes; after `retainOnDelete` it is handed over."""
+    before, plugin_id, driver, capabilities, more = HANDED_OVER[kind]
+    stacks.up("shop", before)
+    storage = stacks.external_id("x")
+    args = {"plugin_id": plugin_id, "driver": driver, "capabilities": capabilities, "external_id": storage}
+    after = volume("ExistingVolume", "handed", "x", **args, **more)
+
+    preview = stacks.run("shop", "preview", after)
+    refused = stacks.run("shop", "up", after)
+    assert (preview.is_done, refused.is_done) == (False, False)
+    assert "retainOnDelete" in preview.text
+    assert "the id stays registered for it" in refused.text
+    assert stacks.has(storage)
+
+    stacks.up("shop", before | {"retain": True})
+    assert stacks.run("shop", "preview", after).is_done
+    stacks.up("shop", after)
+    assert stacks.has(storage)
+    assert stacks.external_id("x") == storage
+    assert stacks.run("shop", "destroy").is_done
+    assert stacks.external_id("x") == ""
+    assert stacks.has(storage)
+
+
+def test_own_file_system_named_by_id(stacks):
+    """An access point of it takes the place of the whole: the file system is not deleted, nor is that promised."""
+    stacks.up("shop", own("x"))
+    storage = stacks.external_id("x")
+    part = volume("EfsVolume", "x", **OWN, file_system_id=storage, access_point=POINT)
+
+    preview, refused = stacks.run("shop", "preview", part), stacks.run("shop", "up", part)
+
+    assert (preview.is_done, refused.is_done) == (False, False)
+    assert f"{storage} is deleted with all its data afterwards" in preview.text
+    assert "the id stays registered for it" in refused.text
+    assert stacks.has(storage)
+    assert stacks.external_id("x") == storage
+
+
+@pytest.mark.parametrize("operation", ["destroy", "up"])
+def test_destroy_deletes_under_own_claimed_volume(stacks, operation):
+    """The stack's own volume in its own file system stays as it is claimed, and so does the file system."""
+    stacks.up("shop", own())
+    storage = stacks.external_id("own")
+    stacks.up("shop", own(), existing("sub", f"{storage}:/sub"))
+    stacks.cluster.claim(("default", "sub"), is_claimed=True)
+
+    assert not stacks.run("shop", operation).is_done
+    assert stacks.has(storage)
+    assert stacks.external_id("sub")
+
+    stacks.cluster.claim(("default", "sub"), is_claimed=False)
+    # The emulated engine removes one after the other, and may begin with the file system.
+    stacks.up("shop", own())
+    assert stacks.run("shop", operation).is_done
+    assert not stacks.has(storage)
+
+
+@pytest.mark.parametrize("declared_by", ["shop", "other"])
+def test_shared_file_system_removed_under_other_stack(stacks, declared_by):
+    """Whether another stack or the same program still has a volume in it."""
+    system = volume("EfsFileSystem", "web", **NETWORK, protect=False)
+    stacks.up("shop", system)
+    [storage] = stacks.world.cloud.storage()[0]
+    sub = existing("sub", f"{storage}:/b")
+    stacks.up(declared_by, sub, *([system] if declared_by == "shop" else []))
+
+    refused = stacks.run("shop", "up", *([sub] if declared_by == "shop" else []))
+
+    assert not refused.is_done
+    assert "which default/sub needs" in refused.text
+    assert stacks.has(storage)
+    stacks.up(declared_by, *([system] if declared_by == "shop" else []))
+    stacks.up("shop")
+    assert not stacks.has(storage)
+
+
+def test_access_point_removed_under_the_registration_of_another_stack(stacks):
+    """The file system stays in any case; the access point stays while another volume is registered for it."""
+    storage = stacks.world.cloud.file_system()
+    part = volume("EfsVolume", "part", **OWN, file_system_id=storage, access_point=POINT)
+    stacks.up("shop", part)
+    stacks.up("other", existing("theirs", stacks.external_id("part")))
+
+    refused = stacks.run("shop", "up")
+
+    assert not refused.is_done
+    assert "which default/theirs needs" in refused.text
+    assert len(stacks.world.cloud.storage()[1]) == 1
+    stacks.up("other")
+    stacks.up("shop")
+    assert stacks.world.cloud.storage()[1] == {}
