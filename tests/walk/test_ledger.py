@@ -70,7 +70,6 @@ def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
 
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(removed_volume.RemovedVolume, "is_held_elsewhere", False)
     monkeypatch.setattr(removed_volume.RemovedVolume, "record", "own")
 
 
