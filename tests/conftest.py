@@ -27,8 +27,11 @@ Files that start their own are runs of their own: with them one worker had half 
 """
 
 SLEEP_MAX_S = 0.05
-MAY_SLEEP = ("contract", "e2e", "faults", "real", "sandbox")
-"""Folders whose tests have a real program, or processes of the sandbox, on the other side."""
+MAY_SLEEP = {
+    *("contract", "e2e", "faults", "real", "sandbox", "soak"),
+    *("aws/test_hostile_replies.py", "provider/test_own_user.py"),
+}
+"""Where processes are on the other side, or a peer that takes its time."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 
@@ -138,7 +141,7 @@ def pytest_runtest_setup(item):
 @pytest.fixture(autouse=True)
 def _no_sleep(request, monkeypatch):
     """A test hands in a clock of `tests.clocks`, and does not sleep."""
-    folder = request.path.relative_to(tiers.TESTS).parts[0]
+    path = request.path.relative_to(tiers.TESTS)
     sleep = time.sleep
 
     def refuse(seconds):
@@ -146,7 +149,7 @@ def _no_sleep(request, monkeypatch):
             pytest.fail(f"slept for {seconds:g} s: hand in a clock of tests/clocks.py")
         sleep(seconds)
 
-    if folder not in MAY_SLEEP:
+    if not MAY_SLEEP & {str(each) for each in (path, *path.parents)}:
         monkeypatch.setattr(time, "sleep", refuse)
 
 
