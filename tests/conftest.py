@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import loadscope
 
-from tests import programs, run_folders, slowest, tiers
+from tests import clocks, programs, run_folders, slowest, tiers
 
 SHARED = {
     "tests/contract": "real agent",
@@ -141,7 +141,11 @@ def pytest_runtest_setup(item):
 @pytest.fixture(autouse=True)
 def _no_sleep(request, monkeypatch):
     """A test hands in a clock of `tests.clocks`, and does not sleep."""
-    path = request.path.relative_to(tiers.TESTS)
+    places = {
+        str(each.relative_to(tiers.TESTS))
+        for each in (request.path, *request.path.parents)
+        if tiers.TESTS in each.parents
+    }
     sleep = time.sleep
 
     def refuse(seconds):
@@ -149,7 +153,7 @@ def _no_sleep(request, monkeypatch):
             pytest.fail(f"slept for {seconds:g} s: hand in a clock of tests/clocks.py")
         sleep(seconds)
 
-    if not MAY_SLEEP & {str(each) for each in (path, *path.parents)}:
+    if places and not MAY_SLEEP & places:
         monkeypatch.setattr(time, "sleep", refuse)
 
 
