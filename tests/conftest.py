@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import loadscope
 
-from tests import clocks, programs, run_folders, slowest, tiers
+from tests import programs, run_folders, slowest, tiers
 
 SHARED = {
     "tests/contract": "real agent",
