@@ -3,6 +3,8 @@
 import gc
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,13 @@ Folders whose tests share what is started once, like a real agent, so that one w
 
 Files that start their own are runs of their own: with them one worker had half an hour more to do than the others.
 """
+
+SLEEP_MAX_S = 0.05
+MAY_SLEEP = {
+    *("contract", "e2e", "faults", "real", "sandbox", "soak"),
+    *("aws/test_hostile_replies.py", "provider/test_own_user.py"),
+}
+"""Where processes are on the other side, or a peer that takes its time."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 
@@ -127,6 +136,25 @@ def pytest_runtest_setup(item):
     missing = set(closure.names_closure) - {"request", *closure.name2fixturedefs} if closure else ()
     if missing:
         pytest.fail(f"fixture not found: {', '.join(sorted(missing))}", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_sleep(request, monkeypatch):
+    """A test hands in a clock of `tests.clocks`, and does not sleep."""
+    places = {
+        str(each.relative_to(tiers.TESTS))
+        for each in (request.path, *request.path.parents)
+        if tiers.TESTS in each.parents
+    }
+    sleep = time.sleep
+
+    def refuse(seconds):
+        if seconds > SLEEP_MAX_S and threading.current_thread() is threading.main_thread():
+            pytest.fail(f"slept for {seconds:g} s: hand in a clock of tests/clocks.py")
+        sleep(seconds)
+
+    if places and not MAY_SLEEP & places:
+        monkeypatch.setattr(time, "sleep", refuse)
 
 
 @pytest.fixture(autouse=True)

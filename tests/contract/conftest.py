@@ -14,8 +14,9 @@ import boto3
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from tests import acl, deadlines, servers, shared
+from tests import acl, clocks, deadlines, servers, shared
 from tests.contract import agents, deviations
 from tests.contract.acl_world import _acl_world, acl_world  # noqa: F401
 
@@ -321,10 +322,17 @@ def agent(world):
     return world.agent
 
 
+@pytest.fixture(autouse=True)
+def _brisk(monkeypatch):
+    """Commands in this process wait shortly."""
+    monkeypatch.setattr(inputs, "CLOCK", clocks.Brisk())
+
+
 @pytest.fixture
 def client(agent):
     """The product's own client of `agent`."""
-    with nomad.Nomad(nomad.Connection(address=agent.url), timeout_s=deadlines.PATIENT_S) as made:
+    connection = nomad.Connection(address=agent.url)
+    with nomad.Nomad(connection, timeout_s=deadlines.PATIENT_S, clock=clocks.Brisk()) as made:
         yield made
 
 

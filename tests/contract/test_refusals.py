@@ -9,6 +9,7 @@ from nomad_csi.plan import registration
 from nomad_csi.resources import plugin_health, plugin_health_wait, volume_document, volume_registration
 from nomad_csi.resources.frame import resource
 from nomad_csi.resources.plugin_jobs import plugin_job
+from tests import clocks
 
 FILE_SYSTEM = "fs-0123456789abcdef1"
 TIMEOUT_S = 2
@@ -25,7 +26,8 @@ SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachme
 
 @pytest.fixture
 def context(client):
-    """The context of a step on the agent."""
+    """The context of a step on the agent, whose waits take no time: what is refused stays as it is."""
+    client.clock = clocks.Clock()
     return resource.Context(connect=lambda: client)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import forward, probe
-from tests import deadlines, programs
+from tests import clocks, deadlines, programs
 
 FAKE = Path(__file__).with_name("fake_ssh.py")
 OPENSSH = ("sshd", "ssh", "ssh-keygen")
@@ -86,12 +86,18 @@ def test_rejects_a_host_that_nobody_knows(calls):
     assert not is_alive(calls()[0][0])
 
 
-def test_a_host_that_never_answers_ends_at_the_deadline(calls, monkeypatch):
+def test_a_host_that_never_answers_ends_at_the_deadline(calls, folder):
     """And ssh with it."""
-    monkeypatch.setattr(forward, "CONNECT_S", 1)
+
+    class Running(clocks.Clock):
+        def sleep(self, seconds):
+            while not (folder / "calls").exists():
+                time.sleep(0.01)
+            super().sleep(seconds)
+
     with (
         pytest.raises(errors.CsiError, match="ssh did not connect in time"),
-        forward.reached("ssh://silent-host/run/csi.sock"),
+        forward.reached("ssh://silent-host/run/csi.sock", clock=Running()),
     ):
         pass
 

@@ -223,10 +223,10 @@ def test_fifty_hung_probes_leave_nothing_behind(folder):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen(128)
-        probe.probe(path, timeout_s=0.05)  # what gRPC keeps for the whole process is there after the first
+        probe.probe(path, timeout_s=0.01)  # what gRPC keeps for the whole process is there after the first
         before = _threads_and_files()
 
-        reports = [probe.probe(path, timeout_s=0.05) for _ in range(50)]
+        reports = [probe.probe(path, timeout_s=0.01) for _ in range(50)]
 
         after = _settled(before)
         assert {report.status for report in reports} == {"silent"}
@@ -241,7 +241,7 @@ def test_fifty_hung_calls_leave_nothing_behind(start_plugin):
     plugin.released.clear()
     threads = _entries("task")
 
-    reports = [probe.probe(plugin.socket, timeout_s=0.02) for _ in range(50)]
+    reports = [probe.probe(plugin.socket, timeout_s=0.01) for _ in range(50)]
     plugin.released.set()
 
     assert {report.status for report in reports} <= {"silent"}

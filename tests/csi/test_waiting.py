@@ -1,11 +1,10 @@
 """Waiting for a plugin that is not there or not ready yet."""
 
-import threading
-
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import endpoint, identity
+from tests import clocks
 
 
 def test_a_ready_plugin_is_not_waited_for(start_plugin):
@@ -13,37 +12,34 @@ def test_a_ready_plugin_is_not_waited_for(start_plugin):
     identity.until_ready(endpoint.parse(start_plugin().socket), wait_s=30)
 
 
-def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder, monkeypatch):
+def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder):
     """No socket, then one: that is how a plugin starts."""
-    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
-    starting = threading.Timer(0.2, start_plugin)
-    starting.start()
 
-    identity.until_ready(endpoint.parse(str(folder / "0.sock")), wait_s=30)
+    class Starting(clocks.Clock):
+        def sleep(self, seconds):
+            super().sleep(seconds)
+            start_plugin()
 
-    starting.join()
+    identity.until_ready(endpoint.parse(str(folder / "0.sock")), wait_s=30, clock=Starting())
 
 
 @pytest.mark.parametrize(
     ("probe", "said"), [("not-ready", "the plugin says that it is still starting"), ("UNAVAILABLE", "told to fail")]
 )
-def test_what_does_not_become_ready_ends_at_the_deadline(start_plugin, monkeypatch, probe, said):
+def test_what_does_not_become_ready_ends_at_the_deadline(start_plugin, probe, said):
     """The last obstacle is told, and the code is that of a deadline."""
-    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
     plugin = start_plugin(probe=probe)
 
     with pytest.raises(errors.CsiError, match=f"not ready within 1 s: .*{said}") as caught:
-        identity.until_ready(endpoint.parse(plugin.socket), wait_s=1)
+        identity.until_ready(endpoint.parse(plugin.socket), wait_s=1, clock=clocks.Clock())
 
     assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", True)
 
 
-def test_nobody_there_until_the_deadline_is_no_answer(folder, monkeypatch):
+def test_nobody_there_until_the_deadline_is_no_answer(folder):
     """It is told as that, and not as a plugin's word."""
-    monkeypatch.setattr(identity, "PAUSE_S", 0.01)
-
     with pytest.raises(errors.CsiError, match=r"not ready within 0\.1 s: no such socket") as caught:
-        identity.until_ready(endpoint.parse(str(folder / "gone.sock")), wait_s=0.1)
+        identity.until_ready(endpoint.parse(str(folder / "gone.sock")), wait_s=0.1, clock=clocks.Clock())
 
     assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", False)
 

@@ -331,7 +331,7 @@ def test_duplicate_of_which_nomad_lists_the_plans_own_is_told(shared):
     deadline = time.monotonic() + 120
     while not (seen := plugin.until("healthy", "healthy", "healthy")).status.findings:
         assert time.monotonic() < deadline  # at first Nomad lists the instances that were there before
-        time.sleep(0.1)
+        time.sleep(0.02)
 
     assert [str(item) for item in seen.status.findings] == [
         "job-duplicate: plugin again: expected no instances of job plugin-again-before on the clients of the plan's "

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from nomad_csi import errors
+from nomad_csi import clock, errors
 from nomad_csi.resources import asked_together
 
 WAIT_S = 60.0
@@ -31,6 +31,23 @@ class Asked:
         return [f"{item}!" for item in items]
 
 
+class Gathering(clock.Clock):
+    """Batches gather for as long as the event is not set."""
+
+    def __init__(self):
+        self.is_over = threading.Event()
+        self.is_over.set()
+
+    def sleep(self, _):
+        self.is_over.wait(WAIT_S)
+
+
+@pytest.fixture
+def gathering():
+    """How long batches gather."""
+    return Gathering()
+
+
 @pytest.fixture
 def asked():
     """What was asked, and how."""
@@ -40,9 +57,9 @@ def asked():
 
 
 @pytest.fixture
-def together(asked):
-    """Batches that wait a moment for others."""
-    return asked_together.Batches(asked.ask, leave_s=WAIT_S, gather_s=0.1)
+def together(asked, gathering):
+    """Batches that wait for others as long as the clock says."""
+    return asked_together.Batches(asked.ask, leave_s=WAIT_S, gather_s=1.0, clock=gathering)
 
 
 def answer_of(ticket):
@@ -53,11 +70,13 @@ def answer_of(ticket):
         assert ticket.leave() == ""
 
 
-def test_those_of_one_moment_are_asked_at_once(asked, together):
+def test_those_of_one_moment_are_asked_at_once(asked, gathering, together):
     """Each gets its own answer; another kind is another question."""
     asked.go_on.set()
+    gathering.is_over.clear()
 
     tickets = [together.join("job", "a"), together.join("job", "b"), together.join("other", "c")]
+    gathering.is_over.set()
 
     assert [answer_of(ticket) for ticket in tickets] == ["a!", "b!", "c!"]
     assert sorted(asked.calls) == [("job", ["a", "b"]), ("other", ["c"])]
@@ -78,13 +97,15 @@ def test_who_comes_while_one_is_asked_is_in_the_next(asked, together):
     assert asked.calls == [("job", ["a"]), ("job", ["b", "c"])]
 
 
-def test_the_last_to_leave_waits_until_it_is_cleaned_up(asked, together):
+def test_the_last_to_leave_waits_until_it_is_cleaned_up(asked, gathering, together):
     """Who leaves earlier takes nothing from others."""
+    gathering.is_over.clear()
     one, other = together.join("job", "a"), together.join("job", "b")
+    gathering.is_over.set()
     assert asked.began.wait(WAIT_S)
 
     assert one.leave() == ""
-    assert not other.wait(0.2)
+    assert not other.wait(0.05)
     assert other.leave() == ""
 
     assert asked.cleaned == ["job"]
@@ -99,22 +120,30 @@ def test_what_is_left_behind_at_an_interrupt_is_told(asked, together):
     assert ticket.leave() == "job x is left behind"
 
 
-def test_a_question_that_nobody_wants_any_more_is_not_asked(asked, together):
+def test_a_question_that_nobody_wants_any_more_is_not_asked(asked, gathering, together):
     """Who comes then is not taken for one of them."""
     asked.go_on.set()
-    assert together.join("job", "a").leave() == ""
+    gathering.is_over.clear()
+    ticket = together.join("job", "a")
+
+    def gather():
+        ticket._batch.stop.wait(WAIT_S)
+        gathering.is_over.set()
+
+    threading.Thread(target=gather).start()
+    assert ticket.leave() == ""
 
     assert answer_of(together.join("job", "b")) == "b!"
     assert asked.calls == [("job", ["b"])]
 
 
-def test_an_error_is_everybodys():
+def test_an_error_is_everybodys(gathering):
     """Each of them raises it."""
 
     def fail(*_):
         raise errors.NomadCsiError("no")
 
-    together = asked_together.Batches(fail, leave_s=WAIT_S, gather_s=0.05)
+    together = asked_together.Batches(fail, leave_s=WAIT_S, gather_s=1.0, clock=gathering)
     for ticket in [together.join("job", "a"), together.join("job", "b")]:
         with pytest.raises(errors.NomadCsiError, match="no"):
             answer_of(ticket)

@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import sys
-import threading
 from concurrent import futures
 from pathlib import Path
 
@@ -14,10 +13,12 @@ import grpc
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.cli.common import inputs
 from nomad_csi.cli.observe import csi
 from nomad_csi.csi import rpc
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
+from tests import clocks
 
 SSH = Path(__file__).parents[2] / "csi" / "fake_ssh.py"
 USE = "single-node-writer,file-system,ext4,noatime"
@@ -226,12 +227,16 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
 def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, request):
     """--wait-ready goes on while nobody listens."""
     monkeypatch.setenv("CSI_ENDPOINT", f"unix://{short_folder}/csi.sock")
-    starting = threading.Timer(0.2, request.getfixturevalue, ["hostpath"])
-    starting.start()
+
+    class Starting(clocks.Clock):
+        def sleep(self, seconds):
+            super().sleep(seconds)
+            request.getfixturevalue("hostpath")
+
+    monkeypatch.setattr(inputs, "CLOCK", Starting())
 
     answer, _ = call("GetPluginInfo", "--wait-ready", "--timeout", "30s")
 
-    starting.join()
     assert answer["name"] == "hostpath.csi.k8s.io"
 
 

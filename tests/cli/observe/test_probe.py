@@ -46,7 +46,8 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faults, status, detail):
     """Not ready, refusing, hanging, or another driver than was meant."""
     plugin(**faults)
-    words = ["csi", "probe", f"{short_folder}/csi.sock", "--probe-timeout", "1s", "--expect-name", "efs.csi.aws.com"]
+    timeout = "200ms" if status == "silent" else "60s"
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--probe-timeout", timeout, "--expect-name", "efs.csi.aws.com"]
 
     assert cli.main(words) == 1
     line = capsys.readouterr().out
