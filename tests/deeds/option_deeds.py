@@ -416,6 +416,7 @@ COMMANDS = {
             "--force": "logs --owner shop/prod => --force --yes",
             "--dry-run": "+ => --dry-run",
             "--yes": "logs --owner shop/prod --force => --yes",
+            "--forget": "prod/scratch --owner shop/prod => --forget vol-9",
             "--delete-data": "prod/scratch --owner shop/prod => --delete-data",
             "--confirm": "prod/scratch --owner shop/prod --delete-data => --confirm prod/scratch",
             "--endpoint": f"{DELETION} => --endpoint {SOCKET}",

@@ -66,8 +66,7 @@ class Stacks:
 @pytest.fixture
 def stacks(walked_world, tmp_path, monkeypatch):
     """Stacks in a world with time that passes without waiting."""
-    for kind in (VolumeRegistrationResource, StorageHoldResource):
-        monkeypatch.setattr(kind, "clock", clocks.Clock())
+    monkeypatch.setattr(clock, "SYSTEM", clocks.Clock())
     with walked_world.quick():
         yield Stacks(walked_world, tmp_path)
     walked_world.empty()

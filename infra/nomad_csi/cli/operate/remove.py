@@ -75,7 +75,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 @shared_options.yes
 @command.option(
     "--forget STORAGE",
-    "deregister nothing, and give up the storage that the owner record of one volume keeps: its external id, or name",
+    "give up the storage that the owner record of one volume keeps",
     without={"delete_data": "", "force": "", "jobs": ""},
 )
 @command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
@@ -84,7 +84,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 @documents.secrets_options(section=SECTION, needs=("delete_data",))
 @_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")
 @_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered")
-@_of_data("--state FILE", "`pulumi stack export`, as proof of what a stack created; may be repeated", multiple=True)
+@_of_data("--state FILE", "`pulumi stack export`, as proof; may be repeated", multiple=True)
 @_of_data(
     f"--accept {'|'.join(ACCEPTED)}", "; ".join(f"{name}: {text}" for name, text in ACCEPTED.items()), multiple=True
 )
