@@ -65,7 +65,7 @@ class Watched:
             self._is_news = reply.index > self._index
             self._index = max(self._index, reply.index)
         except errors.NomadApiError:
-            pass  # the next check of the caller reports it
+            self._is_news = False  # the next check of the caller reports the error
         finally:
             ended.set()
 
