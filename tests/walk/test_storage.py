@@ -2,9 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources.storage_hold import StorageHoldResource
-from nomad_csi.resources.volume_registration import VolumeRegistrationResource
-from tests import clocks
+from nomad_csi.resources import storage_dependents
 from tests.walk import clusters, engines
 
 MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}]
@@ -65,8 +63,8 @@ class Stacks:
 
 @pytest.fixture
 def stacks(walked_world, tmp_path, monkeypatch):
-    """Stacks in a world with time that passes without waiting."""
-    monkeypatch.setattr(clock, "SYSTEM", clocks.Clock())
+    """Stacks in a world in which no volume is waited for."""
+    monkeypatch.setattr(storage_dependents, "WAIT_S", 0.0)
     with walked_world.quick():
         yield Stacks(walked_world, tmp_path)
     walked_world.empty()
