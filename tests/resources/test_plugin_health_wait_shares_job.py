@@ -5,6 +5,7 @@ from concurrent import futures
 
 import pytest
 
+from nomad_csi import clock
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import probe_job
 from nomad_csi.resources import plugin_health_wait
@@ -45,6 +46,7 @@ def plugins():
 def test_two_plugins_are_asked_by_one_job(plugins):
     """Each gets its own status; what an earlier run left behind is removed, too."""
     client = plugins[0].live.client
+    client.clock = clock.SYSTEM  # both begin while requests are gathered
     lines = [[], []]
 
     def wait(plugin, said):
