@@ -8,7 +8,7 @@ the first step, though nothing changed since the decision.
 
 from nomad_csi.volume import decide
 from tests.volume import observed
-from tests.volume.world import OTHER_PLUGIN, Record, Recorded, World, contains, put
+from tests.volume.world import OTHER_PLUGIN, Record, Recorded, World, contains, id_of, key_of, put
 
 
 class BrokenError(Exception):
@@ -18,18 +18,35 @@ class BrokenError(Exception):
 class Run:
     """One `up`, so that it can be killed after each step, or another one can run in between."""
 
-    def __init__(self, world: World, number: int, *, fails: bool = False, is_command: bool = False) -> None:
+    def __init__(
+        self,
+        world: World,
+        number: int,
+        *,
+        only: frozenset[str] | None = None,
+        removes_all: bool = False,
+        continues: bool = False,
+        fails: bool = False,
+        is_command: bool = False,
+    ) -> None:
+        """
+        Begin an `up`.
+
+        *only*: the ids that ``--target`` names, or ``--exclude`` leaves. *removes_all*: a ``destroy``. *continues*:
+        ``--continue-on-error``. *fails*: the plugin answers with an error after it has created storage. *is_command*:
+        it is `nomad-csi apply`, which has no state, and removes nothing.
+        """
         self.world = world
         self.number = number
-        self.fails = fails
-        """Whether the plugin answers with an error after it has created storage."""
-
-        self.is_command = is_command
-        """Whether it is `nomad-csi apply`, which has no state, and removes nothing."""
-
         self.refusals: list[str] = []
         self.is_disturbed = False
         """Whether another `up` ran in between."""
+
+        self._only = only
+        self._removes_all = removes_all
+        self._continues = continues
+        self.fails = fails
+        self.is_command = is_command
 
     @property
     def stack(self):
@@ -38,29 +55,78 @@ class Run:
 
     def steps(self):
         """Carry out a step before each item; those that the program declares come first, as in the engine."""
-        declared = [name for name, _ in self.stack.program]
-        gone = () if self.is_command else [name for name, _ in self.stack.state if name not in declared]
-        for name in (*declared, *gone):
-            yield from self._volume(name)
-            if self.refusals:
-                return  # the engine starts no other step
+        program = () if self._removes_all else self.stack.program
+        declared = {key_of(name, wanted): (name, wanted) for name, wanted in program}
+        removed = () if self.is_command else [key for key, _ in self.stack.state if key not in declared]
+        for key, (name, wanted) in declared.items():
+            if self._is_meant(key):
+                yield from self._declared(key, name, wanted)
+                if self.refusals and not self._continues:
+                    return  # the engine starts no other step
+        waiting = []
+        for key in filter(self._is_meant, removed):
+            if self._refusal_of_removal(key) == "dependents":
+                waiting.append(key)  # for a volume that is removed in the same run, and may be gone by then
+                continue
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        for key in waiting:
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        if not (self.refusals or self._only or self.is_disturbed):
+            self._judge_end(declared)
 
-    def _volume(self, name):
-        wanted, recorded = self.stack.wanted(name), None if self.is_command else self.stack.recorded(name)
-        if _is_replacement(self.stack, recorded, wanted):
-            self.refusals.append("replaced")
+    def _is_meant(self, key):
+        return self._only is None or id_of(key) in self._only
+
+    def _refusal_of_removal(self, key):
+        return self._decision_of_removal(key).refusal if self.stack.recorded(key).wanted.is_owned else None
+
+    def _judge_end(self, declared):
+        """After an `up` that was not refused, everything that the program declares is registered."""
+        cluster = self.world.clusters[self.stack.address]
+        for name, wanted in declared.values():
+            if not wanted.is_hold and not cluster.storage_of(name):
+                message = f"stack {self.number}: {name} is declared, and not registered after an `up`"
+                raise BrokenError(message)
+
+    def _declared(self, key, name, wanted):
+        recorded = None if self.is_command else self.stack.recorded(key)
+        if wanted.is_hold:
+            if recorded is None or recorded.wanted != wanted:
+                found = Recorded(wanted, wanted.storage, 0, 0, self.number)
+                self.world = self.world.with_stack(self.number, self.stack.with_state(key, found))
+                yield "state"
             return
-        if wanted is not None:
-            facts = observed.presence(self.world, self.number, name, wanted, recorded)
-            if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
-                return  # the engine has no difference
-            decision = decide.decide_presence(facts)
-        else:
-            decision = decide.decide_removal(observed.removal(self.world, self.number, name))
+        if recorded is not None and recorded.wanted.plugin != wanted.plugin:
+            self.refusals.append("replaced")  # by another resource of the engine: not in the abstract world
+            return
+        facts = observed.presence(self.world, self.number, name, wanted, recorded)
+        if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
+            return  # the engine has no difference
+        yield from self._carried(key, name, wanted, recorded, decide.decide_presence(facts))
+
+    def _removed(self, key):
+        recorded = self.stack.recorded(key)
+        if recorded.wanted.retained:
+            self.world = self.world.with_stack(self.number, self.stack.with_state(key, None))
+            yield "state"
+            return
+        yield from self._carried(key, id_of(key), None, recorded, self._decision_of_removal(key))
+
+    def _decision_of_removal(self, key):
+        recorded = self.stack.recorded(key)
+        if recorded.wanted.is_hold:
+            return decide.decide_release(observed.held(self.world, self.number, key))
+        return decide.decide_removal(observed.removal(self.world, self.number, key))
+
+    def _carried(self, key, name, wanted, recorded, decision):
         if decision.refusal:
             self.refusals.append(decision.refusal)
             return
-        carried = Carried(self, name, wanted, recorded, decision)
+        carried = Carried(self, key, name, wanted, recorded, decision)
         for step in decision.steps:
             carried.carry_out(step)
             if carried.refused:
@@ -71,19 +137,6 @@ class Run:
         yield "state"
 
 
-def _is_replacement(stack, recorded, wanted):
-    """
-    Return whether the engine replaces the resource, as another plugin, or none, has the storage: two resources.
-
-    One that its plugin created is refused to be other storage by its owner record; that is in the abstract world.
-    """
-    if recorded is None or wanted is None:
-        return False
-    if recorded.wanted.storage:
-        return not wanted.storage
-    return stack.is_blind if wanted.storage else recorded.wanted.plugin != wanted.plugin
-
-
 def _is_unchanged(facts):
     return (facts.registration, facts.cluster) == ("equal", "same") and facts.record in {"own", "foreign"}
 
@@ -91,8 +144,9 @@ def _is_unchanged(facts):
 class Carried:
     """The steps of one decision about one volume."""
 
-    def __init__(self, run, name, wanted, recorded, decision) -> None:
-        self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
+    def __init__(self, run, key, name, wanted, recorded, decision) -> None:
+        self.run, self.key, self.name, self.wanted, self.decision = run, key, name, wanted, decision
+        self.recorded = recorded
         self.refused = ""
         self.storage = ""
         self.held = self.cluster.storage_of(name)
@@ -285,16 +339,14 @@ class Carried:
     def _delete(self, storage):
         if self.recorded.wanted.deletes and self.recorded.made != storage:
             self._broken(f"had its storage {storage} before, and that is deleted")
-        if self.is_stale:
+        if self.is_stale and self.recorded.wanted.deletes:
             self._broken(f"loses {storage}, by a state that is not the last one")
         if self.recorded.wanted.protect:
             self._broken(f"is protected, and was deregistered before the deletion of {storage} is refused")
-        mine = {key for key, record in self.cluster.records if record.stack == self.run.number}
-        kept = {self.name, *(key for key in mine if self.run.stack.wanted(key))}
         # What the program deletes goes when its registration is gone: what is registered in between is not seen.
         is_unseen = self.run.is_disturbed and not self.recorded.wanted.deletes
         for key, other in self.cluster.volumes if not is_unseen else ():
-            if key not in mine - kept and contains(storage, other):
+            if contains(storage, other):
                 self._broken(f"loses {storage}, and {key} is registered for {other}")
         self.run.world = self.run.world.without_storage(storage)
 
@@ -310,12 +362,13 @@ class Carried:
             self._put(self.cluster.with_record(self.name, None))
 
     def finish(self):
-        """Write the state, after what the program deletes once the registration is removed."""
+        """Write the state, and do what the engine does afterwards: it deletes what the program does not create now."""
         stack = self.run.stack
+        before = self.recorded.wanted if self.recorded else None
+        if before and before.is_owned and not before.deletes and not self._is_kept(before):
+            self._delete(self.recorded.storage)
         if self.wanted is None:
-            if self.recorded.wanted.is_owned and not self.recorded.wanted.deletes:
-                self._delete(self.recorded.storage)
-            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
+            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.key, None))
             return
         storage = self.storage or self.cluster.storage_of(self.name) or self.held
         if self.run.is_command:
@@ -329,4 +382,9 @@ class Carried:
             proof = storage if is_proof and record.storage == storage else proof
         identity = 0 if self.run.stack.is_blind else self.cluster.identity
         recorded = Recorded(self.wanted, storage, nonce, identity, self.run.number, self.created, proof)
-        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))
+        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.key, recorded))
+
+    def _is_kept(self, before):
+        if self.wanted is None:
+            return False
+        return before.retained or self.wanted.retained or self.wanted.makes(before.storage)
