@@ -115,18 +115,12 @@ def interleaved(world: World, number: int, after: int) -> World:
 
 def failed(world: World, number: int) -> World:
     """Return the world after an `up` whose plugin answers with an error after it has created storage."""
-    run = Run(world, number, fails=True)
-    for _ in run.steps():
-        pass
-    return run.world
+    return up(world, number, fails=True)
 
 
 def commanded(world: World, number: int) -> World:
     """Return the world after a `nomad-csi apply` of the program of a stack, under its name."""
-    run = Run(world, number, is_command=True)
-    for _ in run.steps():
-        pass
-    return run.world.with_stack(number, world.stacks[number]._replace(program=()))
+    return up(world, number, is_command=True).with_stack(number, world.stacks[number]._replace(program=()))
 
 
 def repaired(world: World, number: int, name: str) -> World:
@@ -148,14 +142,13 @@ def operations(world: World, programs: Programs = OWNERS):
         yield from _of_tokens(world)
         for what, changed in _of_volumes(world, world.clusters[0]):
             yield f"cluster 0: {what}", _same, (world.with_cluster(0, changed),)
+        yield from _repairs(world, 0)
         return
     for number in STACKS:
         yield from _states(world, number)
     for number in CLUSTERS:
         yield from _of_cluster(world, number)
-        for name, _ in world.clusters[number].noted:
-            if not world.clusters[number].storage_of(name):
-                yield f"cluster {number}: claims repair {name}, continued", repaired, (world, number, name)
+        yield from _repairs(world, number)
     yield from _of_storage(world)
 
 
@@ -174,7 +167,7 @@ def _programs(world, number, programs):
             run = Killed(edited, number)
             yield what, Killed.after, (run,)
             if wanted is not None and not wanted.storage:
-                yield from _creations(edited, number, name, what)
+                yield from _creations(edited, number, key_of(name, wanted), what)
             for count in KILLS:
                 yield f"{what}, killed after {count} steps", Killed.after, (run, count)
             if other.program or other.state:
@@ -184,9 +177,9 @@ def _programs(world, number, programs):
                 yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
 
 
-def _creations(edited, number, name, what):
+def _creations(edited, number, key, what):
     """Yield an `up` whose plugin fails late, of stack 0, and `nomad-csi apply` of the same."""
-    if number == 0 and not edited.stacks[number].recorded(key_of(name, edited.stacks[number].wanted(name))):
+    if number == 0 and not edited.stacks[number].recorded(key):
         yield f"{what}, and its plugin fails late", failed, (edited, number)
     yield f"{what.removesuffix(', up')}, nomad-csi apply", commanded, (edited, number)
 
@@ -260,6 +253,13 @@ def _of_cluster(world, number):
             yield f"{where}: snapshot saved", _same, (world._replace(saved=saved),)
         if world.saved is not None and world.saved != saved:
             yield f"{where}: snapshot restored", _same, (world.with_cluster(0, world.saved),)
+
+
+def _repairs(world, number):
+    cluster = world.clusters[number]
+    for name, _ in cluster.noted:
+        if not cluster.storage_of(name):
+            yield f"cluster {number}: claims repair {name}, continued", repaired, (world, number, name)
 
 
 def _of_volumes(world, cluster):

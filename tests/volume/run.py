@@ -305,7 +305,8 @@ class Carried:
         if self.name in self.cluster.claimed:
             self._broken("is deregistered under a claim")
         # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
-        is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
+        other = self.run.world.stacks[1 - self.run.number].recorded(self.key)
+        is_of_copy = self.run.is_disturbed and other is not None
         # Without rights to variables the volumes of others are not recognized.
         if record is not None and record.stack != self.run.number and not is_of_copy and not self.run.stack.is_blind:
             self._broken(f"of stack {record.stack} is deregistered")
@@ -314,7 +315,6 @@ class Carried:
             return
         if held and self.recorded and held != self.recorded.storage:
             self._broken(f"is deregistered for {held}, and recorded for {self.recorded.storage}")
-        other = self.run.world.stacks[1 - self.run.number].recorded(self.name)
         is_theirs = other is not None and (other.stack, other.cluster, other.storage) == (
             1 - self.run.number,
             self.cluster.identity,
