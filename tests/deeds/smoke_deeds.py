@@ -198,9 +198,7 @@ def _tried(external_id, clients, rounds, *, no_room="", has_run=True, **options)
         mock.patch.object(smoke.secrets, "token_hex", return_value="abc"),
     ):
         try:
-            found = smoke.try_out(
-                types.SimpleNamespace(clock=None), ("prod", "web"), tell=messages.append, **options
-            ).as_json()
+            found = smoke.try_out(types.SimpleNamespace(clock=None), ("prod", "web"), tell=messages.append, **options).as_json()
             found = {name: value for name, value in found.items() if name != "rounds"}
         except (errors.NomadCsiError, KeyboardInterrupt) as error:
             found = f"{type(error).__name__}: {error}"

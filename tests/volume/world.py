@@ -1,8 +1,8 @@
 """
 An abstract world of stacks, clusters and storage. Everything in it is a value; equal worlds are one state.
 
-Two stacks work on two clusters and two volume ids. The storage: a file system that stack 0 creates in its program, a
-folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
+Two stacks work on two clusters and two volume ids; a stack can have several resources of one id. The storage: a file
+system that stack 0 creates in its program, a folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
 namespaces, access modes, the files of the command line.
 """
 
