@@ -57,6 +57,7 @@ STORAGE: Programs = {
             Wanted(FOLDER, is_owned=True),
             Wanted(SYSTEM, resource=EXISTING),
             Wanted(SYSTEM, has_alias=True),
+            Wanted("", deletes=True, resource=CREATED),
         ),
         "w": (Wanted(FOLDER, protect=True), Wanted(SYSTEM, protect=True)),
         "s": (Wanted(SYSTEM, is_owned=True, is_hold=True),),
@@ -65,7 +66,8 @@ STORAGE: Programs = {
 }
 """
 What each stack may declare, where it is about storage that the program creates: a volume of its own, a part of one, the
-same storage registered by another resource, a volume in it, and a file system without a registration.
+same storage registered by another resource, a volume in it, a file system without a registration, and a volume that its
+plugin creates and `on_destroy: delete` deletes.
 """
 
 EMPTY = World()
