@@ -10,7 +10,7 @@ from collections import deque
 
 from tests.volume import world as worlds
 from tests.volume.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
-from tests.volume.run import BrokenError
+from tests.volume.steps import BrokenError
 from tests.volume.world import World, canonical
 
 RUNS = 4

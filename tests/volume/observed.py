@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.volume.world import OTHER_PLUGIN, contains
+from tests.volume.world import OTHER_PLUGIN, contains, id_of
 
 
 class Observed(NamedTuple):
@@ -19,6 +19,7 @@ class Observed(NamedTuple):
     claims: str
     storage: str
     sharing: str
+    left_storage: str
     fitness: str = "fit"
 
 
@@ -26,7 +27,6 @@ class ObservedRemoval(NamedTuple):
     """The facts about a volume that is not wanted; the fields of `volume.facts.Removal`."""
 
     is_replaced: bool
-    is_held_elsewhere: bool
     is_renamed: bool
     protect: bool
     ends: str
@@ -37,6 +37,14 @@ class ObservedRemoval(NamedTuple):
     claims: str
     dependents: str
     fitness: str = "fit"
+
+
+class ObservedHold(NamedTuple):
+    """The facts about a file system that several volumes share; the fields of `volume.facts.Held`."""
+
+    is_renamed: bool
+    cluster: str
+    dependents: str
 
 
 def presence(world, number, name, wanted, recorded):
@@ -55,13 +63,14 @@ def presence(world, number, name, wanted, recorded):
         protect=wanted.protect,
         adopt=wanted.adopt,
         recorded=compared,
-        cluster="not known" if stack.is_blind else _cluster_of(cluster, recorded),
-        record="not known" if stack.is_blind else _record_of(record, number, recorded),
+        cluster=_cluster_of(stack, cluster, recorded),
+        record=_record_of(stack, record, number, recorded),
         kept="nothing" if stack.is_blind or record is None else _kept(record, wanted, recorded, held),
         registration=_registration(held, storage, recorded, wanted.plugin, is_created=is_created),
         claims="held" if name in cluster.claimed else "none",
         storage=_presence(world, storage) if is_created else "there" if storage in world.storage else "gone",
         sharing="refused" if others and not is_created else "none",
+        left_storage=_left_storage(world, cluster, name, wanted, recorded),
     )
 
 
@@ -79,6 +88,7 @@ def repair(cluster, name, storage):
         claims="none",
         storage="there",
         sharing="refused" if any(key != name and other == storage for key, other in cluster.volumes) else "none",
+        left_storage="kept",
     )
 
 
@@ -91,6 +101,29 @@ def _kept(record, wanted, recorded, held):
     if record.storage not in {"", known}:
         return "other"
     return "same" if record.storage else "other" if wanted.storage else "begun"
+
+
+def _left_storage(world, cluster, name, wanted, recorded):
+    if recorded is None or not recorded.wanted.is_owned or wanted.makes(recorded.storage):
+        return "kept"
+    if recorded.wanted.retained or wanted.retained:
+        return "kept"
+    if not world.lists:
+        return "not known"
+    after = cluster.with_volume(name, wanted.storage)
+    return "needed" if others_in(after, recorded.storage) else "unneeded"
+
+
+def others_in(cluster, storage, but=None):
+    """Return the ids that are registered in *storage*, but *but*."""
+    return [key for key, other in cluster.volumes if key != but and contains(storage, other)]
+
+
+def dependents(world, cluster, storage, but=None):
+    """Return the fact about the volumes in *storage*."""
+    if not world.lists:
+        return "not known"
+    return "some" if others_in(cluster, storage, but) else "none"
 
 
 def _registration(held, storage, recorded, plugin, *, is_created):
@@ -106,30 +139,33 @@ def _registration(held, storage, recorded, plugin, *, is_created):
     return "drifted" if recorded is not None and held != recorded.storage else "other-storage"
 
 
-def removal(world, number, name):
-    """Return the facts about the volume *name*, which a stack has in its state, and not in its program."""
-    stack = world.stacks[number]
-    cluster, recorded = world.clusters[stack.address], stack.recorded(name)
+def removal(world, number, key):
+    """Return the facts about the resource *key*, which a stack has in its state, and not in its program."""
+    stack, name = world.stacks[number], id_of(key)
+    cluster, recorded = world.clusters[stack.address], stack.recorded(key)
     held, wanted = cluster.storage_of(name), recorded.wanted
-    mine = {key for key, record in cluster.records if record.stack == number}
-    kept = {key for key in mine if stack.wanted(key)}
-    others = [
-        key
-        for key, other in cluster.volumes
-        if key != name and key not in mine - kept and contains(recorded.storage, other)
-    ]
     return ObservedRemoval(
         is_replaced=False,
-        is_held_elsewhere=False,
         is_renamed=recorded.stack != number,
         protect=wanted.protect,
         ends="deleted here" if wanted.deletes else "deleted after" if wanted.is_owned else "kept",
         is_proven=bool(recorded.made) and recorded.made == recorded.storage,
-        cluster="not known" if stack.is_blind else _cluster_of(cluster, recorded),
-        record="not known" if stack.is_blind else _record_of(cluster.record_of(name), number, recorded),
+        cluster=_cluster_of(stack, cluster, recorded),
+        record=_record_of(stack, cluster.record_of(name), number, recorded),
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",
         claims="held" if name in cluster.claimed else "none",
-        dependents="some" if others else "none",
+        dependents=dependents(world, cluster, recorded.storage, name if held == recorded.storage else None),
+    )
+
+
+def held(world, number, key):
+    """Return the facts about the file system *key* of a stack, which is not in its program any more."""
+    stack = world.stacks[number]
+    cluster, recorded = world.clusters[stack.address], stack.recorded(key)
+    return ObservedHold(
+        is_renamed=recorded.stack != number,
+        cluster=_cluster_of(stack, cluster, recorded),
+        dependents=dependents(world, cluster, recorded.storage),
     )
 
 
@@ -139,7 +175,9 @@ def _presence(world, storage):
     return "there" if storage in world.storage else "gone"
 
 
-def _cluster_of(cluster, recorded):
+def _cluster_of(stack, cluster, recorded):
+    if stack.is_blind:
+        return "not known"
     # Of a new volume the cluster of the others counts, where the engine compared those before: not here.
     of = recorded.cluster if recorded else 0
     if not of or of == cluster.identity:
@@ -147,7 +185,9 @@ def _cluster_of(cluster, recorded):
     return "other" if cluster.identity else "lost"
 
 
-def _record_of(record, number, recorded):
+def _record_of(stack, record, number, recorded):
+    if stack.is_blind:
+        return "not known"
     if record is None:
         return "none"
     if recorded is not None and recorded.nonce == record.nonce:

@@ -1,5 +1,7 @@
 """Every operation of users and of misfortune on the abstract world."""
 
+from collections.abc import Mapping
+
 from nomad_csi.volume import decide
 from tests.volume import observed
 from tests.volume.run import Run
@@ -15,23 +17,58 @@ from tests.volume.world import (
     Wanted,
     World,
     canonical,
+    id_of,
+    key_of,
     put,
 )
 
-PROGRAMS = {
+CREATED, EXISTING = ".created", ".existing"
+"""Distinguish resources of one id, in components of other types than that which creates its storage."""
+
+Programs = Mapping[int, Mapping[str, tuple[Wanted, ...]]]
+
+OWNERS: Programs = {
     0: {
         "v": (
             Wanted(SYSTEM, is_owned=True),
             Wanted(SYSTEM, is_owned=True, protect=True),
-            Wanted(""),
-            Wanted("", protect=True),
-            Wanted("", deletes=True),
-            Wanted("", plugin=OTHER_PLUGIN),
+            Wanted("", resource=CREATED),
+            Wanted("", protect=True, resource=CREATED),
+            Wanted("", deletes=True, resource=CREATED),
+            Wanted("", plugin=OTHER_PLUGIN, resource=CREATED),
         ),
     },
-    1: {"v": (Wanted(SYSTEM), Wanted(""), Wanted("", adopt=True)), "w": (Wanted(FOLDER), Wanted(SYSTEM))},
+    1: {
+        "v": (
+            Wanted(SYSTEM, resource=EXISTING),
+            Wanted("", resource=CREATED),
+            Wanted("", adopt=True, resource=CREATED),
+        ),
+        "w": (Wanted(FOLDER), Wanted(SYSTEM)),
+    },
 }
-"""What each stack may declare."""
+"""What each stack may declare, where it is about whose a volume is."""
+
+STORAGE: Programs = {
+    0: {
+        "v": (
+            Wanted(SYSTEM, is_owned=True),
+            Wanted(SYSTEM, is_owned=True, retained=True),
+            Wanted(FOLDER, is_owned=True),
+            Wanted(SYSTEM, resource=EXISTING),
+            Wanted(SYSTEM, has_alias=True),
+            Wanted("", deletes=True, resource=CREATED),
+        ),
+        "w": (Wanted(FOLDER, protect=True), Wanted(SYSTEM, protect=True)),
+        "s": (Wanted(SYSTEM, is_owned=True, is_hold=True),),
+    },
+    1: {"w": (Wanted(FOLDER), Wanted(SYSTEM))},
+}
+"""
+What each stack may declare, where it is about storage that the program creates: a volume of its own, a part of one, the
+same storage registered by another resource, a volume in it, a file system without a registration, and a volume that its
+plugin creates and `on_destroy: delete` deletes.
+"""
 
 EMPTY = World()
 
@@ -42,9 +79,9 @@ MEETINGS = (1, 2)
 """After how many steps another one runs."""
 
 
-def up(world: World, number: int) -> World:
-    """Return the world after an `up`."""
-    run = Run(world, number)
+def up(world: World, number: int, **how) -> World:
+    """Return the world after an `up`; *how* are arguments of `Run`."""
+    run = Run(world, number, **how)
     for _ in run.steps():
         pass
     return run.world
@@ -80,18 +117,12 @@ def interleaved(world: World, number: int, after: int) -> World:
 
 def failed(world: World, number: int) -> World:
     """Return the world after an `up` whose plugin answers with an error after it has created storage."""
-    run = Run(world, number, fails=True)
-    for _ in run.steps():
-        pass
-    return run.world
+    return up(world, number, fails=True)
 
 
 def commanded(world: World, number: int) -> World:
     """Return the world after a `nomad-csi apply` of the program of a stack, under its name."""
-    run = Run(world, number, is_command=True)
-    for _ in run.steps():
-        pass
-    return run.world.with_stack(number, world.stacks[number]._replace(program=()))
+    return up(world, number, is_command=True).with_stack(number, world.stacks[number]._replace(program=()))
 
 
 def repaired(world: World, number: int, name: str) -> World:
@@ -104,35 +135,41 @@ def repaired(world: World, number: int, name: str) -> World:
     return world.with_cluster(number, cluster)
 
 
-def operations(world: World):
+def operations(world: World, programs: Programs = OWNERS):
     """Yield every operation that can change *world*: its name, a function, and the function's arguments."""
     for number in STACKS:
-        yield from _programs(world, number)
+        yield from _programs(world, number, programs[number])
+    if programs is STORAGE:
+        yield from _ways_of_deletion(world)
+        yield from _of_tokens(world)
+        for what, changed in _of_volumes(world, world.clusters[0]):
+            yield f"cluster 0: {what}", _same, (world.with_cluster(0, changed),)
+        yield from _repairs(world, 0)
+        return
+    for number in STACKS:
         yield from _states(world, number)
     for number in CLUSTERS:
         yield from _of_cluster(world, number)
-        for name, _ in world.clusters[number].noted:
-            if not world.clusters[number].storage_of(name):
-                yield f"cluster {number}: claims repair {name}, continued", repaired, (world, number, name)
+        yield from _repairs(world, number)
     yield from _of_storage(world)
 
 
-def _programs(world, number):
+def _programs(world, number, programs):
     """Yield an `up` of every program that the stack can have: to its end, killed, and with one of the other in it."""
     other = world.stacks[1 - number]
-    for name, options in PROGRAMS[number].items():
+    for name, options in programs.items():
         stack = world.stacks[number]
         for wanted in (None, *options):
             if wanted is not None and wanted.is_owned and wanted.storage not in world.storage:
                 continue
             changed = stack.with_program(name, wanted)
-            if not changed.program and not changed.state:
+            if (not changed.program and not changed.state) or _is_made_twice(changed):
                 continue
             edited, what = world.with_stack(number, changed), f"stack {number}: {name} {described(wanted)}, up"
             run = Killed(edited, number)
             yield what, Killed.after, (run,)
             if wanted is not None and not wanted.storage:
-                yield from _creations(edited, number, name, what)
+                yield from _creations(edited, number, key_of(name, wanted), what)
             for count in KILLS:
                 yield f"{what}, killed after {count} steps", Killed.after, (run, count)
             if other.program or other.state:
@@ -142,11 +179,49 @@ def _programs(world, number):
                 yield f"stack {number}: {name} {described(wanted)}", _same, (edited,)
 
 
-def _creations(edited, number, name, what):
+def _creations(edited, number, key, what):
     """Yield an `up` whose plugin fails late, of stack 0, and `nomad-csi apply` of the same."""
-    if number == 0 and not edited.stacks[number].recorded(name):
+    if number == 0 and not edited.stacks[number].recorded(key):
         yield f"{what}, and its plugin fails late", failed, (edited, number)
     yield f"{what.removesuffix(', up')}, nomad-csi apply", commanded, (edited, number)
+
+
+def _is_made_twice(stack):
+    """Return whether two resources of a program create the same storage, which cannot be."""
+    made = [wanted.storage for _, wanted in stack.program if wanted.is_owned]
+    return len(made) != len(set(made))
+
+
+def _ways_of_deletion(world):
+    """Yield what deletes storage besides a whole `up`."""
+    stack = world.stacks[0]
+    ids = sorted({id_of(key) for key, _ in stack.state})
+    if not ids:
+        return
+    for name in ids if len(ids) > 1 else ():
+        only = frozenset(name)
+        yield f"stack 0: up --target {name}", _run, (world, {"only": only})
+        yield f"stack 0: destroy --target {name}", _run, (world, {"only": only, "removes_all": True})
+    yield "stack 0: destroy", _run, (world, {"removes_all": True})
+    yield "stack 0: destroy --continue-on-error", _run, (world, {"removes_all": True, "continues": True})
+    yield "stack 0: up --continue-on-error", _run, (world, {"continues": True})
+
+
+def _run(world, how):
+    return up(world, 0, **how)
+
+
+def _of_tokens(world):
+    yield from _rights(world, 0)
+    yield "tokens with other rights to list volumes", _same, (world._replace(lists=not world.lists),)
+
+
+def _rights(world, number):
+    stack = world.stacks[number]
+    if stack.state or stack.is_blind or not stack.program:
+        blind = stack._replace(is_blind=not stack.is_blind)
+        rights = "with" if stack.is_blind else "without"
+        yield f"stack {number}: token {rights} rights to variables", _same, (world.with_stack(number, blind),)
 
 
 def _states(world, number):
@@ -156,12 +231,16 @@ def _states(world, number):
         yield f"{who}: state copied to the other", _same, (world.with_stack(1 - number, copied),)
     if stack.older and stack.older != stack.state:
         yield f"{who}: older state imported", _same, (world.with_stack(number, stack._replace(state=stack.older)),)
-    for name, _ in stack.state:
-        yield f"{who}: state delete {name}", _same, (world.with_stack(number, stack.with_state(name, None)),)
-    if number == 0 and (stack.state or stack.is_blind or not stack.program):
-        blind = stack._replace(is_blind=not stack.is_blind)
-        rights = "with" if stack.is_blind else "without"
-        yield f"{who}: token {rights} rights to variables", _same, (world.with_stack(number, blind),)
+    keys = [key for key, _ in stack.state]
+    for key in keys:
+        is_alone = [id_of(each) for each in keys].count(id_of(key)) == 1
+        yield (
+            f"{who}: state delete {id_of(key) if is_alone else key}",
+            _same,
+            (world.with_stack(number, stack.with_state(key, None)),),
+        )
+    if number == 0:
+        yield from _rights(world, number)
     moved = stack._replace(address=1 - stack.address)
     yield f"{who}: address of the other cluster", _same, (world.with_stack(number, moved),)
 
@@ -176,6 +255,13 @@ def _of_cluster(world, number):
             yield f"{where}: snapshot saved", _same, (world._replace(saved=saved),)
         if world.saved is not None and world.saved != saved:
             yield f"{where}: snapshot restored", _same, (world.with_cluster(0, world.saved),)
+
+
+def _repairs(world, number):
+    cluster = world.clusters[number]
+    for name, _ in cluster.noted:
+        if not cluster.storage_of(name):
+            yield f"cluster {number}: claims repair {name}, continued", repaired, (world, number, name)
 
 
 def _of_volumes(world, cluster):
@@ -233,11 +319,11 @@ def _same(world):
     return world
 
 
-def after(*names, start: World = EMPTY) -> World:
+def after(*names, start: World = EMPTY, programs: Programs = OWNERS) -> World:
     """Return the world after the operations *names*."""
     found = start
     for name in names:
-        function, arguments = {item: (call, given) for item, call, given in operations(found)}[name]
+        function, arguments = {item: (call, given) for item, call, given in operations(found, programs)}[name]
         found = canonical(function(*arguments))
     return found
 
@@ -246,6 +332,14 @@ def described(wanted: Wanted | None) -> str:
     """Return *wanted* in words."""
     if wanted is None:
         return "taken out"
-    flags = {"protect": wanted.protect, "on_destroy: delete": wanted.deletes, "adopt": wanted.adopt}
+    flags = {
+        "protect": wanted.protect,
+        "on_destroy: delete": wanted.deletes,
+        "adopt": wanted.adopt,
+        "a file system": wanted.is_hold,
+        "retained": wanted.retained,
+        "existing": wanted.resource == EXISTING,
+        "existing, with an alias": wanted.has_alias,
+    }
     storage = wanted.storage or ("created by another plugin" if wanted.plugin else "created by its plugin")
     return ", ".join([f"= {storage}", *(name for name, is_set in flags.items() if is_set)])

@@ -13,7 +13,7 @@ import re
 from nomad_csi.ownership import cluster_identity
 from tests.volume import operations
 from tests.volume.run import Run
-from tests.volume.world import FOLDER, OTHERS, SYSTEM, World, canonical
+from tests.volume.world import FOLDER, OTHERS, SYSTEM, World, canonical, id_of, key_of
 from tests.walk import clusters, engines
 
 LABELS = (("shop", "prod"), ("shop", "second"))
@@ -73,10 +73,12 @@ def _can_be_replayed(name, world, _function, arguments):
     for stack in edited.stacks:
         here = edited.clusters[stack.address].identity
         is_elsewhere = any(item.cluster not in {0, here} for _, item in stack.state)
-        if is_elsewhere and any(stack.recorded(key) is None for key, _ in stack.program):
+        if is_elsewhere and any(stack.recorded(key_of(*item)) is None for item in stack.program):
             return False
         types = {key: bool(item.storage) for key, item in stack.program}
-        if any(types.get(key, bool(item.wanted.storage)) != bool(item.wanted.storage) for key, item in stack.state):
+        if any(
+            types.get(id_of(key), bool(item.wanted.storage)) != bool(item.wanted.storage) for key, item in stack.state
+        ):
             return False
     return True
 
@@ -171,7 +173,7 @@ class Parts:
         }
         engines.prepare(self._places[number].folder, wanted)
         told = self._engine.run(self._places[number], "up")
-        names = {name for name, _ in (*stack.program, *stack.state)}
+        names = {id_of(key) for key, _ in (*stack.program, *stack.state)}
         self._is_over = bool(run.refusals) and len(names) > 1
         if told.is_done == bool(run.refusals):
             self.wrong.append(
@@ -225,12 +227,12 @@ class Parts:
     def _identity_of(self, number):
         """Return the real identity of the one with *number* in the abstract world, from a state that records it."""
         for place, stack in zip(self._places, self._before.stacks, strict=True):
-            for volume_id, item in stack.state:
+            for key, item in stack.state:
                 if item.cluster == number:
                     [found] = [
                         each["outputs"]["cluster"]
                         for each in self._engine.export(place)["deployment"]["resources"]
-                        if each["urn"].endswith(f"::{volume_id}") and "cluster" in each.get("outputs", {})
+                        if each["urn"].endswith(f"::{id_of(key)}") and "cluster" in each.get("outputs", {})
                     ]
                     return found
         raise KeyError(number)

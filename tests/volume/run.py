@@ -1,35 +1,43 @@
-"""
-An `up` of a stack of the abstract world, step by step: `volume.decide` decides, and each step is judged by what it does.
-
-A step that must not be raises `BrokenError`, whatever the decision looked at: other or empty storage for an id that has
-storage, or data elsewhere, storage deleted that something needs, a registration taken from another owner, and a refusal that comes after
-the first step, though nothing changed since the decision.
-"""
+"""An `up` of a stack of the abstract world, step by step: `volume.decide` decides, and `steps` carries out and judges."""
 
 from nomad_csi.volume import decide
 from tests.volume import observed
-from tests.volume.world import OTHER_PLUGIN, Record, Recorded, World, contains, put
-
-
-class BrokenError(Exception):
-    """A promise is broken."""
+from tests.volume.steps import BrokenError, Carried
+from tests.volume.world import Recorded, World, id_of, key_of
 
 
 class Run:
     """One `up`, so that it can be killed after each step, or another one can run in between."""
 
-    def __init__(self, world: World, number: int, *, fails: bool = False, is_command: bool = False) -> None:
+    def __init__(
+        self,
+        world: World,
+        number: int,
+        *,
+        only: frozenset[str] | None = None,
+        removes_all: bool = False,
+        continues: bool = False,
+        fails: bool = False,
+        is_command: bool = False,
+    ) -> None:
+        """
+        Begin an `up`.
+
+        *only*: the ids that ``--target`` names, or ``--exclude`` leaves. *removes_all*: a ``destroy``. *continues*:
+        ``--continue-on-error``. *fails*: the plugin answers with an error after it has created storage. *is_command*:
+        it is `nomad-csi apply`, which has no state, and removes nothing.
+        """
         self.world = world
         self.number = number
-        self.fails = fails
-        """Whether the plugin answers with an error after it has created storage."""
-
-        self.is_command = is_command
-        """Whether it is `nomad-csi apply`, which has no state, and removes nothing."""
-
         self.refusals: list[str] = []
         self.is_disturbed = False
         """Whether another `up` ran in between."""
+
+        self._only = only
+        self._removes_all = removes_all
+        self._continues = continues
+        self.fails = fails
+        self.is_command = is_command
 
     @property
     def stack(self):
@@ -38,29 +46,78 @@ class Run:
 
     def steps(self):
         """Carry out a step before each item; those that the program declares come first, as in the engine."""
-        declared = [name for name, _ in self.stack.program]
-        gone = () if self.is_command else [name for name, _ in self.stack.state if name not in declared]
-        for name in (*declared, *gone):
-            yield from self._volume(name)
-            if self.refusals:
-                return  # the engine starts no other step
+        program = () if self._removes_all else self.stack.program
+        declared = {key_of(name, wanted): (name, wanted) for name, wanted in program}
+        removed = () if self.is_command else [key for key, _ in self.stack.state if key not in declared]
+        for key, (name, wanted) in declared.items():
+            if self._is_meant(key):
+                yield from self._declared(key, name, wanted)
+                if self.refusals and not self._continues:
+                    return  # the engine starts no other step
+        waiting = []
+        for key in filter(self._is_meant, removed):
+            if self._refusal_of_removal(key) == "dependents":
+                waiting.append(key)  # for a volume that is removed in the same run, and may be gone by then
+                continue
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        for key in waiting:
+            yield from self._removed(key)
+            if self.refusals and not self._continues:
+                return
+        if not (self.refusals or self._only or self.is_disturbed):
+            self._judge_end(declared)
 
-    def _volume(self, name):
-        wanted, recorded = self.stack.wanted(name), None if self.is_command else self.stack.recorded(name)
-        if _is_replacement(self.stack, recorded, wanted):
-            self.refusals.append("replaced")
+    def _is_meant(self, key):
+        return self._only is None or id_of(key) in self._only
+
+    def _refusal_of_removal(self, key):
+        return self._decision_of_removal(key).refusal if self.stack.recorded(key).wanted.is_owned else None
+
+    def _judge_end(self, declared):
+        """After an `up` that was not refused, everything that the program declares is registered."""
+        cluster = self.world.clusters[self.stack.address]
+        for name, wanted in declared.values():
+            if not wanted.is_hold and not cluster.storage_of(name):
+                message = f"stack {self.number}: {name} is declared, and not registered after an `up`"
+                raise BrokenError(message)
+
+    def _declared(self, key, name, wanted):
+        recorded = None if self.is_command else self.stack.recorded(key)
+        if wanted.is_hold:
+            if recorded is None or recorded.wanted != wanted:
+                found = Recorded(wanted, wanted.storage, 0, 0, self.number)
+                self.world = self.world.with_stack(self.number, self.stack.with_state(key, found))
+                yield "state"
             return
-        if wanted is not None:
-            facts = observed.presence(self.world, self.number, name, wanted, recorded)
-            if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
-                return  # the engine has no difference
-            decision = decide.decide_presence(facts)
-        else:
-            decision = decide.decide_removal(observed.removal(self.world, self.number, name))
+        if recorded is not None and recorded.wanted.plugin != wanted.plugin:
+            self.refusals.append("replaced")  # by another resource of the engine: not in the abstract world
+            return
+        facts = observed.presence(self.world, self.number, name, wanted, recorded)
+        if recorded is not None and recorded.wanted == wanted and _is_unchanged(facts):
+            return  # the engine has no difference
+        yield from self._carried(key, name, wanted, recorded, decide.decide_presence(facts))
+
+    def _removed(self, key):
+        recorded = self.stack.recorded(key)
+        if recorded.wanted.retained:
+            self.world = self.world.with_stack(self.number, self.stack.with_state(key, None))
+            yield "state"
+            return
+        yield from self._carried(key, id_of(key), None, recorded, self._decision_of_removal(key))
+
+    def _decision_of_removal(self, key):
+        recorded = self.stack.recorded(key)
+        if recorded.wanted.is_hold:
+            return decide.decide_release(observed.held(self.world, self.number, key))
+        return decide.decide_removal(observed.removal(self.world, self.number, key))
+
+    def _carried(self, key, name, wanted, recorded, decision):
         if decision.refusal:
             self.refusals.append(decision.refusal)
             return
-        carried = Carried(self, name, wanted, recorded, decision)
+        carried = Carried(self, key, name, wanted, recorded, decision)
         for step in decision.steps:
             carried.carry_out(step)
             if carried.refused:
@@ -71,262 +128,5 @@ class Run:
         yield "state"
 
 
-def _is_replacement(stack, recorded, wanted):
-    """
-    Return whether the engine replaces the resource, as another plugin, or none, has the storage: two resources.
-
-    One that its plugin created is refused to be other storage by its owner record; that is in the abstract world.
-    """
-    if recorded is None or wanted is None:
-        return False
-    if recorded.wanted.storage:
-        return not wanted.storage
-    return stack.is_blind if wanted.storage else recorded.wanted.plugin != wanted.plugin
-
-
 def _is_unchanged(facts):
     return (facts.registration, facts.cluster) == ("equal", "same") and facts.record in {"own", "foreign"}
-
-
-class Carried:
-    """The steps of one decision about one volume."""
-
-    def __init__(self, run, name, wanted, recorded, decision) -> None:
-        self.run, self.name, self.wanted, self.recorded, self.decision = run, name, wanted, recorded, decision
-        self.refused = ""
-        self.storage = ""
-        self.held = self.cluster.storage_of(name)
-        self.created = recorded.name if recorded else ""
-        # Another fate of the storage, or another stack, gets another nonce: an older state, or the one that was copied,
-        # does not pass for this one.
-        is_same_fate = recorded and wanted and (recorded.wanted.deletes, recorded.stack) == (wanted.deletes, run.number)
-        self.nonce = recorded.nonce if is_same_fate else 0
-        record = self.cluster.record_of(name)
-        is_ours = record is not None and record.stack == run.number
-        if run.is_command and is_ours:
-            self.nonce = record.nonce
-        self.is_stale = bool(is_ours and recorded and record.nonce != recorded.nonce)
-
-    @property
-    def cluster(self):
-        """The cluster that the stack connects to, as it is now."""
-        return self.run.world.clusters[self.run.stack.address]
-
-    def _put(self, cluster):
-        self.run.world = self.run.world.with_cluster(self.run.stack.address, cluster)
-
-    def _draw(self):
-        self.run.world = self.run.world._replace(drawn=self.run.world.drawn + 1)
-        return self.run.world.drawn
-
-    def carry_out(self, step):
-        """Carry out one step, or set `refused`."""
-        self._judge_cluster()
-        steps = {
-            "write record": self._write_record,
-            "register": self._register,
-            "create": self._create,
-            "create again": self._create_again,
-            "change": lambda: None,
-            "deregister": self._deregister,
-            "delete storage": self._delete_storage,
-            "release record": self._release,
-        }
-        steps[step]()
-
-    def _judge_cluster(self):
-        """No step is for a volume that is recorded in another cluster, or in one that lost its identity."""
-        if self.run.stack.is_blind:
-            return  # the identity is a variable
-        recorded = self.recorded.cluster if self.recorded else 0
-        has_something = self.cluster.storage_of(self.name) or self.wanted is not None
-        if recorded and recorded != self.cluster.identity and has_something and not self.run.is_disturbed:
-            self._broken(f"is changed in cluster {self.cluster.identity}, and recorded in {recorded}")
-
-    def _broken(self, what):
-        message = f"stack {self.run.number}: {self.name} {what}"
-        raise BrokenError(message)
-
-    def _refuse(self, why):
-        """Refuse a step: the decision could know, where nothing changed since."""
-        if not self.run.is_disturbed:
-            self._broken(f"is refused as {why} after the decision")
-        self.refused = why
-
-    def _write_record(self):
-        if self.run.stack.is_blind:
-            return
-        if not self.cluster.identity:
-            self._put(self.cluster._replace(identity=self._draw()))
-        before = self.cluster.record_of(self.name)
-        is_ours = before is None or before.stack == self.run.number or self.wanted.adopt
-        if not is_ours and not (self.recorded and self.recorded.nonce == before.nonce):
-            self._refuse("foreign")
-            return
-        self.nonce = self.nonce or self._draw()
-        before = before or Record(0, 0)
-        name, plugin, storage, is_taken = before.name, before.plugin, before.storage, before.is_taken
-        if "create" in self.decision.steps:
-            storage = ""
-            name, plugin = name or f"{self.name}~{self._draw()}", self.wanted.plugin
-        elif not self.wanted.storage:
-            held = self.cluster.storage_of(self.name)
-            is_taken = is_taken or not (name or (self.recorded and self.recorded.made))
-            name = name or self.created or held.removeprefix(OTHER_PLUGIN)
-            plugin, storage = self.wanted.plugin, storage or (self.recorded.storage if self.recorded else held)
-        self._put(
-            self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage, is_taken))
-        )
-
-    def _others(self, storage):
-        return [key for key, other in self.cluster.volumes if key != self.name and other == storage]
-
-    def _register(self):
-        storage, before = self.wanted.storage, self.recorded.storage if self.recorded else ""
-        if before and before != storage and self.recorded.wanted.protect and self.wanted.protect:
-            self._broken(f"is protected, and re-pointed from {before} to {storage}")
-        if storage not in self.run.world.storage:
-            self._refuse("storage gone")
-        elif self.cluster.storage_of(self.name) not in {"", storage}:
-            self._refuse("taken")  # Nomad does not change the storage of a registration
-        elif self._others(storage):
-            # Listed once more after it was sent: the later one is taken back.
-            self._refuse("shared")
-        else:
-            self._registered(storage)
-
-    def _registered(self, storage):
-        given = dict(self.cluster.given).get(self.name, storage)
-        # Without rights to variables what a record keeps for the id is not known to whoever names its storage.
-        is_named = self.run.stack.is_blind and self.wanted.storage
-        if given != storage and given in self.run.world.storage and not is_named:
-            self._broken(f"gets {storage}, and {given} was created for it")
-        self._put(self.cluster.with_volume(self.name, storage))
-        self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
-        self.storage = storage
-
-    def _create(self):
-        record = self.cluster.record_of(self.name)
-        if record is None:
-            self._broken("gets storage that nothing keeps for it")
-        storage = self.run.world.answer(self.wanted.plugin, record.name)
-        is_new = storage not in self.run.world.storage
-        before = self.recorded.storage if self.recorded else ""
-        if is_new and before != storage and before in self.run.world.data:
-            self._broken(f"gets new, empty storage, and {before} has its data")
-        self.created = record.name
-        self._made(storage)
-
-    def _create_again(self):
-        record = None if self.run.stack.is_blind else self.cluster.record_of(self.name)
-        self.created = self.created or (record.name if record else f"{self.name}~0")
-        known = self.recorded.storage if self.recorded else record.storage
-        storage = self.run.world.answer(self.wanted.plugin, self.created)
-        if known and (storage != known or storage not in self.run.world.storage):
-            # The plugin created another one, which is not registered; it could not know before.
-            self.run.world = self.run.world._replace(storage=self.run.world.storage | {storage})
-            self.refused = "other storage"
-            return
-        self._made(storage)
-
-    def _made(self, storage):
-        self.run.world = self.run.world._replace(storage=self.run.world.storage | {storage})
-        if self.run.fails:
-            self.refused = "failed"
-            return
-        if self._others(storage):
-            self._refuse("shared")
-            return
-        if self.cluster.storage_of(self.name) not in {"", storage}:
-            self._refuse("taken")
-            return
-        self._registered(storage)
-        self._put(self.cluster._replace(given=put(self.cluster.given, self.name, storage)))
-        record = self.cluster.record_of(self.name)
-        if record is not None and not self.run.stack.is_blind:
-            self._put(self.cluster.with_record(self.name, record._replace(storage=storage)))
-
-    def _deregister(self):
-        held, record = self.cluster.storage_of(self.name), self.cluster.record_of(self.name)
-        if self.name in self.cluster.claimed:
-            self._broken("is deregistered under a claim")
-        # A copy of the state that takes the volume over since the decision is not seen: only another stack is refused.
-        is_of_copy = self.run.is_disturbed and bool(self.run.world.stacks[1 - self.run.number].recorded(self.name))
-        # Without rights to variables the volumes of others are not recognized.
-        if record is not None and record.stack != self.run.number and not is_of_copy and not self.run.stack.is_blind:
-            self._broken(f"of stack {record.stack} is deregistered")
-        if self.run.is_disturbed and self.recorded and held != self.recorded.storage:
-            self.refused = "changed meanwhile"
-            return
-        if held and self.recorded and held != self.recorded.storage:
-            self._broken(f"is deregistered for {held}, and recorded for {self.recorded.storage}")
-        other = self.run.world.stacks[1 - self.run.number].recorded(self.name)
-        is_theirs = other is not None and (other.stack, other.cluster, other.storage) == (
-            1 - self.run.number,
-            self.cluster.identity,
-            held,
-        )
-        # Where both states have it as their own, and the records were purged, nothing tells whose it is.
-        if is_theirs and record is None and self.recorded.stack != self.run.number:
-            self._broken(f"is deregistered, and in the state of stack {1 - self.run.number}")
-        self._put(self.cluster.with_volume(self.name, ""))
-
-    def _delete_storage(self):
-        """Delete it, unless another stack has acquired the record since: it is acquired once more before."""
-        record = self.cluster.record_of(self.name)
-        if self.run.is_disturbed and record is not None and record.stack != self.run.number:
-            self.refused = "foreign"
-            return
-        if self.run.is_disturbed and self._others(self.recorded.storage):
-            self.refused = "dependents"  # registrations are listed once more, right before the deletion
-            return
-        self._delete(self.recorded.storage)
-
-    def _delete(self, storage):
-        if self.recorded.wanted.deletes and self.recorded.made != storage:
-            self._broken(f"had its storage {storage} before, and that is deleted")
-        if self.is_stale:
-            self._broken(f"loses {storage}, by a state that is not the last one")
-        if self.recorded.wanted.protect:
-            self._broken(f"is protected, and was deregistered before the deletion of {storage} is refused")
-        mine = {key for key, record in self.cluster.records if record.stack == self.run.number}
-        kept = {self.name, *(key for key in mine if self.run.stack.wanted(key))}
-        # What the program deletes goes when its registration is gone: what is registered in between is not seen.
-        is_unseen = self.run.is_disturbed and not self.recorded.wanted.deletes
-        for key, other in self.cluster.volumes if not is_unseen else ():
-            if key not in mine - kept and contains(storage, other):
-                self._broken(f"loses {storage}, and {key} is registered for {other}")
-        self.run.world = self.run.world.without_storage(storage)
-
-    def _release(self):
-        record = self.cluster.record_of(self.name)
-        if self.run.stack.is_blind or self.cluster.storage_of(self.name):
-            return
-        is_ours = record is not None and record.stack == self.run.number
-        if self.recorded.wanted.deletes:
-            given = put(self.cluster.given, self.name, "")
-            self._put(self.cluster.with_record(self.name, None if is_ours else record)._replace(given=given))
-        elif is_ours and not record.name:
-            self._put(self.cluster.with_record(self.name, None))
-
-    def finish(self):
-        """Write the state, after what the program deletes once the registration is removed."""
-        stack = self.run.stack
-        if self.wanted is None:
-            if self.recorded.wanted.is_owned and not self.recorded.wanted.deletes:
-                self._delete(self.recorded.storage)
-            self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, None))
-            return
-        storage = self.storage or self.cluster.storage_of(self.name) or self.held
-        if self.run.is_command:
-            return
-        nonce = self.nonce or self._draw()
-        record = self.cluster.record_of(self.name)
-        proof = self.recorded.made if self.recorded else ""
-        if not self.wanted.storage:
-            self.created = self.created or storage.removeprefix(OTHER_PLUGIN)
-            is_proof = record is not None and not record.is_taken and not self.run.stack.is_blind
-            proof = storage if is_proof and record.storage == storage else proof
-        identity = 0 if self.run.stack.is_blind else self.cluster.identity
-        recorded = Recorded(self.wanted, storage, nonce, identity, self.run.number, self.created, proof)
-        self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.name, recorded))

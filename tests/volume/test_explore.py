@@ -5,7 +5,7 @@ import os
 import pytest
 
 from nomad_csi.volume import decide
-from tests.volume import explore
+from tests.volume import explore, operations
 from tests.volume.operations import after
 
 DEPTH = int(os.environ.get("SOAK_OPERATIONS", "3"))
@@ -13,9 +13,10 @@ DEPTH = int(os.environ.get("SOAK_OPERATIONS", "3"))
 
 
 @pytest.mark.timeout(600 if DEPTH <= 4 else 7200)
-def test_no_sequence_of_operations_breaks_a_promise():
+@pytest.mark.parametrize("programs", [operations.OWNERS, operations.STORAGE], ids=["owners", "storage"])
+def test_no_sequence_of_operations_breaks_a_promise(programs):
     """Every program, misfortune, kill and interleaving, from an empty world."""
-    found = explore.Explored().explore(DEPTH)
+    found = explore.Explored(programs).explore(DEPTH)
 
     assert (found.broken, found.sequence) == ("", ())
     assert len(found.reached) > 30 ** (DEPTH - 1)
@@ -59,7 +60,6 @@ WRONG = {
     "the storage in the owner record is not compared": ("decide_presence", changed(PRESENCE, kept=("other", "same"))),
     "the storage in the owner record is not known": ("decide_presence", changed(PRESENCE, kept=(None, "nothing"))),
     "storage is created that no record keeps": ("decide_presence", changed(PRESENCE, record=("not known", "none"))),
-    "protect is not read": ("decide_presence", changed(PRESENCE, protect=(None, False))),
     "a removal of another's volume": ("decide_removal", changed(REMOVAL, record=(None, "own"))),
     "a removal by a copied state": ("decide_removal", changed(REMOVAL, is_renamed=(None, False))),
     "a removal beside dependent volumes": ("decide_removal", changed(REMOVAL, dependents=(None, "none"))),
@@ -68,6 +68,34 @@ WRONG = {
     "a removal in another cluster": ("decide_removal", changed(REMOVAL, cluster=(None, "same"))),
     "a removal of other storage": ("decide_removal", changed(REMOVAL, registration=("other-storage", "same"))),
 }
+
+
+MOVED = {
+    "a removal of what another resource has taken over": (
+        "decide_removal",
+        changed(REMOVAL, record=("sibling", "own")),
+    ),
+    "a removal where that is not known": ("decide_removal", changed(REMOVAL, record=("not known", "own"))),
+    "a removal of storage with volumes in it": ("decide_removal", changed(REMOVAL, dependents=(None, "none"))),
+    "a file system with volumes in it": ("decide_release", changed(decide.decide_release, dependents=(None, "none"))),
+    "protect is not read": ("decide_presence", changed(PRESENCE, protect=(None, False))),
+    "storage that is left behind": ("decide_presence", changed(PRESENCE, left_storage=(None, "kept"))),
+    "storage that is left where the volumes are not known": (
+        "decide_presence",
+        changed(PRESENCE, left_storage=("not known", "kept")),
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", MOVED)
+def test_a_wrong_decision_about_storage_is_found(monkeypatch, wrong):
+    """By a sequence of at most three operations on storage that a program creates."""
+    monkeypatch.setattr(decide, *MOVED[wrong])
+
+    found = explore.Explored(operations.STORAGE).explore(3)
+
+    assert found.broken
+    assert 0 < len(found.sequence) <= 3
 
 
 @pytest.mark.parametrize("wrong", WRONG)

@@ -223,7 +223,7 @@ def test_without_the_right_to_list_volumes_no_storage_is_deleted():
 
 def test_without_rights_to_variables_a_volume_that_moved_stays_registered():
     """It is not known whether another resource has taken it over; one with storage of the program is refused."""
-    tokens = "tokens with other rights to variables"
+    tokens = "stack 0: token without rights to variables"
     moved = (f"stack 0: v = {SYSTEM}, existing, up", f"stack 0: v = {SYSTEM}, existing, with an alias, up")
     done = after(tokens, *moved, programs=STORAGE)
     assert done.clusters[0].volumes == (("v", SYSTEM),)

@@ -1,8 +1,8 @@
 """
 An abstract world of stacks, clusters and storage. Everything in it is a value; equal worlds are one state.
 
-Two stacks work on two clusters and two volume ids. The storage: a file system that stack 0 creates in its program, a
-folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
+Two stacks work on two clusters and two volume ids; a stack can have several resources of one id. The storage: a file
+system that stack 0 creates in its program, a folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
 namespaces, access modes, the files of the command line.
 """
 
@@ -35,6 +35,20 @@ class Wanted(NamedTuple):
     """`OTHER_PLUGIN` where that one creates the storage."""
 
     adopt: bool = False
+
+    resource: str = ""
+    """Distinguishes resources of one id: a component of another type is another one, unless it has an alias."""
+
+    has_alias: bool = False
+    is_hold: bool = False
+    """Whether it is a file system of the program that several volumes share: it is not registered itself."""
+
+    retained: bool = False
+    """``retainOnDelete``: the engine forgets resource and storage, and asks nobody."""
+
+    def makes(self, storage: str) -> bool:
+        """Return whether the program creates *storage*, or what contains it."""
+        return self.is_owned and contains(self.storage, storage)
 
 
 class Recorded(NamedTuple):
@@ -121,19 +135,19 @@ class Stack(NamedTuple):
         """Return *name* of the program."""
         return next((item for key, item in self.program if key == name), None)
 
-    def recorded(self, name: str) -> Recorded | None:
-        """Return *name* of the state."""
-        return next((item for key, item in self.state if key == name), None)
+    def recorded(self, key: str) -> Recorded | None:
+        """Return the resource *key* of the state."""
+        return next((item for each, item in self.state if each == key), None)
 
     def with_program(self, name: str, wanted: Wanted | None) -> "Stack":
         """Return the stack with *wanted* as the volume *name* of its program."""
         return self._replace(program=put(self.program, name, wanted))
 
-    def with_state(self, name: str, recorded: Recorded | None) -> "Stack":
-        """Return the stack with *recorded* as the volume *name* of its state."""
-        before = self.recorded(name)
+    def with_state(self, key: str, recorded: Recorded | None) -> "Stack":
+        """Return the stack with *recorded* as the resource *key* of its state."""
+        before = self.recorded(key)
         older = self.state if before is not None and before != recorded else self.older
-        return self._replace(state=put(self.state, name, recorded), older=older)
+        return self._replace(state=put(self.state, key, recorded), older=older)
 
 
 class World(NamedTuple):
@@ -153,6 +167,12 @@ class World(NamedTuple):
 
     answers: bool = True
     """Whether cloud and plugin answer which storage there is."""
+
+    reads: bool = True
+    """Whether the tokens may read and write owner records."""
+
+    lists: bool = True
+    """Whether the tokens may list volumes."""
 
     drawn: int = 0
     """How many nonces and identities were drawn."""
@@ -178,6 +198,16 @@ class World(NamedTuple):
             return first
         head, _, drawn = first.partition("~")
         return f"{head}'~{drawn}"
+
+
+def key_of(name: str, wanted: Wanted) -> str:
+    """Return the resource, in a state, of the volume *name* that a program has as *wanted*."""
+    return f"{name}{wanted.resource}"
+
+
+def id_of(key: str) -> str:
+    """Return the id of the volume of the resource *key*."""
+    return key[0]
 
 
 def put(items, name, item):
