@@ -325,10 +325,16 @@ class Replacement:
         """
         found = NotedVolume(self._client, document)
         decision = decide.decide_presence(found)
-        if decision.refusal == "shared":
-            raise EndError("refused", f"{found.shared_with}; nothing was changed")
-        if decision.refusal == "other storage":
-            raise EndError("refused", f"its owner record keeps {found.kept_storage} for it; nothing was changed")
+        match decision.refusal:
+            case None:
+                return
+            case "shared":
+                why = found.shared_with
+            case "other storage":
+                why = f"its owner record keeps {found.kept_storage} for it"
+            case other:
+                why = other
+        raise EndError("refused", f"{why}; nothing was changed")
 
     def register(self, document: registration.VolumeRegistration) -> None:
         """
