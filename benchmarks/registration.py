@@ -19,13 +19,12 @@ from typing import Any
 
 from benchmarks import timing
 from nomad_csi import nomad
-from nomad_csi.apply import volumes as applied
+from nomad_csi.frame import resource as steps
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
-from nomad_csi.resources import volume_registration
-from nomad_csi.resources.frame import resource as steps
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import registration_ownership, volume_registration
 
 FEW = 200
 FEW_AIM_S = 2.6

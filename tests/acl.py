@@ -2,7 +2,7 @@
 
 import json
 
-from nomad_csi.ownership import sandbox_mark
+from nomad_csi.nomad import sandbox_mark
 
 
 def of_sandbox(mark, token):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nomad_csi import components
 from nomad_csi.components import argument_classes, derived_arguments, documentation, resources, volume
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
 from nomad_csi.text import docstrings
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")

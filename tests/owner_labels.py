@@ -1,6 +1,6 @@
 """The owners of volumes as labels, for comparisons in tests."""
 
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.volumes import registration_ownership
 
 
 def read(client, keys):

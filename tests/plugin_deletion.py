@@ -17,12 +17,11 @@ from pathlib import Path
 
 from nomad_csi import nomad
 from nomad_csi.csi import channel, endpoint
-from nomad_csi.deletion import deletion, deletion_request
+from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
-from nomad_csi.resources.created import created_deletion, created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_request
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes

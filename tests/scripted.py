@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.frame import resource
 from nomad_csi.plan import model
-from nomad_csi.resources.frame import resource
 from tests import clocks, deadlines, live
 
 

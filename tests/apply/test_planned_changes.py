@@ -4,12 +4,11 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.apply import planned_changes
-from nomad_csi.compare import difference
+from nomad_csi.jobs import job_ownership, planned_changes
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
+from nomad_csi.volumes import difference, owner_records
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}

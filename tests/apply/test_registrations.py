@@ -6,11 +6,10 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import retry, sending
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import registration_ownership, retry, sending
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.apply import volumes as applied
+from nomad_csi.volumes import apply_volumes as applied
 
 ROWS = re.findall(
     r"^\| `([a-z]+(?: probe| --[a-z-]+)?)(?: ([a-z_]+)\[\])?` \| (.*) \|$",

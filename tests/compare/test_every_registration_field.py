@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from nomad_csi.compare import volume
 from nomad_csi.findings import registry
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.render import documents
-from nomad_csi.resources import volume_document, volume_properties
-from nomad_csi.resources.created import created_properties
+from nomad_csi.volumes import compare, created_properties, volume_document, volume_properties
 
 READER = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -44,9 +42,11 @@ def changed(field):
 @pytest.mark.parametrize("field", [field for field in FIELDS if field not in KEY])
 def test_it_is_compared(field):
     """As a difference, or as what Nomad does not show; for a volume that exists, or one that its plugin makes."""
-    registered = volume.registered_volume(BASE)
+    registered = compare.registered_volume(BASE)
 
-    found = [volume.compare_volume(changed(field), registered, made_by_plugin=by_plugin) for by_plugin in (False, True)]
+    found = [
+        compare.compare_volume(changed(field), registered, made_by_plugin=by_plugin) for by_plugin in (False, True)
+    ]
 
     assert any(item.differences or item.hidden for item in found)
     assert all(each.field in registry.code_of_field() for item in found for each in item.differences)

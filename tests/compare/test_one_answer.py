@@ -11,20 +11,24 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import planned_changes
-from nomad_csi.apply import volumes as applied
 from nomad_csi.claims import claim_replacement, repair_steps
-from nomad_csi.compare import volume
+from nomad_csi.frame import resource
+from nomad_csi.jobs import planned_changes
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
 from nomad_csi.report import cluster_report
-from nomad_csi.resources import volume_document, volume_registration, wanted_volume
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
 from nomad_csi.spec import volume as spec
 from nomad_csi.verification import verification
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import (
+    compare,
+    created_volume,
+    registration_ownership,
+    volume_document,
+    volume_registration,
+    wanted_volume,
+)
 from nomad_csi_sandbox.nomad.crowds import crowd_storage
 from tests import report_picture as demo
 
@@ -320,7 +324,7 @@ def properties_of(answer):
 @names(REGISTERED + MADE)
 def test_comparison(case, client):
     """The answer that the others must find, and what cannot be compared."""
-    found = volume.compare_volume(case.document, volumes.get(client, *KEY), made_by_plugin=case.is_made)
+    found = compare.compare_volume(case.document, volumes.get(client, *KEY), made_by_plugin=case.is_made)
 
     assert {item.field: item.effect for item in found.differences} == case.answer
     assert found.hidden == case.hidden
@@ -371,7 +375,7 @@ def test_register(case, client):
     assert outcome.status == ("refused" if is_refused else "updated" if is_sent else "unchanged")
     texts = (outcome.reason, *outcome.changes)
     assert {field for field in CODES if any(f"{field}: " in text for text in texts)} == set(case.answer)
-    after = volume.compare_volume(case.document, volumes.get(client, *KEY))
+    after = compare.compare_volume(case.document, volumes.get(client, *KEY))
     assert {item.field for item in after.differences} == {field for field in case.answer if is_refused}
 
 

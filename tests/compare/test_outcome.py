@@ -5,10 +5,8 @@ import typing
 
 import pytest
 
-from nomad_csi.apply import volumes as applied
-from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion_request
-from nomad_csi.registration import outcomes
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import deletion_request, outcome, outcomes
 
 KINDS = {
     applied.AppliedVolume: applied.Status,

@@ -45,7 +45,7 @@ SLOW = {"pydantic", "boto3", "botocore", "nomad_csi.drivers.catalogue", "nomad_c
 def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
     """Each step of the engine waits for the import of the first one."""
     program = (
-        "import json, sys; from nomad_csi.provider import serving; from nomad_csi.resources import registry; "
+        "import json, sys; from nomad_csi.provider import serving; from nomad_csi.provider import registry; "
         "[registry.RESOURCES[token] for token in registry.RESOURCES if 'VolumeRegistration' in token]; "
         "print(json.dumps(sorted(sys.modules)))"
     )
@@ -53,5 +53,5 @@ def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     loaded = set(json.loads(done.stdout))
-    assert "nomad_csi.resources.volume_registration" in loaded
+    assert "nomad_csi.volumes.volume_registration" in loaded
     assert loaded & SLOW == set()

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.compare import difference, volume
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import compare, difference
 
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -51,14 +51,14 @@ HIDDEN = registration.MountOptions(fs_type="ext4", mount_flags=("[REDACTED]",))
 
 def judge(wanted=(), found=(), **options):
     """Compare `WANTED` with `FOUND`, each with changes."""
-    return volume.compare_volume(
+    return compare.compare_volume(
         dataclasses.replace(WANTED, **dict(wanted)), dataclasses.replace(FOUND, **dict(found)), **options
     )
 
 
 def test_absent_volume_is_new():
     """It must be sent."""
-    found = volume.compare_volume(WANTED, None)
+    found = compare.compare_volume(WANTED, None)
 
     assert found.kind == "new"
 
@@ -121,8 +121,8 @@ def test_order_of_places_means_nothing():
     wanted = dataclasses.replace(WANTED, required_topologies=(THERE, HERE))
 
     assert judge({"required_topologies": (THERE, HERE)}).kind == "equal"
-    assert volume.keep_actual_places(wanted, FOUND).required_topologies == (HERE, THERE)
-    assert volume.keep_actual_places(wanted, None) is wanted
+    assert compare.keep_actual_places(wanted, FOUND).required_topologies == (HERE, THERE)
+    assert compare.keep_actual_places(wanted, None) is wanted
 
 
 def test_context_that_nobody_asked_for_is_sent_as_nomad_has_it():
@@ -130,8 +130,8 @@ def test_context_that_nobody_asked_for_is_sent_as_nomad_has_it():
     found = dataclasses.replace(FOUND, context={"partition": "1"})
     bare = dataclasses.replace(WANTED, context={})
 
-    assert volume.keep_actual_places(bare, found).context == {"partition": "1"}
-    assert volume.keep_actual_places(dataclasses.replace(bare, context={"a": "b"}), found).context == {"a": "b"}
+    assert compare.keep_actual_places(bare, found).context == {"partition": "1"}
+    assert compare.keep_actual_places(dataclasses.replace(bare, context={"a": "b"}), found).context == {"a": "b"}
 
 
 def test_place_of_a_volume_without_one_is_ignored():
@@ -147,7 +147,7 @@ def test_preferred_place_that_nobody_asked_for_is_no_difference():
     found = dataclasses.replace(FOUND, preferred_topologies=(HERE,))
 
     assert judge(found={"preferred_topologies": (HERE,)}).kind == "equal"
-    assert volume.keep_actual_places(WANTED, found).preferred_topologies == (HERE,)
+    assert compare.keep_actual_places(WANTED, found).preferred_topologies == (HERE,)
 
 
 def test_another_preferred_place_is_refused():
@@ -298,7 +298,7 @@ def test_requested_places_do_not_count_where_the_effective_ones_are_as_desired(r
     held = {"topologies": (HERE,), "required_topologies": requested}
 
     assert judge({"required_topologies": (HERE,)}, held).kind == "equal"
-    sent = volume.keep_actual_places(
+    sent = compare.keep_actual_places(
         dataclasses.replace(WANTED, required_topologies=(HERE,)), dataclasses.replace(FOUND, **held)
     )
     assert sent.required_topologies == requested
@@ -344,7 +344,7 @@ def test_document_that_was_just_registered_is_equal():
         WANTED, snapshot_id="snap-1", capacity_min_bytes=GIB, capacity_max_bytes=GIB, preferred_topologies=(HERE,)
     )
 
-    assert volume.compare_volume(whole, volume.registered_volume(whole)) == difference.Comparison()
+    assert compare.compare_volume(whole, compare.registered_volume(whole)) == difference.Comparison()
 
 
 def test_answers_of_the_plugin_are_no_wish():
@@ -426,7 +426,7 @@ AT_LEAST = "ask for at least what it has"
             IN_USE,
             [
                 ("mount_options.fs_type", "xfs", "ext4", "refused", "the volume is in use", IN_USE_FIX),
-                ("mount_options.mount_flags", volume.REDACTED, "", "refused", "the volume is in use", IN_USE_FIX),
+                ("mount_options.mount_flags", compare.REDACTED, "", "refused", "the volume is in use", IN_USE_FIX),
             ],
         ),
         (
@@ -525,7 +525,7 @@ def test_sentence_of_a_list_has_what_goes_and_comes():
 
 def test_a_registration_that_nothing_claims_equals_its_document():
     """As Nomad holds it at first: schedulable, without a controller that it needs, and free."""
-    held = volume.registered_volume(WANTED)
+    held = compare.registered_volume(WANTED)
 
     assert (held.schedulable, held.controller_required, held.claims, held.topologies) == (
         True,
@@ -533,14 +533,14 @@ def test_a_registration_that_nothing_claims_equals_its_document():
         (),
         WANTED.required_topologies,
     )
-    assert volume.compare_volume(WANTED, held).kind == "equal"
+    assert compare.compare_volume(WANTED, held).kind == "equal"
 
 
 def test_preferred_places_that_differ_are_sent_as_they_are_desired():
     """Those that Nomad holds are sent only where none are desired, or the same."""
     held = dataclasses.replace(FOUND, preferred_topologies=(HERE,))
     sent = [
-        volume.keep_actual_places(dataclasses.replace(WANTED, preferred_topologies=places), held).preferred_topologies
+        compare.keep_actual_places(dataclasses.replace(WANTED, preferred_topologies=places), held).preferred_topologies
         for places in ((), (HERE,), (THERE,))
     ]
 

@@ -1,7 +1,7 @@
 """The resource class of volumes that a plugin makes."""
 
 from nomad_csi.components import resources
-from nomad_csi.resources.created import created_volume
+from nomad_csi.volumes import created_volume
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
 

@@ -6,10 +6,9 @@ import pytest
 from nomad_csi import CsiVolume, errors
 from nomad_csi.components import from_spec
 from nomad_csi.plan import storage, volumes
-from nomad_csi.resources import volume_document
-from nomad_csi.resources.created import created_volume
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
+from nomad_csi.volumes import created_volume, volume_document
 
 OWN = {
     "name": "made-up",

@@ -14,8 +14,8 @@ import yaml
 import nomad_csi
 from nomad_csi import components, testing
 from nomad_csi.components import arguments, declared_resource, resources
+from nomad_csi.frame.properties import python_name
 from nomad_csi.provider import examples, hosting
-from nomad_csi.resources.frame.properties import python_name
 from tests import argument_stub
 
 GOLDEN = Path(__file__).with_name("schema.json")

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import storage_guards
 from nomad_csi.nomad import jobs, plugins
+from nomad_csi.volumes import storage_guards
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
 

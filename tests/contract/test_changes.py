@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.nomad import changes, jobs, volumes
 from nomad_csi.nomad.http import streaming
-from nomad_csi.registration import deregistration
+from nomad_csi.volumes import deregistration
 from tests import clocks
 
 SOON_S = 30.0

@@ -6,9 +6,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.compare import volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import compare
 
 HERE, THERE = ({"topology.kubernetes.io/zone": f"us-east-1{letter}"} for letter in "ab")
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -67,13 +67,13 @@ def test_registration_does_what_the_comparison_says(client, fresh, held, desired
     )
     volumes.register(client, first)
     wanted, before = dataclasses.replace(first, **desired), volumes.get(client, "default", volume_id)
-    compared = volume.compare_volume(wanted, before)
+    compared = compare.compare_volume(wanted, before)
 
     expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
     with expected:
-        volumes.register(client, volume.keep_actual_places(wanted, before))
+        volumes.register(client, compare.keep_actual_places(wanted, before))
 
-    after = volume.compare_volume(wanted, volumes.get(client, "default", volume_id))
+    after = compare.compare_volume(wanted, volumes.get(client, "default", volume_id))
     assert compared.kind == kind
     assert after.differences == tuple(item for item in compared.differences if kind != "changes")
     volumes.deregister(client, "default", volume_id)

@@ -12,11 +12,10 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.compare import volume
+from nomad_csi.frame import resource
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import compare, created_volume
 
 MIB = 2**20
 ONE = "1 error occurred:\n\t* {}\n\n"
@@ -230,7 +229,7 @@ def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind)
 
     def compared():
         found = volumes.get(client, "default", document.volume_id)
-        return volume.compare_volume(resized, found, made_by_plugin=True)
+        return compare.compare_volume(resized, found, made_by_plugin=True)
 
     before = compared()
     expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
@@ -252,9 +251,9 @@ def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
     with pytest.raises(errors.NomadApiError, match="topology request update was not compatible"):
         volumes.register(client, placed)
     assert made.topologies == ({NODE_KEY: "n1"},)
-    assert volume.compare_volume(dataclasses.replace(placed, context=found.context), found).differences == ()
+    assert compare.compare_volume(dataclasses.replace(placed, context=found.context), found).differences == ()
     changed = dataclasses.replace(placed, capabilities=(*placed.capabilities, reader))
-    volumes.register(client, volume.keep_actual_places(changed, found))
+    volumes.register(client, compare.keep_actual_places(changed, found))
 
     assert len(volumes.get(client, "default", document.volume_id).capabilities) == 2
 

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
 from nomad_csi.plan import registration
-from nomad_csi.resources import plugin_health, plugin_health_wait, volume_document, volume_registration
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.resources import plugin_health, plugin_health_wait
+from nomad_csi.volumes import volume_document, volume_registration
 from tests import clocks
 
 FILE_SYSTEM = "fs-0123456789abcdef1"

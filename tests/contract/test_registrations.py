@@ -7,12 +7,11 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
+from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import registration_ownership, volume_document, volume_registration
 from tests import clocks
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")

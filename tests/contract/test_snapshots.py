@@ -9,9 +9,9 @@ import shutil
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots, volume_creation, volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import volume_snapshots
 
 MIB = 2**20
 ONE = "1 error occurred:\n\t* {}\n\n"

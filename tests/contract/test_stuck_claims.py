@@ -7,7 +7,7 @@ from nomad_csi.aws import regions
 from nomad_csi.claims import claim_repair, reading
 from nomad_csi.nomad import claim_requests, nodes, volumes
 from nomad_csi.plan import registration
-from nomad_csi.registration import deregistration
+from nomad_csi.volumes import deregistration
 
 REGION = "us-east-1"
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}

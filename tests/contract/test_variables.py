@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.volumes import registration_ownership
 from tests import owner_labels
 
 PLAIN = "text/plain; charset=utf-8"

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import channel, controller, endpoint, validation
-from nomad_csi.deletion import deleters
+from nomad_csi.volumes import deleters
 from tests import deadlines
 
 SECRETS = {"password": "hunter2"}

@@ -12,11 +12,11 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.apply import volumes as applied
 from nomad_csi.claims import claim_replacement
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import storage, volumes
 from nomad_csi.render import documents
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import registration_ownership
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 

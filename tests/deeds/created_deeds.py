@@ -1,6 +1,6 @@
 """The cases of `CreatedVolume`."""
 
-from nomad_csi.resources.created import created_volume
+from nomad_csi.volumes import created_volume
 from tests.deeds.agent import GIB
 from tests.deeds.deeds import Case, checked_inputs
 

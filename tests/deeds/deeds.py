@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
 from tests.deeds import agent as agents
 
 FOLDER = Path(__file__).parent

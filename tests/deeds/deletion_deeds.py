@@ -12,9 +12,9 @@ import botocore.awsrequest
 
 from nomad_csi.aws import asking
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
 from nomad_csi.drivers import catalogue
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity
+from nomad_csi.volumes import deleters, deletion, deletion_request, storage_guards
 from tests.deeds import agent as agents
 from tests.deeds import csi_deeds, registration_deeds
 from tests.deeds import plugin as plugins

@@ -8,10 +8,9 @@ import re
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.hcl import files
+from nomad_csi.hcl import files, volume_file
 from nomad_csi.migration import adopt, model, terraform
 from nomad_csi.plan import storage
-from nomad_csi.registration import volume_file
 from nomad_csi.render import documents
 from tests.deeds import deeds, file_deeds
 from tests.deeds.deeds import Case

@@ -5,13 +5,13 @@ import itertools
 from unittest import mock
 
 from nomad_csi import errors
-from nomad_csi.apply import plugins as applied
+from nomad_csi.jobs import apply_jobs as applied
+from nomad_csi.jobs import job_owner, job_ownership, plugin_job
 from nomad_csi.nomad import jobs
-from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
-from nomad_csi.resources.plugin_jobs import job_owner, plugin_job
+from nomad_csi.volumes import owner_records
 from tests.deeds.deeds import Case, checked_inputs
 
 JOB = plugin_job.PluginJobResource()

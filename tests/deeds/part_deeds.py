@@ -11,24 +11,24 @@ from google.protobuf import json_format
 from nomad_csi import errors
 from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_replacement, claim_status, repair_steps
+from nomad_csi.cli.common import given_secrets
 from nomad_csi.csi import records as csi_records
 from nomad_csi.csi import report
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import ebs_limits
+from nomad_csi.frame import properties, resource, wording
 from nomad_csi.hcl import files as parsed
+from nomad_csi.jobs import job_ownership
 from nomad_csi.lint import judge
 from nomad_csi.nomad import acl_policy, jobs, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
-from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan import snippet, storage
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.probing import probe_job_plugins, probed, probed_needs
 from nomad_csi.provider import replies
-from nomad_csi.registration import given_secrets
-from nomad_csi.resources.frame import properties, resource, wording
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 from nomad_csi.text import table
+from nomad_csi.volumes import owner_records, registration_ownership, volume_snapshots
 from tests.deeds import registration_deeds
 from tests.deeds.deeds import Case
 

@@ -1,7 +1,7 @@
 """The cases of `VolumeRegistration`."""
 
-from nomad_csi.resources import volume_registration
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
+from nomad_csi.volumes import volume_registration
 from tests.deeds.deeds import Case, checked_inputs
 
 VOLUME = volume_registration.VolumeRegistrationResource()

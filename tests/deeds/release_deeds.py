@@ -5,8 +5,7 @@ from unittest import mock
 
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
-from nomad_csi.ownership import owner_records
-from nomad_csi.registration import deregistration
+from nomad_csi.volumes import deregistration, owner_records
 from tests.deeds import agent as agents
 from tests.deeds import registration_deeds
 from tests.deeds.deeds import Case

@@ -14,11 +14,10 @@ import urllib3
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_status, reading
-from nomad_csi.nomad import job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
+from nomad_csi.frame import properties
+from nomad_csi.nomad import cluster_identity, job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
-from nomad_csi.ownership import cluster_identity
 from nomad_csi.provider import configuration, schema
-from nomad_csi.resources.frame import properties
 from tests import replies
 from tests.deeds import agent as agents
 from tests.deeds import deeds, spec_deeds

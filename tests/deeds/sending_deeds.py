@@ -7,7 +7,7 @@ from unittest import mock
 
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import registration
-from nomad_csi.registration import retry, sending
+from nomad_csi.volumes import retry, sending
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 

@@ -5,7 +5,7 @@ import itertools
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
-from nomad_csi.registration import storage_sharing
+from nomad_csi.volumes import storage_sharing
 from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case

@@ -9,13 +9,14 @@ from unittest import mock
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.jobs import job_ownership
 from nomad_csi.migration import live_files
 from nomad_csi.migration import model as migration
 from nomad_csi.nomad import jobs, variables
-from nomad_csi.ownership import job_ownership, owner_records
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.verification import rounds, verification
+from nomad_csi.volumes import owner_records
 from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents
 from tests.deeds import command_deeds, deeds, registration_deeds

@@ -12,8 +12,8 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.csi import capability, channel, controller, endpoint
-from nomad_csi.deletion import deleters, last_snapshot
 from nomad_csi.drivers import catalogue
+from nomad_csi.volumes import deleters, last_snapshot
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 

@@ -11,11 +11,17 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.deletion import deleters, deletion, deletion_request, storage_guards
-from nomad_csi.deletion.deletion_request import MadeStorage
-from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, owner_records, registration_ownership
+from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import (
+    deleters,
+    deletion,
+    deletion_request,
+    owner_records,
+    registration_ownership,
+    storage_guards,
+)
+from nomad_csi.volumes.deletion_request import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent

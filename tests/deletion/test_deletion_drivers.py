@@ -6,9 +6,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import controller
-from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
+from nomad_csi.volumes import last_snapshot
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.csi_plugin import storage

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.deletion import storage_guards
+from nomad_csi.volumes import storage_guards
 
 ID = "vol-0123456789abcdef0"
 

@@ -20,9 +20,8 @@ from botocore import exceptions
 
 from nomad_csi import nomad
 from nomad_csi.aws import asking
-from nomad_csi.deletion import deletion, deletion_request, storage_guards
-from nomad_csi.nomad import jobs
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, jobs
+from nomad_csi.volumes import deletion, deletion_request, storage_guards
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, refusals
 from nomad_csi_sandbox.nomad import server as agent

@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from nomad_csi.deletion import deletion_proof, deletion_request
-from nomad_csi.ownership import owner_records
+from nomad_csi.volumes import deletion_proof, deletion_request, owner_records
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"

@@ -11,8 +11,8 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import controller
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.deletion import last_snapshot
 from nomad_csi.drivers import catalogue
+from nomad_csi.volumes import last_snapshot
 from tests import clocks
 
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))

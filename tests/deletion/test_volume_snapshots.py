@@ -3,8 +3,8 @@
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
+from nomad_csi.volumes import volume_snapshots
 
 PATH = "/v1/volumes/snapshot"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.resources import re_registration, registration_change, volume_properties
+from nomad_csi.volumes import re_registration, registration_change, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/comparison.md").read_text(encoding="utf-8")

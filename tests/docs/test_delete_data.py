@@ -15,13 +15,11 @@ import boto3
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.deletion import deletion_request, volume_snapshots
-from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.frame import resource
+from nomad_csi.nomad import cluster_identity, jobs, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
 from nomad_csi.spec import draft
+from nomad_csi.volumes import created_volume, deletion_request, volume_snapshots
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
 from nomad_csi.migration import model, terraform
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, job_ownership, owner_records, registration_ownership
+from nomad_csi.jobs import job_ownership
+from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
+from nomad_csi.volumes import owner_records, registration_ownership
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import owner_labels

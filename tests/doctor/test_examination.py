@@ -14,9 +14,9 @@ from nomad_csi import nomad
 from nomad_csi.aws import regions
 from nomad_csi.doctor import doctor_aws, doctor_cluster, examination
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi.render import documents
+from nomad_csi.volumes import registration_ownership
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent

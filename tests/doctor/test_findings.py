@@ -7,8 +7,8 @@ import pytest
 from nomad_csi.doctor import judge
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
-from nomad_csi.ownership import owner_records
 from nomad_csi.plan import iam, storage
+from nomad_csi.volumes import owner_records
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
 OWNED = owner_records.OwnerRecord(owner="shop/prod")

@@ -7,8 +7,7 @@ import signal
 
 import pytest
 
-from nomad_csi.nomad import jobs, variables, volumes
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, jobs, variables, volumes
 
 JOBS = ["plugin-aws-ebs0-controller", "plugin-aws-ebs0-nodes", "plugin-aws-efs0-nodes"]
 

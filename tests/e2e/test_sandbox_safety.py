@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity
 from nomad_csi_sandbox.session import folder, processes
 from tests import cross_site
 

@@ -17,8 +17,8 @@ import urllib3
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import volumes
+from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -321,7 +321,7 @@ def servers_unasked(monkeypatch):
     """Leave out the questions for the servers' versions, which may go unanswered, so that others meet the faults."""
 
     def leave_out():
-        monkeypatch.setattr("nomad_csi.registration.secret_safety.risk", lambda _client: "")
+        monkeypatch.setattr("nomad_csi.volumes.secret_safety.risk", lambda _client: "")
         monkeypatch.setattr("nomad_csi.health.minimum_version.refuse_older", lambda _client, _plugins: ())
 
     return leave_out

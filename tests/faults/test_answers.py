@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.frame import resource
 from nomad_csi.nomad.http import classify
-from nomad_csi.resources import volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import volume_registration
 
 REFUSED = "failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused"
 

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
+from nomad_csi.volumes import apply_volumes as applied
 from tests import deadlines
 
 CLAIM = {

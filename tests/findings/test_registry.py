@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import findings
-from nomad_csi.compare import volume
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
 from nomad_csi.health import states
 from nomad_csi.plan import registration
+from nomad_csi.volumes import compare
 
 ROOT = Path(__file__).parents[2] / "infra/nomad_csi"
 CODES = registry.codes()
@@ -220,7 +220,7 @@ def test_every_state_of_an_instance_follows_from_codes():
 
 def test_fields_that_have_a_code_are_compared():
     """That every field that is compared has one, tests/compare/test_every_registration_field.py shows."""
-    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (volume, registration))
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (compare, registration))
     of_field = registry.code_of_field()
 
     assert [

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from nomad_csi import cli, errors
+from nomad_csi.frame import resource
 from nomad_csi.health import events, explaining
 from nomad_csi.resources import plugin_health_wait
-from nomad_csi.resources.frame import resource
 from tests import deadlines, live
 
 

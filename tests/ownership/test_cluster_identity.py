@@ -8,8 +8,7 @@ import uuid
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import variables
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, variables
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 

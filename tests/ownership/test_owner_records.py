@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from nomad_csi.ownership import owner_records
-from nomad_csi.ownership.owner_records import OwnerRecord, OwnerToken, Requester
 from nomad_csi.spec import names
+from nomad_csi.volumes import owner_records
+from nomad_csi.volumes.owner_records import OwnerRecord, OwnerToken, Requester
 
 ID, OTHER_ID = "9f86d081884c7d65", "60303ae22b998861"
 SHOP, BANK = Requester(owner="shop/prod"), Requester(owner="bank/prod")

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, registration_ownership
 from tests import owner_labels
 
 PATH = owner_records.path_of("mysql")

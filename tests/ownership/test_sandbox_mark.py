@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.ownership import sandbox_mark
+from nomad_csi.nomad import sandbox_mark
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 

@@ -18,9 +18,9 @@ from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
-from nomad_csi.provider import examples, hosting
-from nomad_csi.resources import registration_change, registry
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
+from nomad_csi.provider import examples, hosting, registry
+from nomad_csi.volumes import registration_change
 from nomad_csi_sandbox.aws.provider import table as aws_table
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table

@@ -14,9 +14,8 @@ from google.protobuf import empty_pb2
 from pulumi.provider import Provider
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from nomad_csi.provider import servicer
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import compare, declaration, properties, resource
+from nomad_csi.frame import compare, declaration, properties, resource
+from nomad_csi.provider import registry, servicer
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
 TOKEN = "nomad-csi:index:Scripted"

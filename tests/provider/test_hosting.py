@@ -11,8 +11,7 @@ import pytest
 
 from nomad_csi import components, errors
 from nomad_csi.components import identity
-from nomad_csi.provider import hosting, schema
-from nomad_csi.resources import registry
+from nomad_csi.provider import hosting, registry, schema
 from tests import deadlines
 
 
@@ -36,7 +35,7 @@ def test_one_schema_has_components_and_custom_resources():
             {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.resources.plugin_health"},
         ),
         (
-            "from nomad_csi.resources import registry; all(map(registry.RESOURCES.get, registry.DECLARED))",
+            "from nomad_csi.provider import registry; all(map(registry.RESOURCES.get, registry.DECLARED))",
             {"pulumi_aws", "jinja2", "nomad_csi.lint", "nomad_csi.render.documents"},
         ),
         ("from nomad_csi import VolumeRegistration", {"pulumi_aws", "jinja2", "pydantic"}),

@@ -12,7 +12,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
+from nomad_csi.volumes import registration_ownership
 from nomad_csi_sandbox.nomad import cluster, refusals, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import volume_store

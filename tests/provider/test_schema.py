@@ -6,9 +6,8 @@ from importlib import metadata
 import pytest
 
 import nomad_csi
-from nomad_csi.provider import about, configuration, hosting, schema
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
+from nomad_csi.provider import about, configuration, hosting, registry, schema
 from tests import shipped
 
 

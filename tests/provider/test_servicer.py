@@ -11,10 +11,9 @@ from pulumi.provider import server as pulumi_server
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.ownership import cluster_identity
-from nomad_csi.provider import servicer, wire
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.nomad import cluster_identity
+from nomad_csi.provider import registry, servicer, wire
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, deadlines

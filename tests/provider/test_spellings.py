@@ -5,8 +5,8 @@ import pytest
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
 from nomad_csi.provider import wire
-from nomad_csi.resources.frame import resource
 from tests.text import spelled
 
 SHOWN = "rpc error: code = Internal desc = "

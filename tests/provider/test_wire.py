@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies
 
+from nomad_csi.frame import resource
 from nomad_csi.provider import wire
-from nomad_csi.resources.frame import resource
 from tests import deadlines
 
 VALUES = strategies.recursive(

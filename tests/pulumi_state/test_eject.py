@@ -8,8 +8,8 @@ import stat
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.hcl import volume_file
 from nomad_csi.pulumi_state import eject
-from nomad_csi.registration import volume_file
 
 STACK = "urn:pulumi:dev::shop::"
 ROOT = f"{STACK}pulumi:pulumi:Stack::shop-dev"

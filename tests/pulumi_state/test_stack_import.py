@@ -3,10 +3,10 @@
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.frame import resource
 from nomad_csi.migration import aws_storage
-from nomad_csi.ownership import owner_records
 from nomad_csi.pulumi_state import stack_import
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import owner_records
 
 STACK = "urn:pulumi:dev::shop::"
 COMPONENT = "nomad-csi:index:{}"

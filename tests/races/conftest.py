@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
-from nomad_csi.ownership import owner_records, registration_ownership
-from nomad_csi.registration import deregistration
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import (
+    deregistration,
+    owner_records,
+    registration_ownership,
+    volume_document,
+    volume_registration,
+)
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, deadlines

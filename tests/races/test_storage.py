@@ -5,12 +5,11 @@ import contextlib
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
+from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import registration_ownership, volume_document, volume_registration
 from tests.races.conftest import TOKEN, inputs
 
 SINGLE_WRITER = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import apply_volumes as applied
 
 MANY = 120
 """More connections than the 100 that an agent takes of one address."""

@@ -18,13 +18,14 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.resources import plugin_health, volume_document, volume_registration
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.resources import plugin_health
 from nomad_csi.verification import verification
+from nomad_csi.volumes import volume_document, volume_registration
 from nomad_csi_sandbox.aws import account
 from tests.real.ebs_world import REGION, ZONE, mounted, run
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import apply_volumes as applied
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]

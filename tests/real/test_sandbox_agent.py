@@ -10,8 +10,7 @@ import subprocess
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import nodes
-from nomad_csi.ownership import sandbox_mark
+from nomad_csi.nomad import nodes, sandbox_mark
 from nomad_csi_sandbox.session import agent, environment, folder
 from tests import cross_site
 from tests.contract import agents

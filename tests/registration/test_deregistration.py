@@ -7,8 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.ownership import owner_records
-from nomad_csi.registration import deregistration
+from nomad_csi.volumes import deregistration, owner_records
 from tests import clocks
 
 ID = "vol-0123456789abcdef0"

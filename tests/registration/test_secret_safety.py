@@ -3,12 +3,10 @@
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi.apply import volumes as applied
 from nomad_csi.plan import registration
 from nomad_csi.pulumi_state import stack_cli
-from nomad_csi.registration import secret_safety
-from nomad_csi.resources import volume_registration
-from nomad_csi.resources.created import created_volume
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import created_volume, secret_safety, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 KINDS = [VOLUME, created_volume.CreatedVolumeResource()]

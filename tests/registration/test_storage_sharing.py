@@ -7,12 +7,10 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.apply import volumes as applied
+from nomad_csi.frame import resource
 from nomad_csi.plan import registration
-from nomad_csi.registration import storage_sharing
-from nomad_csi.resources import sharing_refusal, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import created_volume, sharing_refusal, storage_sharing, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"

@@ -3,8 +3,9 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources import plugin_health, registry
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.provider import registry
+from nomad_csi.resources import plugin_health
 
 HEALTH = plugin_health.PluginHealthResource()
 JOBS = {"plugin-aws-ebs0-nodes": "41"}

@@ -3,11 +3,10 @@
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
-from nomad_csi.ownership import owner_records
-from nomad_csi.registration import sending
-from nomad_csi.resources import plugin_health, volume_changes, volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.resources import plugin_health
+from nomad_csi.volumes import owner_records, sending, volume_changes, volume_registration
 from tests.resources import test_volume_registration as samples
 
 VOLUME = volume_registration.VolumeRegistrationResource()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nomad_csi.resources import registration_change, volume_properties, wanted_volume
-from nomad_csi.resources.frame import properties, resource
+from nomad_csi.frame import properties, resource
+from nomad_csi.volumes import registration_change, volume_properties, wanted_volume
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}

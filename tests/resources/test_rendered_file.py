@@ -6,9 +6,9 @@ import hashlib
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
 from nomad_csi.render import disk
 from nomad_csi.resources import rendered_file
-from nomad_csi.resources.frame import resource
 
 OURS = disk.signed('id = "a"\n')
 NEW = disk.signed('id = "b"\n')

@@ -8,10 +8,11 @@ import boto3
 import pytest
 
 from nomad_csi.csi import capability, channel, endpoint, validation
+from nomad_csi.frame import properties
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health, replacement, storage_checks
-from nomad_csi.resources.frame import properties
+from nomad_csi.resources import plugin_health
+from nomad_csi.volumes import replacement, storage_checks
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls

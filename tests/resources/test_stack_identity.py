@@ -2,8 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources import stack_identity
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource, stack_identity
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,21 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.apply import volumes as applied
 from nomad_csi.claims import claim_replacement, repair_steps
-from nomad_csi.nomad import volumes
-from nomad_csi.ownership import cluster_identity, owner_record_upkeep, owner_records, registration_ownership
-from nomad_csi.registration import deregistration, sending
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
+from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import (
+    created_volume,
+    deregistration,
+    owner_record_upkeep,
+    owner_records,
+    registration_ownership,
+    sending,
+    volume_document,
+    volume_registration,
+)
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, clocks, owner_labels

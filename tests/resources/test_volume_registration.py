@@ -3,8 +3,8 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.volumes import volume_document, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"

@@ -6,11 +6,11 @@ import json
 import pytest
 
 from nomad_csi import findings
-from nomad_csi.compare import difference
 from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import report, volumes
+from nomad_csi.volumes import difference
 
 WANTED = registration.VolumeRegistration(
     volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()

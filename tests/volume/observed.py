@@ -1,4 +1,4 @@
-"""The facts about a volume of an abstract world, with the fields of `volume.facts`."""
+"""The facts about a volume of an abstract world, with the fields of `volumes.facts`."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from tests.volume.world import OTHER_PLUGIN, contains, id_of
 
 
 class Observed(NamedTuple):
-    """The facts about a wanted volume; the fields of `volume.facts.Presence`."""
+    """The facts about a wanted volume; the fields of `volumes.facts.Presence`."""
 
     source: str
     protect: bool
@@ -24,7 +24,7 @@ class Observed(NamedTuple):
 
 
 class ObservedRemoval(NamedTuple):
-    """The facts about a volume that is not wanted; the fields of `volume.facts.Removal`."""
+    """The facts about a volume that is not wanted; the fields of `volumes.facts.Removal`."""
 
     is_replaced: bool
     is_renamed: bool
@@ -40,7 +40,7 @@ class ObservedRemoval(NamedTuple):
 
 
 class ObservedHold(NamedTuple):
-    """The facts about a file system that several volumes share; the fields of `volume.facts.Held`."""
+    """The facts about a file system that several volumes share; the fields of `volumes.facts.Held`."""
 
     is_renamed: bool
     cluster: str

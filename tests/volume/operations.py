@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nomad_csi.volume import decide
+from nomad_csi.volumes import decide
 from tests.volume import observed
 from tests.volume.run import Run
 from tests.volume.world import (

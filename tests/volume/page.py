@@ -1,12 +1,12 @@
 """
-The page of what is decided about a volume, from `volume.decide`.
+The page of what is decided about a volume, from `volumes.decide`.
 
 Each table has a case in which nothing is wrong, and changes one fact of it at a time.
 """
 
 from types import SimpleNamespace
 
-from nomad_csi.volume import decide, facts
+from nomad_csi.volumes import decide, facts
 from tests.pages import table
 
 HEAD = """# What happens to a volume

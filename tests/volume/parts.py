@@ -10,7 +10,7 @@ import copy
 import random
 import re
 
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity
 from tests.volume import operations
 from tests.volume.run import Run
 from tests.volume.world import FOLDER, OTHERS, SYSTEM, World, canonical, id_of, key_of

@@ -9,8 +9,7 @@ import contextlib
 import boto3
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import variables, volumes
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, variables, volumes
 from tests.contract import agents, conftest
 from tests.walk import cloud, clusters
 

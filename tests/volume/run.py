@@ -1,6 +1,6 @@
-"""An `up` of a stack of the abstract world, step by step: `volume.decide` decides, and `steps` carries out and judges."""
+"""An `up` of a stack of the abstract world, step by step: `volumes.decide` decides, and `steps` carries out and judges."""
 
-from nomad_csi.volume import decide
+from nomad_csi.volumes import decide
 from tests.volume import observed
 from tests.volume.steps import BrokenError, Carried
 from tests.volume.world import Recorded, World, id_of, key_of

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from nomad_csi.volume import decide
+from nomad_csi.volumes import decide
 from tests.volume import explore, operations
 from tests.volume.operations import after
 

@@ -2,7 +2,7 @@
 
 import typing
 
-from nomad_csi.volume import decide, facts
+from nomad_csi.volumes import decide, facts
 from tests.volume import page
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.volume import decide, facts
+from nomad_csi.volumes import decide, facts
 from tests.volume import tree
 
 LEAVES = [(kind, known, decision) for kind in tree.KINDS for known, decision in tree.leaves(kind)]

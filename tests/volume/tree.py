@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nomad_csi.volume import decide, facts
+from nomad_csi.volumes import decide, facts
 
 FILE = Path(__file__).parent / "decisions.txt"
 

@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 
 from nomad_csi import nomad
-from nomad_csi.nomad import variables
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, variables
 from nomad_csi_sandbox.csi_plugin import arguments
 from nomad_csi_sandbox.csi_plugin import server as csi_server
 from nomad_csi_sandbox.nomad import cluster, server

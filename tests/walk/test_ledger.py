@@ -3,8 +3,7 @@
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.resources import removed_volume
-from nomad_csi.resources.created import created_changes
+from nomad_csi.volumes import created_changes, removed_volume
 from tests.walk import ledger, tracks
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources import storage_dependents
+from nomad_csi.volumes import storage_dependents
 from tests.walk import clusters, engines
 
 MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}]

@@ -21,8 +21,7 @@ from nomad_csi.claims.repair_steps import EndError, MissingError, Repaired, Repa
 from nomad_csi.nomad import claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import registration
-from nomad_csi.registration import deregistration
-from nomad_csi.volume import decide
+from nomad_csi.volumes import decide, deregistration
 
 
 def repair(

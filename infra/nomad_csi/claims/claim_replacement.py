@@ -13,12 +13,20 @@ from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.claims import claim_status, repair_steps
 from nomad_csi.claims.repair_steps import EndError
-from nomad_csi.compare import volume
 from nomad_csi.nomad import variables, volumes
-from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import registration
-from nomad_csi.registration import deregistration, owned, retry, secret_safety, storage_sharing
-from nomad_csi.volume import decide, facts
+from nomad_csi.volumes import (
+    compare,
+    decide,
+    deregistration,
+    facts,
+    owned,
+    owner_records,
+    registration_ownership,
+    retry,
+    secret_safety,
+    storage_sharing,
+)
 
 # The note of a repair in progress, in a Nomad variable: it identifies what the repair deregistered and has not
 # registered again.
@@ -200,14 +208,14 @@ class Replacement:
         self._refuse_attached(judged)
         # Nomad deletes the registration first. A first registration takes its topologies from those requested.
         places = unclaimed.topologies or document.required_topologies
-        return dataclasses.replace(volume.keep_actual_places(document, unclaimed), required_topologies=places)
+        return dataclasses.replace(compare.keep_actual_places(document, unclaimed), required_topologies=places)
 
     def another(self, found: volumes.Volume) -> str:
         """Return how *found* differs from the registration that is to replace it; empty: it does not."""
         document = self._order.document
         if document is None:
             return ""
-        compared = volume.compare_volume(document, _unclaimed(found), made_by_plugin=not document.external_id)
+        compared = compare.compare_volume(document, _unclaimed(found), made_by_plugin=not document.external_id)
         reasons = "; ".join(map(str, compared.differences))
         return f"{self._order.source} is not what Nomad holds: {reasons}" if reasons else ""
 

@@ -4,8 +4,8 @@ import shlex
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.compare import outcome
 from nomad_csi.plan import registration
+from nomad_csi.volumes import outcome
 
 WAIT_S = 30.0
 """How long each step may take to show an effect."""

@@ -92,7 +92,7 @@ COMPLETE = "_NOMAD_CSI_COMPLETE"
 
 
 SANDBOX = "NOMAD_CSI_SANDBOX"
-"""Environment variable with the parts of a sandbox, as named by `nomad_csi.ownership.sandbox_mark`."""
+"""Environment variable with the parts of a sandbox, as named by `nomad_csi.nomad.sandbox_mark`."""
 
 
 class _Program(command.Group):

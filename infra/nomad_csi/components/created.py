@@ -7,10 +7,10 @@ import pulumi
 
 from nomad_csi.components import arguments, resources, volume
 from nomad_csi.components.argument_classes import CsiVolumeArgs
+from nomad_csi.frame import properties
 from nomad_csi.plan import model
-from nomad_csi.resources.created import created_properties
-from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
+from nomad_csi.volumes import created_properties
 
 
 class CsiVolume(volume.Volume):

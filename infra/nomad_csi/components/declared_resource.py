@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pulumi
 
-from nomad_csi.resources.frame import declaration, properties
+from nomad_csi.frame import declaration, properties
 
 
 class Provider(pulumi.ProviderResource):

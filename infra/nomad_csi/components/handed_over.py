@@ -12,8 +12,8 @@ import pulumi
 
 from nomad_csi.components import identity, program, resources
 from nomad_csi.pulumi_state import urns
-from nomad_csi.resources import registration_change
 from nomad_csi.spec import names
+from nomad_csi.volumes import registration_change
 
 
 def refuse_in_preview(registration: resources.VolumeRegistration, storage: Mapping[str, pulumi.Input[Any]]) -> None:
@@ -41,7 +41,7 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
         is_same_id = all(recorded.get(name) == news[name] for name in ("namespace", "volumeId"))
         left = registration_change.left_storage(recorded, news) if is_same_id else None
         if left is not None and left.contains(storage):
-            from nomad_csi.resources import storage_dependents  # noqa: PLC0415  # it loads the client of Nomad
+            from nomad_csi.volumes import storage_dependents  # noqa: PLC0415  # it loads the client of Nomad
 
             key = news["namespace"], news["volumeId"]
             found = storage_dependents.StorageDependents(storage=storage_dependents.shown(left), keys=(key,), own=key)

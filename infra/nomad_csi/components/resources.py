@@ -6,9 +6,10 @@ resources declare.
 """
 
 from nomad_csi.components import declared_resource
-from nomad_csi.resources import plugin_health_properties, rendered_file, stack_identity, storage_hold, volume_properties
-from nomad_csi.resources.created import created_properties
-from nomad_csi.resources.plugin_jobs import plugin_job_properties
+from nomad_csi.frame import stack_identity
+from nomad_csi.jobs import plugin_job_properties
+from nomad_csi.resources import plugin_health_properties, rendered_file
+from nomad_csi.volumes import created_properties, storage_hold, volume_properties
 
 Provider = declared_resource.Provider
 

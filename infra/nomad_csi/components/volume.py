@@ -7,8 +7,8 @@ from typing import Any, TypedDict, TypeVar
 import pulumi
 
 from nomad_csi.components import arguments, handed_over, identity, lifting, program, resources
+from nomad_csi.frame import properties
 from nomad_csi.plan import model, snippet, volume_forms
-from nomad_csi.resources.frame import properties
 from nomad_csi.spec import model as spec
 
 Plan = lifting.Lifted[model.VolumePlan]

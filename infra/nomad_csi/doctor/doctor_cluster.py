@@ -17,10 +17,10 @@ from nomad_csi.health import clients as clients_by_value
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, volumes
 from nomad_csi.nomad.http import replies, request
-from nomad_csi.ownership import owner_records, registration_ownership
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
+from nomad_csi.volumes import owner_records, registration_ownership
 
 # Propagation of the mount of Nomad's data directory, if the agent is a client on this machine.
 #

@@ -9,9 +9,9 @@ from nomad_csi.findings import Finding
 from nomad_csi.nomad.records import jobs, nodes, tokens
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.nomad.records.volumes import Volume
-from nomad_csi.ownership.owner_records import OwnerRecord
 from nomad_csi.plan import model
 from nomad_csi.text import listing
+from nomad_csi.volumes.owner_records import OwnerRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.health import drain_findings
 from nomad_csi.nomad.records import plugins as plugin_records
-from nomad_csi.ownership import owner_records
 from nomad_csi.plan import jobs
 from nomad_csi.plan import volumes as tags
+from nomad_csi.volumes import owner_records
 
 # Compare owner records with the registered volumes.
 

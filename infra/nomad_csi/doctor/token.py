@@ -6,7 +6,7 @@ from nomad_csi.doctor import model
 from nomad_csi.findings import finding
 from nomad_csi.nomad import acl_policy, permissions
 from nomad_csi.nomad.records import tokens
-from nomad_csi.ownership import owner_records
+from nomad_csi.volumes import owner_records
 
 RECORD = owner_records.path_of("volume")
 """One of the variables with owner records."""

@@ -11,7 +11,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, objects
 from nomad_csi.nomad import plugin_jobs, plugins, volumes
-from nomad_csi.ownership import job_ownership
+from nomad_csi.plan import jobs as planned
 from nomad_csi.spec import names
 from nomad_csi.text import listing
 
@@ -111,7 +111,7 @@ def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
     name = f"job {job.namespace}/{job.job_id}"
     document = dict(job.document)
     meta = dict(document.get("Meta") or {})
-    owner = meta.pop(job_ownership.OWNER_META, "")
+    owner = meta.pop(planned.OWNER_META, "")
     if owner:
         document["Meta"] = meta
         remarks.add(

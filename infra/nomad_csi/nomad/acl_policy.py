@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nomad_csi.nomad import permissions
 
 DEFAULT_NAMESPACE = "default"
-"""Also the namespace of the variable with the id of the cluster (``ownership.cluster_identity``)."""
+"""Also the namespace of the variable with the id of the cluster (``nomad.cluster_identity``)."""
 
 ALL_NAMESPACES = frozenset({"*"})
 """The pattern of namespaces that a policy does not name; it adds nothing to a rule for a name."""

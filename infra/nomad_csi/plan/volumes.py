@@ -16,7 +16,7 @@ OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
 
 STACK_ID_TAG = "nomad-csi:stack-id"
-"""AWS tag with the random id of the stack (`resources.stack_identity`), which outlives a rename of the stack."""
+"""AWS tag with the random id of the stack (`frame.stack_identity`), which outlives a rename of the stack."""
 
 VOLUME_TAG = "nomad-csi:volume"
 """AWS tag that names the volume: ``namespace/volume_id``."""
@@ -25,7 +25,7 @@ FILE_SYSTEM_TAG = "nomad-csi:file-system"
 """AWS tag that names a file system of a stack, shared by several volumes."""
 
 CLUSTER_ID_TAG = "nomad-csi:cluster"
-"""AWS tag with this package's id of the storage's cluster (`ownership.cluster_identity`)."""
+"""AWS tag with this package's id of the storage's cluster (`nomad.cluster_identity`)."""
 
 
 def plan_volume(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.ownership import sandbox_mark
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
+from nomad_csi.nomad import sandbox_mark
 
 ROOT_ENVIRONMENT = "NOMAD_CSI_ROOT"
 """Environment variable with the folder of rendered files, where the provider has no ``root``."""

@@ -7,9 +7,9 @@ from typing import Any
 from pulumi.provider.experimental import util
 
 from nomad_csi import errors, nomad
+from nomad_csi.frame import properties
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import snippet
-from nomad_csi.resources.frame import properties
 
 
 @dataclass(frozen=True, kw_only=True)

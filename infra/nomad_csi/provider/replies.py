@@ -9,8 +9,8 @@ import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
+from nomad_csi.frame import properties, resource
 from nomad_csi.provider import wire
-from nomad_csi.resources.frame import properties, resource
 
 # Errors as the user reads them: one line, without secrets.
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nomad_csi.ownership import sandbox_mark
-from nomad_csi.provider import about, configuration, examples, queries
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import declaration, properties
+from nomad_csi.frame import declaration, properties
+from nomad_csi.nomad import sandbox_mark
+from nomad_csi.provider import about, configuration, examples, queries, registry
 from nomad_csi.spec import names
 
 PACKAGE = about.PACKAGE

@@ -15,12 +15,11 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
+from nomad_csi.frame import properties, resource, wording
+from nomad_csi.nomad import cluster_identity, sandbox_mark
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
-from nomad_csi.ownership import cluster_identity, sandbox_mark
-from nomad_csi.provider import configuration, hosting, queries, replies, status, wire
+from nomad_csi.provider import configuration, hosting, queries, registry, replies, status, wire
 from nomad_csi.pulumi_state import urns
-from nomad_csi.resources import registry
-from nomad_csi.resources.frame import properties, resource, wording
 from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
 

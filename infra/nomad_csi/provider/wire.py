@@ -12,7 +12,7 @@ from google.protobuf import struct_pb2
 from pulumi.runtime import rpc
 
 UNKNOWN: str = rpc.UNKNOWN
-"""Marker of an unknown value; a test compares it with `resources.frame.resource.UNKNOWN`."""
+"""Marker of an unknown value; a test compares it with `frame.resource.UNKNOWN`."""
 
 SIGNATURE: str = rpc._special_sig_key  # noqa: SLF001  # the SDK has no public name for it
 SECRET: str = rpc._special_secret_sig  # noqa: SLF001

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi.deletion.deletion_request import MadeStorage
-from nomad_csi.resources.created import created_properties
+from nomad_csi.volumes import created_properties
+from nomad_csi.volumes.deletion_request import MadeStorage
 
 
 def made(text: str, source: str) -> dict[str, MadeStorage]:

@@ -17,8 +17,8 @@ from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
 from nomad_csi.render import documents, files
-from nomad_csi.resources import volume_document
 from nomad_csi.spec import names
+from nomad_csi.volumes import volume_document
 
 PACKAGE = "nomad-csi"
 _PROVIDERS = "pulumi:providers:"

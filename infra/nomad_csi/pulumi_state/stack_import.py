@@ -12,16 +12,16 @@ from typing import Any
 
 from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
+from nomad_csi.frame import resource
+from nomad_csi.jobs import job_ownership
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import job_ownership, owner_records, registration_ownership
 from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
 from nomad_csi.pulumi_state import urns
-from nomad_csi.resources import volume_ownership
-from nomad_csi.resources.frame import resource
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
+from nomad_csi.volumes import owner_records, registration_ownership, volume_ownership
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """Pulumi's placeholder for an id."""

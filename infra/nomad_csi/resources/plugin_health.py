@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, findings
+from nomad_csi.frame import compare, properties, resource
 from nomad_csi.health import plugins
 from nomad_csi.plan import model, probe_job
 from nomad_csi.resources import plugin_health_properties as of_health
 from nomad_csi.resources import plugin_health_wait
-from nomad_csi.resources.frame import compare, properties, resource
 from nomad_csi.text import listing
 from nomad_csi.verification import observation
 

@@ -5,8 +5,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from nomad_csi.frame import declaration, properties, resource
 from nomad_csi.plan import probe_job
-from nomad_csi.resources.frame import declaration, properties, resource
+from nomad_csi.spec import names
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
@@ -119,7 +120,7 @@ OUTPUTS: Mapping[str, properties.Property] = {
 }
 
 DECLARED = declaration.Declaration(
-    token="nomad-csi:index:PluginHealth",  # noqa: S106  # Pulumi's word for a type's name
+    token=names.PLUGIN_HEALTH_TYPE,
     description="The proof that a CSI plugin is healthy. Making it waits for the plugin; deleting it changes nothing.",
     inputs=INPUTS,
     outputs=OUTPUTS,

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from nomad_csi import errors, findings, side_by_side
 from nomad_csi.findings import printing
+from nomad_csi.frame import resource
 from nomad_csi.health import events, plugins, stability
 from nomad_csi.plan import model
-from nomad_csi.resources.frame import resource
 from nomad_csi.text import foreign
 from nomad_csi.verification import observation
 

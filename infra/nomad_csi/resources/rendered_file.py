@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.frame import compare, declaration, properties, resource
 from nomad_csi.render import disk
-from nomad_csi.resources.frame import compare, declaration, properties, resource
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 

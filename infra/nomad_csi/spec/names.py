@@ -55,7 +55,7 @@ Source: pulumi/pulumi, ``sdk/go/common/tokens/project.go`` and ``names.go``: let
 """
 
 STACK_ID = re.compile(r"[0-9a-f]{16}")
-"""The random id of a stack (`resources.stack_identity`)."""
+"""The random id of a stack (`frame.stack_identity`)."""
 
 AWS_REGION = re.compile(
     r"(?:af|ap|ca|cn|eu|eusc|il|me|mx|sa|us)(?:-(?:gov|iso[a-z]?|de))?"
@@ -93,6 +93,7 @@ TYPES = "nomad-csi:index:"
 PLUGIN_JOB_TYPE = f"{TYPES}PluginJob"
 VOLUME_REGISTRATION_TYPE = f"{TYPES}VolumeRegistration"
 CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
+PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
 """Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
 
 CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"

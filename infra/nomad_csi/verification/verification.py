@@ -14,9 +14,9 @@ from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import dependents, model, registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.probing import probe_job_plugins
-from nomad_csi.registration import secret_safety
 from nomad_csi.verification import observation, report
 from nomad_csi.verification import volumes as volume_status
+from nomad_csi.volumes import secret_safety
 
 _NONE: Mapping[str, str] = {}
 

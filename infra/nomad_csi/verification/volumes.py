@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nomad_csi import findings
-from nomad_csi.compare import difference, volume
 from nomad_csi.findings import causes, registry
 from nomad_csi.health import eligibility, plugins
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import dependents, registration
 from nomad_csi.text import foreign, listing
+from nomad_csi.volumes import compare, difference
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
 
@@ -54,11 +54,11 @@ def judge_volume(
 
     An external id that is not known yet (empty in *desired*) is not compared; the detail reports that. Secrets and the
     text of mount flags cannot be compared: Nomad redacts them. *served_by* is the volume's plugin, when its
-    topology is checked. *made_by_plugin* is as in `compare.volume.compare_volume`, whose differences become findings.
+    topology is checked. *made_by_plugin* is as in `volumes.compare.compare_volume`, whose differences become findings.
     *others* are findings of other checks on the volume: they are reported, and do not change the status.
     """
     subject = f"volume {desired.key}"
-    compared = volume.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
+    compared = compare.compare_volume(desired, actual, made_by_plugin=made_by_plugin)
     if actual is None:
         seen: tuple[findings.Finding, ...] = (_missing(subject, made_by_plugin=made_by_plugin),)
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, nomad, open_files
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity
 from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
+from nomad_csi.jobs import job_ownership
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.ownership import job_ownership
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster

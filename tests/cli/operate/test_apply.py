@@ -11,12 +11,10 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.apply import plugins
+from nomad_csi.frame import resource
+from nomad_csi.jobs import apply_jobs, job_ownership, plugin_job
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import job_ownership
 from nomad_csi.resources import plugin_health_wait
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -122,7 +120,7 @@ def test_plugin_that_does_not_become_healthy_gets_no_volumes(apply, monkeypatch,
     def unhealthy(*_):
         raise plugin_health_wait.errors.RefusedError("plugin hostpath0 is not healthy")
 
-    monkeypatch.setattr(plugins.plugin_health.plugin_health_wait, "wait", unhealthy)
+    monkeypatch.setattr(apply_jobs.plugin_health.plugin_health_wait, "wait", unhealthy)
     before = len(serving.cluster.requests)
 
     code, _, err = apply("--yes")

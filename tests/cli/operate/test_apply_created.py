@@ -12,11 +12,9 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.compare import difference
+from nomad_csi.frame import resource
 from nomad_csi.nomad import volume_creation, volumes
-from nomad_csi.ownership import owner_records, registration_ownership
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import created_volume, difference, owner_records, registration_ownership
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.apply import planned_changes
+from nomad_csi.jobs import planned_changes
 from nomad_csi.nomad import jobs
 
 SPEC = {

@@ -7,10 +7,10 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import options
-from nomad_csi.deletion import deletion, deletion_request
-from nomad_csi.deletion.deletion_request import MadeStorage
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
+from nomad_csi.volumes import deletion, deletion_request
+from nomad_csi.volumes.deletion_request import MadeStorage
 
 STATE = {
     "version": 3,

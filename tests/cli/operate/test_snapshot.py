@@ -8,8 +8,8 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import options
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.nomad import snapshots
+from nomad_csi.volumes import volume_snapshots
 
 MADE = snapshots.Snapshot(
     snapshot_id="snap-1",

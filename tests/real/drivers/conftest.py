@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.resources import plugin_health, volume_document, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.resources import plugin_health
 from nomad_csi.verification import verification
+from nomad_csi.volumes import created_volume, volume_document, volume_registration
 
 USE_S = 60.0
 

@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from nomad_csi.csi import presence
-from nomad_csi.deletion import deleters, last_snapshot
+from nomad_csi.volumes import deleters, last_snapshot
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import plugin_deletion

@@ -11,10 +11,9 @@ import shutil
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import claim_requests, jobs, snapshots
-from nomad_csi.resources.created import created_volume
+from nomad_csi.volumes import created_volume, volume_snapshots
 from tests.real.drivers.conftest import CONSUMER, USE_S
 
 COMMAND = shutil.which("democratic-csi")

@@ -15,12 +15,11 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.deletion import volume_snapshots
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
-from nomad_csi.resources.created import created_volume
 from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.spec import names
+from nomad_csi.volumes import created_volume, volume_snapshots
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]

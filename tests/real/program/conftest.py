@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.nomad import jobs, variables, volumes
-from nomad_csi.ownership import owner_records
+from nomad_csi.volumes import owner_records
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
 

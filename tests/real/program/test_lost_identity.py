@@ -2,8 +2,7 @@
 
 import json
 
-from nomad_csi.nomad import variables
-from nomad_csi.ownership import cluster_identity
+from nomad_csi.nomad import cluster_identity, variables
 
 PROGRAM = """import uuid
 

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import created_volume
 from nomad_csi_sandbox.aws.account import CREDENTIAL
 from tests.contract import agents
 from tests.real.ebs_world import REGION

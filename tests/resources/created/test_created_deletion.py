@@ -5,10 +5,9 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.deletion import deletion_request
-from nomad_csi.deletion.deletion_request import MadeStorage
-from nomad_csi.resources.created import created_deletion, created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.volumes import created_deletion, created_volume, deletion_request
+from nomad_csi.volumes.deletion_request import MadeStorage
 
 VOLUME = created_volume.CreatedVolumeResource()
 IDENTITY = "prod/scratch"

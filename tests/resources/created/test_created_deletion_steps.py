@@ -12,12 +12,16 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import controller
-from nomad_csi.deletion import deleters
+from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.created import created_deletion, created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import (
+    created_deletion,
+    created_volume,
+    deleters,
+    registration_ownership,
+    volume_document,
+    volume_registration,
+)
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import owner_records
-from nomad_csi.resources import registry, volume_document
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
+from nomad_csi.provider import registry
+from nomad_csi.volumes import created_volume, owner_records, volume_document
 
 VOLUME = created_volume.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"

@@ -5,11 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
-from nomad_csi.ownership import registration_ownership
-from nomad_csi.resources import volume_document, volume_registration
-from nomad_csi.resources.created import created_volume
-from nomad_csi.resources.frame import resource
+from nomad_csi.volumes import created_volume, registration_ownership, volume_document, volume_registration
 from tests.resources.created import test_created_deletion_steps as steps
 
 running, world = steps.running, steps.world

@@ -1,6 +1,6 @@
 """Differences are told by the deepest path, and replace where the declaration says so."""
 
-from nomad_csi.resources.frame import compare, declaration, properties, resource
+from nomad_csi.frame import compare, declaration, properties, resource
 
 DECLARED = declaration.Declaration(
     token="",

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.resources.frame import resource
+from nomad_csi.frame import resource
 
 TOKEN, OTHER = "nomad-csi:index:A", "nomad-csi:index:B"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
 
 
 @pytest.mark.parametrize(

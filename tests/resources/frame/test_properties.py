@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from nomad_csi.resources.frame import properties
+from nomad_csi.frame import properties
 
 DECLARED = {
     "id": properties.Property(kind="text", required=True, pattern=re.compile(r"[a-z]+"), pattern_says="small letters"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.resources.frame import properties, resource, wording
+from nomad_csi.frame import properties, resource, wording
 
 LATER = properties.UNKNOWN
 FILE = "job {\n}\n"

@@ -5,9 +5,9 @@ from contextlib import nullcontext
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.ownership import owner_records
-from nomad_csi.resources.frame import resource
-from nomad_csi.resources.plugin_jobs import plugin_job
+from nomad_csi.frame import resource
+from nomad_csi.jobs import plugin_job
+from nomad_csi.volumes import owner_records
 
 JOB = plugin_job.PluginJobResource()
 IDENTITY = "storage/aws-ebs0-node"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import uuid
 
-from nomad_csi.ownership import sandbox_mark
+from nomad_csi.nomad import sandbox_mark
 from nomad_csi_sandbox.session import environment, folder
 
 CERTIFICATES = {

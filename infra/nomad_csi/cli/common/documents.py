@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, command, inputs, output, specs
+from nomad_csi.cli.common import argument_secrets, command, given_secrets, inputs, output, specs
+from nomad_csi.hcl import volume_file
 from nomad_csi.plan import model, registration, volumes
-from nomad_csi.registration import given_secrets, volume_file
 from nomad_csi.spec import draft
 from nomad_csi.text import secrets as secrets_by_name
 

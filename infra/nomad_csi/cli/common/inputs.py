@@ -182,7 +182,7 @@ def reading(
 
 def warn_of_erasing(client: Any) -> None:
     """Warn on standard error that reading volumes can erase their secrets, if a server is old enough for that."""
-    from nomad_csi.registration import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
+    from nomad_csi.volumes import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
         output.print_warning(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` says more")
@@ -331,7 +331,7 @@ def read_plan(path: Path) -> model.StoragePlan:
 
 def _fitted(path: Path) -> str:
     """Return the stack config that a sandbox derived from the one at *path*; empty if there is none."""
-    from nomad_csi.ownership import sandbox_mark  # noqa: PLC0415  # only a spec with problems pays for these
+    from nomad_csi.nomad import sandbox_mark  # noqa: PLC0415  # only a spec with problems pays for these
     from nomad_csi.provider import configuration  # noqa: PLC0415  # as above
 
     sandbox = os.environ.get(sandbox_mark.ENVIRONMENT, "")

@@ -6,8 +6,8 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, usage
-from nomad_csi.ownership import registration_ownership
 from nomad_csi.spec import names
+from nomad_csi.volumes import registration_ownership
 
 IN_SPEC = " (default: `owner` of the spec)"
 

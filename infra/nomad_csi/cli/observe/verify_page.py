@@ -6,7 +6,7 @@ from importlib import metadata
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
-from nomad_csi.ownership import sandbox_mark
+from nomad_csi.nomad import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
 from nomad_csi.report import cluster_report, model, page

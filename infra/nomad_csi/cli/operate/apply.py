@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.apply import planned_changes, plugins
-from nomad_csi.apply import volumes as applied
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
 from nomad_csi.cli.operate import plan as planning
-from nomad_csi.compare import outcome
 from nomad_csi.health import minimum_version
+from nomad_csi.jobs import apply_jobs, planned_changes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import outcome
 
 ABOUT = """\
 The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
@@ -58,7 +58,7 @@ def run(arguments: command.Arguments) -> int:
             return exit_codes.CHANGES if drawn.changes else 0
         (tell if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
-        plugins.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
+        apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
         with output.waiting("applying"):
             done = applied.apply(client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, tell=tell)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from nomad_csi import errors
 from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, inputs, options, output, specs
-from nomad_csi.compare import outcome
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
+from nomad_csi.volumes import outcome
 
 
 @command.family()

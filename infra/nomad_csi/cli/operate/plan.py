@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import exit_codes, nomad
-from nomad_csi.apply import planned_changes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs
+from nomad_csi.jobs import planned_changes
 from nomad_csi.plan import model
 
 

@@ -9,17 +9,15 @@ from collections.abc import Iterable, Mapping
 import click
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.apply import plugins
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
 from nomad_csi.cli.common import options as shared_options
-from nomad_csi.compare import outcome
-from nomad_csi.deletion import deletion, deletion_request, storage_guards
 from nomad_csi.findings import printing
+from nomad_csi.jobs import apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
-from nomad_csi.registration import deregistration
-from nomad_csi.registration import outcomes as registration_outcomes
+from nomad_csi.volumes import deletion, deletion_request, deregistration, outcome, storage_guards
+from nomad_csi.volumes import outcomes as registration_outcomes
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -127,7 +125,7 @@ def _deregister(arguments: command.Arguments) -> int:
             raise errors.AwsError(f"{error}; nothing was changed; --no-aws deregisters without EC2") from error
         outcomes = [_explained(client, item) for item in done]
         for key in arguments.jobs:
-            plugins.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
+            apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run)
             would = "would be " if arguments.dry_run else ""
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)

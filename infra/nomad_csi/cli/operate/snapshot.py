@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
-from nomad_csi.deletion import storage_guards, volume_snapshots
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
+from nomad_csi.volumes import storage_guards, volume_snapshots
 
 run = command.Group()
 REGISTERED = "a registered volume, or namespace/volume"

@@ -1,0 +1,157 @@
+"""
+The custom resource `StackIdentity`: the random id by which a stack owns objects, independent of its name.
+
+The id is created once and kept in the state. Names are not unique, and change: two teams have a ``nomad-csi/prod``,
+and a stack is renamed. A copied state cannot be distinguished from a renamed one; both get a new id with the next `up`,
+which takes the objects over, and the preview says so. So only one of two copies owns the objects at any time.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.frame import compare, declaration, properties, resource
+from nomad_csi.spec import names
+
+STACK_ID_BYTES = 8
+
+OWNER = properties.text(
+    "The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away.",
+    pattern=names.OWNER,
+    pattern_says="a project and a stack, such as shop/prod",
+)
+
+OWNER_ID = properties.text(
+    "The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
+    pattern=names.STACK_ID,
+    pattern_says="16 hexadecimal digits",
+)
+
+OF_OWNER = frozenset({"owner", "ownerId"})
+"""Inputs with the owner of an object; the object itself does not depend on them."""
+
+OUTPUTS: Mapping[str, properties.Property] = {
+    "nonce": properties.text(
+        "What identifies this object among others of its name: `delete` acts only where the owner record still has it.",
+        internal=True,
+    ),
+    "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last.", internal=True),
+}
+"""Further outputs of each object of a stack."""
+
+
+DECLARED = declaration.Declaration(
+    token="nomad-csi:index:StackIdentity",  # noqa: S106  # Pulumi's word for a type's name
+    description="The random id by which this stack owns storage, registrations and jobs, whatever it is named.",
+    inputs={
+        "stack": properties.text(
+            "The stack's label, as `project/stack`; another one gives another id.",
+            required=True,
+            pattern=names.OWNER,
+            pattern_says="a project and a stack, such as shop/prod",
+        )
+    },
+    outputs={"stackId": properties.text("16 hexadecimal digits, made once.", required=True)},
+)
+
+
+class StackIdentityResource(resource.Resource):
+    """The random id of a stack. Deleting it changes nothing."""
+
+    declared = DECLARED
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.ResourceDiff:
+        """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
+        del identity, old_outputs
+        found = compare.difference(self.declared, old_inputs, news)
+        if not found.any:
+            return found
+        before, now = old_inputs.get("stack"), news["stack"]
+        return resource.ResourceDiff(
+            updates=found.updates,
+            notice=f"this state was written by stack {before}: `up` takes its volumes and jobs over for {now}; if "
+            f"{before} still exists, this state is a copy of its state, and {before} is refused its objects then: do "
+            "not run `up` nor `destroy`",
+        )
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the known outputs: without the id."""
+        return resource.UNKNOWN, dict(news) | {"stackId": resource.UNKNOWN}
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Create an id."""
+        del context
+        made = _new_id()
+        return made, dict(news) | {"stackId": made}
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return the recorded properties, which exist only in the state; an import takes the id that it names."""
+        if inputs:
+            return dict(inputs), dict(outputs)
+        if not names.STACK_ID.fullmatch(identity):
+            problem = errors.Problem(path="id", got=repr(identity), allowed="16 hexadecimal digits")
+            raise errors.SpecError((problem,), source="StackIdentityResource")
+        known = {"stack": context.stack}
+        return known, known | {"stackId": identity}
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Create a new id for a new label."""
+        del context, identity, old_outputs
+        return dict(news) | {"stackId": _new_id()}
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """Do nothing: the id is in the state alone."""
+
+
+def _new_id() -> str:
+    return secrets.token_hex(STACK_ID_BYTES)
+
+
+def recorded(context: resource.Context, nonce: str) -> resource.Properties:
+    """Return the outputs of an object with *nonce* that this step created or took over."""
+    return {"nonce": nonce} | ({"stack": context.stack} if context.stack else {})
+
+
+def missing_outputs(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the output that an object of an older release lacks, so that an update writes it."""
+    return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
+
+
+def is_all_that_differs(
+    old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: declaration.Declaration
+) -> bool:
+    """Return whether *news* differ from *old_outputs* in the owner, and in no other input that is *declared*."""
+    differing = declared.differing(old_outputs, news)
+    return differing <= OF_OWNER and bool(differing or missing_outputs(old_outputs))
+
+
+def other_stack(context: resource.Context, outputs: Mapping[str, Any]) -> str:
+    """
+    Return a sentence that the object of *outputs* was made by a stack of another label; empty where it was not.
+
+    Its state was renamed, or copied from a stack that still exists: an `up` takes it over, with confirmation. An owner
+    that was set by hand does not identify the stack.
+    """
+    owner = str(outputs.get("owner", ""))
+    made_by = str(outputs.get("stack", owner))
+    if owner != made_by or made_by in ("", context.stack) or not context.stack:
+        return ""
+    return (
+        f"was made by stack {made_by}, and this is {context.stack}: the stack was renamed, or its state copied; "
+        f"nothing was changed: run `pulumi up` with it in the program, which takes it over, or, where {made_by} still "
+        "exists, "
+        "remove it from this state with `pulumi state delete`"
+    )
+
+
+def refuse_other_stack(context: resource.Context, what: str, outputs: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` where the object of *outputs* was made by a stack of another label."""
+    if why := other_stack(context, outputs):
+        raise errors.RefusedError(f"{what} {why}")

@@ -1,0 +1,170 @@
+"""
+Identity of a cluster and region: an id of our own in a Nomad variable, created once.
+
+An address does not identify a cluster: a cluster can change its address, and an address can point to another cluster.
+A region's name is ``global`` nearly everywhere, and no response has the id that Nomad gives a cluster
+(hashicorp/nomad, ``nomad/server.go``, ``ClusterMetadata``, 2026-08-21). The servers of one region keep its variables,
+so this id is the region's: it survives new servers and a restored snapshot, and no other region has it.
+"""
+
+import threading
+import time
+import uuid
+import weakref
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from typing import Any, Literal
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import variables
+
+PATH = "nomad-csi/cluster"
+NAMESPACE = "default"
+"""Namespace of the variable. Every cluster has it; a namespace with a variable in it cannot be deleted."""
+
+ITEM = "id"
+
+ABSENT_S = 5.0
+"""Seconds before an absent id is read again."""
+
+
+class _Identity:
+    """The observed identity of one cluster."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.value = ""
+        self.is_readable = False
+        """Whether the token may read it."""
+        self.tried_at = {False: -ABSENT_S, True: -ABSENT_S}
+        """Time of the last read (false), and of the last attempt to create it (true)."""
+
+
+_LOCK = threading.Lock()
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, _Identity] = weakref.WeakKeyDictionary()
+
+
+def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
+    """
+    Return the identity of the cluster of *client*; empty where it has none, or the token may not read it.
+
+    With *make*, create one where none exists, if the token may. Raises `errors.NomadApiError` where Nomad does not
+    answer.
+    """
+    known = _read_cluster_id(client)
+    with known.lock:
+        if not known.value and time.monotonic() - known.tried_at[make] > ABSENT_S:
+            known.value = _allowed(client, known, make=make)
+            known.tried_at[make] = time.monotonic()
+        return known.value
+
+
+def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bool) -> str:
+    """
+    Return the identity as `cluster_id` does, for a stack with objects in the clusters *recorded*.
+
+    Raises `errors.RefusedError` where the cluster has none and *recorded* has some: it may be one of these, rebuilt or
+    restored, and all objects in it would be refused for another identity. `errors.NomadApiError` as `cluster_id`.
+    """
+    found = cluster_id(client, make=make and not recorded)
+    if found or not recorded or not _read_cluster_id(client).is_readable:
+        return found
+    known, restored = ", ".join(sorted(recorded)), " or ".join(map(_restore, sorted(recorded)))
+    raise errors.RefusedError(
+        f"this stack has volumes or jobs in cluster {known}, and the one at {client.connection.address} has no "
+        f"identity; nothing was changed: where it is that cluster, rebuilt or restored: {restored}; where it is "
+        f"another one, correct the provider's address or region; where it is new: {_restore(str(uuid.uuid4()))}"
+    )
+
+
+def restore(client: nomad.Nomad, cluster: str) -> None:
+    """Give a cluster without an identity the one that it had. Raises `errors.NomadApiError`."""
+    variables.put(client, NAMESPACE, PATH, {ITEM: cluster}, index=variables.NEW)
+
+
+def is_another(recorded: str, found: str) -> bool:
+    """Return whether the ids *recorded* and *found* are those of two clusters; an unknown id never differs."""
+    return bool(recorded and found) and recorded != found
+
+
+Compared = Literal["same", "other", "lost", "not known"]
+"""See `volumes.facts.Cluster`."""
+
+
+def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
+    """
+    Return whether *client* leads to the cluster that *outputs* record; ``same`` where they record none.
+
+    Raises `errors.NomadApiError` where Nomad does not answer.
+    """
+    recorded = str(outputs.get("cluster", ""))
+    now = cluster_id(client) if recorded else ""
+    if now == recorded:
+        return "same"
+    if now:
+        return "other"
+    return "lost" if _read_cluster_id(client).is_readable else "not known"
+
+
+def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
+    """Return a sentence that *what* is recorded in another cluster by *outputs*, and the ways out; else empty."""
+    recorded, address = str(outputs.get("cluster", "")), client.connection.address
+    found = compare(client, outputs)
+    if found == "other":
+        return (
+            f"{what} is recorded in cluster {recorded}, and at {address} is cluster {cluster_id(client)}; nothing was "
+            "changed: correct the provider's address or region, or remove it from this stack with `pulumi state "
+            f"delete`; where the identity of the one cluster was lost and created again: {_restore(recorded)}"
+        )
+    if found == "lost":
+        return (
+            f"{what} is recorded in cluster {recorded}, and the one at {address} has no identity; nothing was changed: "
+            f"where it is that cluster, rebuilt or restored: {_restore(recorded)}; where it is another one, correct "
+            "the provider's address or region"
+        )
+    return ""
+
+
+def _restore(recorded: str) -> str:
+    return f"`nomad var put -force -namespace {NAMESPACE} {PATH} {ITEM}={recorded}`"
+
+
+def refusal(client: nomad.Nomad, what: str, recorded: Mapping[str, Any]) -> errors.RefusedError:
+    """Return the refusal of *what*, which is *recorded* in another cluster, or in one that lost its identity."""
+    return errors.RefusedError(sentence(client, what, recorded))
+
+
+def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *, accepts_lost: bool = False) -> None:
+    """
+    Raise `errors.RefusedError` where *what* was *recorded* in another cluster, or in one that lost its identity.
+
+    *accepts_lost*: not for a lost identity, as nothing is done in the cluster.
+    """
+    found = compare(client, recorded)
+    if found == "other" or (found == "lost" and not accepts_lost):
+        raise refusal(client, what, recorded)
+
+
+def _read_cluster_id(client: nomad.Nomad) -> _Identity:
+    with _LOCK:
+        return _KNOWN.setdefault(client, _Identity())
+
+
+def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
+    known.is_readable = False
+    try:
+        found = _read(client)
+        known.is_readable = True
+        if found or not make:
+            return found
+        variables.put(client, NAMESPACE, PATH, {ITEM: str(uuid.uuid4())}, index=variables.NEW)
+        return _read(client)  # ours, or that of a concurrent process
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return ""
+
+
+def _read(client: nomad.Nomad) -> str:
+    found = variables.get(client, NAMESPACE, PATH)
+    return found.items.get(ITEM, "") if found else ""

@@ -1,1 +1,0 @@
-"""Who owns registrations, jobs and clusters: owner records in Nomad variables, and what they allow."""

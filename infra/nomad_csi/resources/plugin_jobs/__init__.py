@@ -1,1 +1,0 @@
-"""Plugin jobs: the resource `PluginJob`."""

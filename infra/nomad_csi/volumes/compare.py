@@ -1,0 +1,250 @@
+"""
+Compare a volume's desired registration with Nomad's record of it, one rule for each field. Pure.
+
+What Nomad does with each difference: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIVolume.Merge``) and
+``nomad/csi_endpoint.go`` (``reconcileVolume``, ``expandVolume``), 2026-08-21; each rule tried on Nomad 2.0.6-dev,
+2026-11 (``tests/contract/test_comparison.py`` repeats them on an available agent).
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.nomad.records.volumes import Volume
+from nomad_csi.plan.registration import ORIGINS, VolumeRegistration
+from nomad_csi.text import listing, redaction, secrets
+from nomad_csi.volumes.difference import (
+    COMPLETE_SPEC,
+    CREATE_ANEW,
+    REDACTED,
+    REGISTER_ANEW,
+    Comparison,
+    Difference,
+    Effect,
+)
+
+# Places where a volume can be attached: segments by topology key, in no order.
+
+
+Places = Iterable[Mapping[str, str]]
+
+
+def same_places(first: Places, second: Places) -> bool:
+    """Return whether both list the same places."""
+    return _sorted(first) == _sorted(second)
+
+
+def same_places_but_for_keys(first: Places, second: Places) -> bool:
+    """
+    Return whether both list the same places, ignoring the keys: the zone ``us-east-1a`` is the same under any key.
+
+    The key is the driver's choice, and another version of it may use another.
+    """
+    return _values(first) == _values(second)
+
+
+def _sorted(places: Places) -> list[list[tuple[str, str]]]:
+    return sorted(sorted(segments.items()) for segments in places)
+
+
+def _values(places: Places) -> list[list[str]]:
+    return sorted(sorted(segments.values()) for segments in places)
+
+
+# The rules, one for each field.
+
+
+NEW = Comparison(is_new=True)
+
+_ANOTHER = "[another secret]"
+_KEPT: Effect = "kept"
+_REPLACED: Effect = "replaced"
+
+
+def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_by_plugin: bool = False) -> Comparison:
+    """
+    Return the differences between *desired* and *actual*; ``None``: Nomad has no such volume.
+
+    Where *made_by_plugin*, name and context come from the plugin's response and are not compared, and a registration
+    does not change the parameters that the storage was created with. An empty external id of *desired* is unknown.
+    Required places are equal where they were requested so, or where the volume is in them (`keep_actual_places`).
+    Preferred places count only when storage is created: no desired ones are no difference.
+    """
+    if actual is None:
+        return NEW
+    return Comparison(
+        differences=tuple(_Rules(desired, actual, made_by_plugin=made_by_plugin).differences()),
+        hidden=tuple(_hidden(desired, actual, made_by_plugin=made_by_plugin)),
+    )
+
+
+def keep_actual_places(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
+    """
+    Return *desired* with the requested places of Nomad's record, where they are equal: Nomad refuses others.
+
+    Nomad compares the whole topology request, its order and preferred places included, and not the volume's topologies.
+    Nomad keeps the context where none is sent. Older releases erase it (``nomad-erases-context``), so it is sent again.
+    """
+    if actual is None:
+        return desired
+    required, preferred = desired.required_topologies, desired.preferred_topologies
+    if any(same_places(required, held) for held in (actual.required_topologies, actual.topologies)):
+        required = actual.required_topologies
+    if not preferred or same_places(preferred, actual.preferred_topologies):
+        preferred = actual.preferred_topologies
+    context = desired.context or actual.context
+    return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred, context=context)
+
+
+def registered_volume(document: VolumeRegistration) -> Volume:
+    """Return Nomad's record after the first registration of *document*, without claims."""
+    own = {item.name: getattr(document, item.name) for item in dataclasses.fields(document)}
+    return Volume(
+        **own | {"secrets": {}},
+        topologies=document.required_topologies,
+        schedulable=True,
+        controller_required=False,
+        claims=(),
+    )
+
+
+def _hidden(desired: VolumeRegistration, actual: Volume, *, made_by_plugin: bool) -> Iterator[str]:
+    if not desired.external_id and not made_by_plugin:
+        yield "external_id"
+    if desired.secrets:
+        yield "secrets"
+    if desired.mount_options.mount_flags and actual.has_mount_flags:
+        yield "mount_options.mount_flags"
+
+
+class _Rules:
+    """Nomad's rules for merging a registration into its record."""
+
+    def __init__(self, desired: VolumeRegistration, actual: Volume, *, made_by_plugin: bool) -> None:
+        self._desired = desired
+        self._actual = actual
+        self._made_by_plugin = made_by_plugin
+
+    def differences(self) -> Iterator[Difference]:
+        yield from self._identity()
+        yield from self._parameters()
+        yield from self._places()
+        yield from self._capabilities()
+        yield from self._mount_options()
+        yield from self._context()
+        yield from self._capacity()
+
+    def _identity(self) -> Iterator[Difference]:
+        """Yield differences in fields fixed by the first registration. Nomad keeps its value where one is empty."""
+        names = ("external_id", "plugin_id") if self._made_by_plugin else ("name", "external_id", "plugin_id")
+        for name in (*names, *ORIGINS):
+            desired, actual = getattr(self._desired, name), getattr(self._actual, name)
+            is_wish = bool(desired) or (self._made_by_plugin and name in ORIGINS)
+            if is_wish and desired != actual:
+                yield self._fixed(name, desired, actual, "Nomad never changes it")
+
+    def _parameters(self) -> Iterator[Difference]:
+        desired, actual = self._desired.parameters, self._actual.parameters
+        if desired == actual:
+            return
+        is_kept = not desired and not self._made_by_plugin
+        why = "Nomad keeps what it has where none are sent" if is_kept else "Nomad never changes them"
+        yield self._fixed("parameters", *_masked(desired, actual), why, _KEPT if is_kept else _REPLACED)
+
+    def _places(self) -> Iterator[Difference]:
+        """Yield a difference in the requested places, unless the desired ones are the volume's present topologies."""
+        actual, is_made = self._actual, self._made_by_plugin
+        is_same = same_places_but_for_keys if is_made else same_places
+        why, effect, requested = (
+            "Nomad never changes where a volume can be attached",
+            _REPLACED,
+            actual.required_topologies,
+        )
+        if not (actual.topologies or is_made):
+            why, effect = "Nomad accepts it and leaves it out, because the volume was registered without", _KEPT
+            requested = ()
+        required, preferred = self._desired.required_topologies, self._desired.preferred_topologies
+        if not (is_same(required, requested) or is_same(required, actual.topologies)):
+            yield self._fixed("topology_request.required", _listed(required), _listed(requested), why, effect)
+        if preferred and not is_same(preferred, actual.preferred_topologies):
+            held = _listed(actual.preferred_topologies)
+            yield self._fixed("topology_request.preferred", _listed(preferred), held, why, effect)
+
+    def _capabilities(self) -> Iterator[Difference]:
+        desired, actual = (
+            sorted({f"{item.access_mode} {item.attachment_mode}" for item in side.capabilities})
+            for side in (self._desired, self._actual)
+        )
+        used = f"{self._actual.access_mode} {self._actual.attachment_mode}".strip()
+        if used and self._actual.claims and used not in desired:
+            fix = "keep it, or stop the jobs that claim the volume first"
+            yield _refused("capability", desired, actual, f"{used} is in use", fix)
+        elif desired != actual:
+            yield Difference(field="capability", desired=desired, actual=actual)
+
+    def _mount_options(self) -> Iterator[Difference]:
+        options, actual = self._desired.mount_options, self._actual
+        flags = (REDACTED if has_flags else "" for has_flags in (options.mount_flags, actual.has_mount_flags))
+        for name, given, held in (("fs_type", options.fs_type, actual.mount_options.fs_type), ("mount_flags", *flags)):
+            field = f"mount_options.{name}"
+            if given != held and actual.claims:
+                yield _refused(field, given, held, "the volume is in use", "stop the jobs that claim it first")
+            elif given != held:
+                yield Difference(field=field, desired=given, actual=held)
+
+    def _context(self) -> Iterator[Difference]:
+        desired, actual = self._desired.context, self._actual.context
+        if self._made_by_plugin or desired == actual:
+            return
+        shown = _masked(desired, actual)
+        if desired:
+            yield Difference(field="context", desired=shown[0], actual=shown[1])
+        else:
+            yield self._fixed("context", *shown, "Nomad keeps what it has where none is sent", _KEPT)
+
+    def _capacity(self) -> Iterator[Difference]:
+        """Yield a difference in the requested size. Nomad keeps the earlier request where none is given."""
+        least, most, actual = self._desired.capacity_min_bytes, self._desired.capacity_max_bytes, self._actual
+        changed = [
+            (name, given, held)
+            for name, given, held in (
+                ("capacity_min", least, actual.capacity_min_bytes),
+                ("capacity_max", most, actual.capacity_max_bytes),
+            )
+            if given != held
+        ]
+        if not (least or most) or not changed:
+            return
+        for name, given, held in changed:
+            if 0 < most < max(least, actual.capacity_bytes):
+                shrinks = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
+                asked = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
+                why = asked if most < least else shrinks
+                yield _refused(name, given, held, why, "ask for at least what it has")
+            else:
+                yield Difference(field=name, desired=given, actual=held)
+
+    def _fixed(self, field: str, desired: object, actual: object, why: str, effect: Effect = _REPLACED) -> Difference:
+        made = CREATE_ANEW if desired else COMPLETE_SPEC
+        fix = made if self._made_by_plugin else REGISTER_ANEW
+        return Difference(field=field, desired=desired, actual=actual, effect=effect, why=why, fix=fix)
+
+
+def _refused(field: str, desired: object, actual: object, why: str, fix: str) -> Difference:
+    return Difference(field=field, desired=desired, actual=actual, effect="refused", why=why, fix=fix)
+
+
+def _masked(desired: Mapping[str, str], actual: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return both with secret values (by name or form) masked; a difference between two stays visible."""
+    shown = dict(desired), dict(actual)
+    for name in desired.keys() | actual.keys():
+        values = desired.get(name), actual.get(name)
+        if any(value is not None and secrets.is_secret(name, value) for value in values):
+            marks = redaction.HIDDEN, redaction.HIDDEN if values[0] == values[1] else _ANOTHER
+            for side, value, mark in zip(shown, values, marks, strict=True):
+                if value is not None:
+                    side[name] = mark
+    return shown
+
+
+def _listed(segments: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    return [dict(place) for place in segments]

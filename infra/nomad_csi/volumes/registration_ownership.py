@@ -1,0 +1,434 @@
+"""
+Owner records of registrations and plugin jobs in a cluster: the first stack that acquires an object owns it.
+
+A record is written before its object is registered, and removed after it is deregistered. It is written with
+check-and-set, so that of two concurrent requesters of one object one is refused.
+"""
+
+import dataclasses
+import functools
+import shlex
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Literal, TypeVar
+
+from nomad_csi import errors, nomad
+from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad.http import request
+from nomad_csi.volumes import owner_records
+
+Requester = owner_records.Requester
+OwnerRecord = owner_records.OwnerRecord
+OwnerToken = owner_records.OwnerToken
+NO_OWNER = owner_records.NO_OWNER
+Tokens = Mapping[volumes.Key, OwnerToken]
+"""Object key -> what its resource knows, and writes to its record."""
+
+SEEN_S = 5.0
+"""Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
+
+LISTED_FROM = 17
+"""Number of known records from which on a list shows which of them are unchanged: more than are read at once."""
+
+ATTEMPTS = 10
+"""Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
+
+LOST_ATTEMPTS = 3
+"""How often a record is read to see whether an unanswered write has arrived."""
+
+_POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
+RIGHTS = _POLICY + " in namespace {namespace}"
+"""What a token needs, in the words of an ACL policy."""
+_UNRECORDED = (
+    "volumes of namespace {namespace} are registered without an owner record: the token lacks " + RIGHTS + "; nothing "
+    "keeps another stack from taking them"
+)
+_UNREAD = (
+    "owner records in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
+    "not recognized"
+)
+
+UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
+"""Message about a volume whose record the token may not read."""
+
+Tell = Callable[[str], None]
+_Result = TypeVar("_Result")
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+def without_tokens(keys: Iterable[volumes.Key]) -> Tokens:
+    """Return *keys* as objects that no resource owns: those of the command line."""
+    return dict.fromkeys(keys, owner_records.NO_TOKEN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcquiredVolumes:
+    """The result of acquiring volumes."""
+
+    refused: Mapping[volumes.Key, OwnerRecord]
+    """Volumes of other owners, with these."""
+
+    new: Tokens
+    """Volumes that have a record now and had none."""
+
+    unrecorded: frozenset[volumes.Key]
+    """Volumes that got no record, because the token may not write it."""
+
+    records: Mapping[volumes.Key, OwnerRecord]
+    """The records of the others, as they are now: the storage that one keeps for its id stays in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeOwners:
+    """The owners of volumes, as far as the token may read them."""
+
+    owners: Mapping[volumes.Key, OwnerRecord]
+    """Volumes that have a record, with their owners."""
+
+    unread: frozenset[volumes.Key]
+    """Volumes whose records the token may not read: they may have one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What was read at the path of a record."""
+
+    variable: variables.Variable | None
+    read_at: float = 0.0
+    """By the monotonic clock."""
+
+    is_denied: bool = False
+    """Whether the token may not read it."""
+
+    @property
+    def record(self) -> OwnerRecord | None:
+        return OwnerRecord.from_items(self.variable.items) if self.variable else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Change:
+    """A record before and after a change."""
+
+    before: OwnerRecord | None
+    after: OwnerRecord | None
+    denied: Literal["", "read", "write"] = ""
+    """What the token may not do; the record is as before then."""
+
+
+Edit = Callable[[volumes.Key, OwnerRecord | None], OwnerRecord | None]
+"""Returns the record that the object is to have; it gets the one that it has."""
+
+
+class OwnerRecords:
+    """The owner records of one cluster. Thread-safe."""
+
+    def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
+        self._client = weakref.ref(client)
+        self._folder = folder
+        self._seen: dict[volumes.Key, _Seen] = {}
+        """What was read or written last."""
+
+        self._denied: dict[str, float] = {}
+        """Time at which the token was last refused to read the records, by namespace."""
+
+        self._reported: set[str] = set()
+
+    # Read.
+
+    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
+        """
+        Return the owners of *keys*, as they were at most *max_age_s* ago.
+
+        Report once to *tell* each namespace whose records the token may not read. Raises `errors.NomadApiError` where
+        Nomad does not answer.
+        """
+        keys = set(keys)
+        oldest = time.monotonic() - max_age_s
+        known = {key: seen for key in keys if (seen := self._seen.get(key)) and seen.read_at > oldest}
+        known |= self._unchanged(keys - known.keys())
+        read = _for_each(lambda key: known.get(key) or self._read(key), keys)
+        unread = frozenset(key for key, found in read.items() if found.is_denied)
+        self._tell_once(_UNREAD, unread, tell)
+        return VolumeOwners(owners={key: found.record for key, found in read.items() if found.record}, unread=unread)
+
+    def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
+        """
+        Return the owners of those of *keys* that have one.
+
+        Raises `errors.RefusedError` where the token may not read the record of one, `errors.NomadApiError` where Nomad
+        does not answer.
+        """
+        seen = self.read(keys)
+        if seen.unread:
+            key = min(seen.unread)
+            raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
+        return seen.owners
+
+    def cached(self, key: volumes.Key, tell: Tell = _silent) -> OwnerRecord | None:
+        """
+        Return the record, `SEEN_S` old at most; `owner_records.NO_RECORD` where there is none.
+
+        ``None`` where the token may not read it, which is reported once to *tell*.
+        """
+        seen = self.read([key], tell, max_age_s=SEEN_S)
+        return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
+
+    def list_all(self, namespace: str) -> dict[volumes.Key, OwnerRecord]:
+        """
+        Return all records of *namespace*.
+
+        Raises `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
+        """
+        # A list leaves out, without a word, what the token may not read; a read is refused.
+        variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
+        paths = variables.list_indexes(self._nomad, namespace, f"{self._folder}/")
+        found = request.read_many(functools.partial(variables.get, self._nomad, namespace, path) for path in paths)
+        return {
+            (namespace, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
+            for each in found
+            if each
+        }
+
+    # Change.
+
+    def acquire(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
+        """
+        Record *requester* as the owner of *tokens*, and return the result; without an owner only read the owners.
+
+        Where the token may not write records, report that and its consequence once to *tell*. Raises
+        `errors.NomadApiError` where a record could neither be written nor refused.
+        """
+
+        def acquired(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if not requester.may_have(before, tokens[key]):
+                return before
+            return owner_records.acquired(before, tokens[key], requester)
+
+        changes = self._change(tokens, acquired)
+        refused = {
+            key: change.before
+            for key, change in changes.items()
+            if change.before and not requester.may_have(change.before, tokens[key])
+        }
+        written = {key: change for key, change in changes.items() if key not in refused and not change.denied}
+        denied = changes.keys() - refused.keys() - written.keys()
+        self._tell_once(_UNRECORDED if requester.owner else _UNREAD, denied, tell)
+        return AcquiredVolumes(
+            refused=refused,
+            new={key: tokens[key] for key, change in written.items() if change.after and not change.before},
+            unrecorded=frozenset(denied if requester.owner else ()),
+            records={key: change.after for key, change in written.items() if change.after},
+        )
+
+    def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+        """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
+        change = self._change([key], lambda _key, before: before or record)[key]
+        self._tell_once(_UNRECORDED, [key] if change.denied else [], tell)
+
+    def keep_storage(self, registered: Iterable[volumes.Volume], tell: Tell = _silent) -> None:
+        """
+        Record the storage of *registered* volumes before they are deregistered, where a name of it is recorded.
+
+        Raises `errors.NomadApiError` where a record could not be written. Where the token may not, report that to
+        *tell*.
+        """
+        storage = {volumes.key_of(volume): volume for volume in registered}
+
+        def with_storage(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if before is None or not before.storage_name or before.external_id:
+                return before
+            volume = storage[key]
+            return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
+
+        changes = self._change(storage, with_storage)
+        self._tell_denied(changes, "do not name their storage", tell)
+
+    def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
+        """
+        Remove *storage*, its external id or its name, from the record of *key*; all of it where it is not registered.
+
+        Return whether the record has it no longer. Raises `errors.NomadApiError` where the record could not be written,
+        `errors.RefusedError` where the token may not.
+        """
+
+        def given_up(_key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            if before is None or storage not in {before.external_id, before.storage_name} - {""}:
+                return before
+            return before.without_storage() if is_registered else None
+
+        change = self._change([key], given_up)[key]
+        if change.denied:
+            raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
+        return change.after != change.before
+
+    def release(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
+        """
+        Remove the records of *requester* for the objects *tokens*, and return them; records of other owners stay.
+
+        Raises `errors.NomadApiError` where one could not be removed. Where the token may not, report that to *tell*.
+        """
+
+        def released(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+            is_released = before is not None and owner_records.is_released_by(before, tokens[key], requester)
+            return None if is_released else before
+
+        changes = self._change(tokens, released)
+        self._tell_denied(changes, "stay", tell)
+        return {key: change.before for key, change in changes.items() if change.before and not change.after}
+
+    def _change(self, keys: Collection[volumes.Key], edit: Edit) -> dict[volumes.Key, _Change]:
+        """
+        Apply *edit* to the record of each of *keys*, also under concurrent writes.
+
+        Raises `errors.NomadApiError` where a write failed.
+        """
+        known = self._unchanged(keys)
+        return _for_each(lambda key: self._change_one(key, edit, known.get(key)), keys)
+
+    def _change_one(self, key: volumes.Key, edit: Edit, known: _Seen | None) -> _Change:
+        """Change one record; *known* is what it certainly is."""
+        # What was seen some time ago serves a write, which fails if it is something else by now.
+        guessed = self._seen.get(key)
+        if known is None and guessed is not None and edit(key, guessed.record) != guessed.record:
+            known = guessed
+        sent: _Change | None = None
+        lost = 0
+        for _ in range(ATTEMPTS):
+            seen, known = known or self._read(key), None
+            if seen.is_denied:
+                return _Change(before=None, after=None, denied="read")
+            change = _Change(before=seen.record, after=edit(key, seen.record))
+            if change.after == change.before:
+                # An unanswered write may have arrived.
+                return sent if sent is not None and sent.after == change.before else change
+            try:
+                if self._write(key, change.after, seen.variable):
+                    return change
+            except errors.NomadApiError as error:
+                if error.status == HTTPStatus.FORBIDDEN:
+                    return _Change(before=change.before, after=change.before, denied="write")
+                lost += 1
+                if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
+                    raise
+                sent = change
+        path = f"/v1/var/{self._path(key)}"
+        raise errors.NomadApiError("PUT", path, "others write it all the time", kind="retry", advice="run it again")
+
+    # Variables.
+
+    def _unchanged(self, keys: Collection[volumes.Key]) -> dict[volumes.Key, _Seen]:
+        """Return those of *keys* that a list shows to be as they were read or written last; where few were, none."""
+        known = {key: seen for key in keys if (seen := self._seen.get(key))}
+        if len(known) < LISTED_FROM:
+            return {}
+        indexes = {
+            (namespace, path): index
+            for namespace in sorted({namespace for namespace, _ in known})
+            for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
+        }
+        return {
+            key: seen
+            for key, seen in known.items()
+            if seen.variable and indexes.get((key[0], seen.variable.path)) == seen.variable.modify_index
+        }
+
+    def _read(self, key: volumes.Key) -> _Seen:
+        """Return the variable of *key*; a namespace whose variables may not be read is not asked again for a while."""
+        if time.monotonic() - self._denied.get(key[0], -SEEN_S) < SEEN_S:
+            return _Seen(variable=None, is_denied=True)
+        try:
+            variable = variables.get(self._nomad, key[0], self._path(key))
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self._denied[key[0]] = time.monotonic()
+            return _Seen(variable=None, is_denied=True)
+        return self._note(key, variable)
+
+    def _note(self, key: volumes.Key, variable: variables.Variable | None) -> _Seen:
+        self._seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
+        return seen
+
+    def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
+        """Write *record*, or delete the variable, if it is still as *old*; return false on a conflict."""
+        namespace, object_id = key
+        index = old.modify_index if old else variables.NEW
+        if record is None:
+            is_deleted = variables.delete(self._nomad, namespace, self._path(key), index=index)
+            if is_deleted:
+                self._note(key, None)
+            return is_deleted
+        items = {owner_records.ID: object_id, **record.to_items()}
+        written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
+        if written is not None:
+            self._note(key, written)
+        return written is not None
+
+    def _path(self, key: volumes.Key) -> str:
+        return owner_records.path_of(key[1], self._folder)
+
+    @property
+    def _nomad(self) -> nomad.Nomad:
+        client = self._client()
+        assert client is not None  # noqa: S101  # a caller holds it
+        return client
+
+    # Reports.
+
+    def _tell_denied(self, changes: Mapping[volumes.Key, _Change], consequence: str, tell: Tell) -> None:
+        """Report records that the token may not read, or not change with this *consequence*."""
+        self._tell_once(_UNREAD, [key for key, change in changes.items() if change.denied == "read"], tell)
+        unwritten = [key for key, change in changes.items() if change.denied == "write"]
+        for namespace in sorted({namespace for namespace, _ in unwritten}):
+            named = ", ".join(object_id for of, object_id in unwritten if of == namespace)
+            tell(f"the owner records of {named} {consequence}: the token lacks {RIGHTS.format(namespace=namespace)}")
+
+    def _tell_once(self, line: str, keys: Collection[volumes.Key], tell: Tell) -> None:
+        """Report *line* for each namespace of *keys*, unless that was done before."""
+        lines = [line.format(namespace=namespace) for namespace in sorted({namespace for namespace, _ in keys})]
+        for each in lines if tell is not _silent else ():
+            if each not in self._reported:
+                self._reported.add(each)
+                tell(each)
+
+
+def _for_each(call: Callable[[volumes.Key], _Result], keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Result]:
+    """Return the result of *call* for each of *keys*, several at a time; a single one in the calling thread."""
+    ordered = sorted(set(keys))
+    if len(ordered) == 1:
+        return {ordered[0]: call(ordered[0])}
+    return dict(zip(ordered, request.read_many(functools.partial(call, key) for key in ordered), strict=True))
+
+
+_LOCK = threading.Lock()
+_RECORDS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, OwnerRecords]] = weakref.WeakKeyDictionary()
+
+
+def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
+    """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
+    with _LOCK:
+        known = _RECORDS.setdefault(client, {})
+        if folder not in known:
+            known[folder] = OwnerRecords(client, folder)
+        return known[folder]
+
+
+def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
+    """Return the command that gives up *storage*, which the record of *owner* keeps for the id *key*."""
+    acting = ["--owner", owner] if owner else []
+    return f"`{shlex.join(['nomad-csi', 'remove', '/'.join(key), '--forget', storage, *acting])}`"
+
+
+def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWNER) -> str:
+    """Return a sentence with the stack that owns a volume; the ids distinguish two stacks of one label."""
+    subject = f"volume {'/'.join(key)} belongs to"
+    if owner.owner == requester.owner:
+        return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"
+    return f"{subject} stack {owner}"

@@ -1,0 +1,192 @@
+"""The facts about a volume whose resource is deleted, and the sentences of its refusals."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from nomad_csi import errors, side_by_side
+from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import declaration, resource, stack_identity
+from nomad_csi.volumes import (
+    created_changes,
+    created_deletion,
+    created_properties,
+    decide,
+    facts,
+    registration_change,
+    registration_ownership,
+    replacement,
+    storage_dependents,
+    volume_facts,
+    volume_ownership,
+    volume_properties,
+    wanted_volume,
+)
+
+_TOKENS = (volume_properties.DECLARED.token, created_properties.DECLARED.token)
+
+
+class RemovedVolume(volume_facts.VolumeFacts):
+    """A volume whose resource, with the outputs *recorded*, is deleted; implements `facts.Removal`."""
+
+    def __init__(
+        self,
+        context: resource.Context,
+        declared: declaration.Declaration,
+        recorded: Mapping[str, Any],
+        *,
+        replaced_by: Mapping[str, Any] | None = None,
+        in_preview: bool = False,
+    ) -> None:
+        """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
+        super().__init__(context, recorded, recorded, in_preview=in_preview)
+        self._replaced_by = replaced_by
+        self._wanted = replaced_by or context.operation.declared(declared.token, context.urn)
+        self._declared = declared
+
+    def again(self) -> "RemovedVolume":
+        """Return the same volume, with nothing read yet."""
+        return RemovedVolume(
+            self._context, self._declared, self._recorded, replaced_by=self._replaced_by, in_preview=self._in_preview
+        )
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the program still declares the resource."""
+        return self._wanted is not None
+
+    @property
+    def record(self) -> facts.Record:
+        """
+        The owner record of the id.
+
+        A resource without an owner has none: that another one took it over is known only where this process did that.
+        """
+        if self.owner is None and not self.has_owner:
+            is_taken_over = any(self._context.operation.was_created(token, self.name) for token in _TOKENS)
+            return "sibling" if is_taken_over else "none"
+        found = super().record
+        # A token that may not write records leaves none, whichever resource has the volume.
+        return "not known" if found == "none" and not self._recorded.get("marked") else found
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether a stack of another name wrote the state."""
+        return bool(stack_identity.other_stack(self._context, self._recorded))
+
+    @property
+    def protect(self) -> bool:
+        """As recorded."""
+        return bool(self._recorded.get("protect"))
+
+    @property
+    def ends(self) -> facts.Ends:
+        """What becomes of the storage."""
+        if created_deletion.is_wanted(self._recorded):
+            return "deleted here"
+        return "kept" if self._storage is None else "deleted after"
+
+    @property
+    def _storage(self) -> storage_identity.StorageIdentity | None:
+        """What the program deletes afterwards."""
+        if self._wanted is not None:
+            return registration_change.left_storage(self._recorded, self._wanted)
+        return registration_change.storage_of_program(self._recorded)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the state proves that the storage was created for this volume."""
+        return not created_deletion.objection(self.name, self._recorded)
+
+    @property
+    def registration(self) -> Literal["absent", "same", "other-storage"]:
+        """Nomad's registration, compared with the recorded storage."""
+        if self.found is None:
+            return "absent"
+        return "other-storage" if volume_facts.stands_for_another(self.found, self._recorded) else "same"
+
+    @side_by_side.read_once
+    def _dependents(self) -> storage_dependents.StorageDependents:
+        """The volumes in that storage, but this one where the removal deregisters it."""
+        assert self._storage is not None  # noqa: S101  # see `dependents`
+        is_removed = self.registration == "same" and self.record != "sibling"
+        found = storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
+
+    @property
+    def dependents(self) -> facts.Dependents:
+        """Registrations in the storage."""
+        return "none" if self._storage is None else self._dependents.fact
+
+    def wait_for_dependents(self) -> None:
+        """Wait for volumes of this stack in the storage, which the same run may remove; see `storage_dependents`."""
+        storage_dependents.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
+
+    @side_by_side.read_once
+    def _problems(self) -> tuple[str, ...]:
+        assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
+        found = replacement.problems(
+            self._context,
+            self._wanted,
+            self._recorded,
+            self.unchecked,
+            is_created=volume_properties.is_created(self._declared),
+            in_preview=self._in_preview,
+        )
+        if volume_properties.key_of(self._wanted) == self.name:
+            return found
+        new = wanted_volume.WantedVolume(self._context, self._declared, self._wanted, None, replaced=self.key)
+        refusal = new.decision().refusal
+        return (*found, str(new.refused(refusal))) if refusal is not None else found
+
+    def decision(self) -> decide.Decision:
+        """Return what is done, or why nothing is."""
+        return decide.decide_removal(self)
+
+    def _sentences(self) -> volume_facts.Refusals:
+        return {
+            "other cluster": self._of_cluster,
+            "lost cluster": self._of_cluster,
+            "foreign": self._of_owner,
+            "claimed": self._of_claims,
+            "changed meanwhile": self._of_another,
+            "renamed stack": self._of_renamed,
+            "owner not known": lambda: errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then"),
+            "protected": self._of_protection,
+            "unproven": lambda: errors.RefusedError(
+                f"{created_deletion.objection(self.name, self._recorded)}; nothing was changed"
+            ),
+            "dependents": lambda: self._dependents.refusal(f"volume {self.name} is not removed"),
+            "unfit": self._of_fitness,
+        }
+
+    @property
+    def keeps_storage(self) -> bool:
+        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
+        is_replaced = self._wanted is not None and volume_properties.key_of(self._wanted) == self.name
+        return volume_properties.is_created(self._declared) and self.ends == "kept" and not is_replaced
+
+    def keep_storage(self) -> None:
+        """Complete the owner record that stays, by what the state knows of the storage."""
+        nonce = str(self._recorded.get("nonce", ""))
+        token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = created_changes.token_of(token, self._recorded, self._recorded)
+        volume_ownership.keep(self._context, self._recorded, token)
+
+    def _of_renamed(self) -> errors.RefusedError:
+        return errors.RefusedError(f"volume {self.name} {stack_identity.other_stack(self._context, self._recorded)}")
+
+    def unknown_owner(self, what: str) -> str:
+        """Return that the owner record could not be read, so that the volume *what*, and what to do."""
+        rights = registration_ownership.RIGHTS.format(namespace=self.key[0])
+        return (
+            f"volume {self.name} {what}: without an owner record it is not known whether another resource has taken it "
+            f"over; where none has, run `nomad volume deregister -namespace={self.key[0]} {self.key[1]}`; owner "
+            f"records need {rights}"
+        )
+
+    def _of_protection(self) -> errors.RefusedError:
+        return errors.RefusedError(
+            f"volume {self.name} is protected, and its storage {self._recorded.get('externalId', '')} would be deleted "
+            "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
+        )

@@ -1,0 +1,204 @@
+"""
+Check the storage of a volume: by the catalogue, in AWS, and by the plugin's controller where its socket is reachable.
+
+Few steps need that, and what it imports takes the provider 0.3 s: it is imported where it is called.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi import errors
+from nomad_csi.aws import asking, ebs_volumes, file_systems
+from nomad_csi.aws import records as aws_records
+from nomad_csi.csi import endpoint, validation
+from nomad_csi.drivers import catalogue, model
+from nomad_csi.frame import properties, resource
+from nomad_csi.health import eligibility, gather
+from nomad_csi.nomad import plugins
+from nomad_csi.spec import names
+from nomad_csi.text import foreign
+from nomad_csi.volumes import volume_document
+
+# Whether the external id has the form of the plugin's driver.
+
+
+def form_problems(plugin: plugins.Plugin, news: Mapping[str, Any]) -> Iterator[errors.Problem]:
+    """Yield a problem where the external id is invalid for the plugin's driver, if the catalogue has that."""
+    external_id, driver = news.get("externalId", resource.UNKNOWN), _driver(plugin)
+    if driver is not None and external_id != resource.UNKNOWN and not driver.external_id.fits(external_id):
+        yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
+
+
+def _driver(plugin: plugins.Plugin) -> model.Driver | None:
+    found = (
+        driver
+        for driver in catalogue.DRIVERS.values()
+        if plugin.provider == driver.provider.replace("{plugin_id}", plugin.plugin_id)
+    )
+    return next(found, None)
+
+
+# Whether AWS has the storage of a new registration, and where.
+#
+# EC2 and EFS show nothing of other accounts and regions. So an unknown id is an error only where they know the id that
+# it replaces.
+
+
+_GONE = aws_records.LEAVING | {"error"}
+"""States of unusable storage. Source: Amazon EC2 and EFS API references, 2026-08."""
+
+
+def storage_problems(
+    plugin: plugins.Plugin | None, news: Mapping[str, Any], recorded: Mapping[str, Any], unchecked: list[str]
+) -> Iterator[errors.Problem]:
+    """
+    Yield AWS's problems with the external id of *news*, and its zones; checks not made are added to *unchecked*.
+
+    *recorded* are the outputs of the registration that it replaces.
+    """
+    external_id, old = news["externalId"], recorded.get("externalId", "")
+    is_ebs, is_efs = ebs_volumes.is_ebs(external_id), file_systems.parts(external_id) is not None
+    if not (is_ebs or is_efs):
+        return
+    region = _region(plugin, news)
+    if not region:
+        unchecked.append(f"{external_id} in AWS (no region is known: set AWS_REGION)")
+        return
+    try:
+        judged = (
+            _ebs_problem(external_id, old, region, news) if is_ebs else _efs_problem(external_id, old, region, news)
+        )
+    except errors.AwsError as error:
+        unchecked.append(f"{external_id} in AWS ({error})")
+        return
+    if judged is None:
+        unchecked.append(f"{external_id} in AWS (these credentials do not see it in {region})")
+        return
+    yield from judged
+
+
+def _region(plugin: plugins.Plugin | None, news: Mapping[str, Any]) -> str:
+    """Return the region of the volume's zones, else that of the plugin's nodes, else that of the environment."""
+    running = plugin.nodes if plugin else ()
+    for named in (_zones(news), tuple(eligibility.zone_of_segments(item.segments) for item in running)):
+        found = names.region_of_zones(named)
+        if found:
+            return next(iter(found)) if len(found) == 1 else ""
+    return asking.region_of_environment()
+
+
+def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the zones of the required places that are known."""
+    places = news.get("requiredTopologies", ())
+    if places == resource.UNKNOWN:
+        return ()
+    segments = (place.get("segments") for place in places if isinstance(place, Mapping))
+    found = (eligibility.zone_of_segments(item) for item in segments if isinstance(item, Mapping))
+    return tuple(zone for zone in found if zone and zone != resource.UNKNOWN)
+
+
+def _ebs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+    """Return EC2's problems with *external_id*; ``None`` where they could not be determined."""
+    seen = ebs_volumes.read_volumes({external_id, old}, region)
+    found = seen.get(external_id)
+    if found is None:
+        return (_absent(external_id, old, "an EBS volume", region),) if old in seen else None
+    if found.state in _GONE:
+        return (_unusable(external_id, found.state),)
+    wrong = [zone for zone in _zones(news) if zone != found.availability_zone]
+    if not wrong:
+        return ()
+    allowed = f"{found.availability_zone}, the zone of {external_id}"
+    return (errors.Problem(path="requiredTopologies", got=", ".join(wrong), allowed=allowed),)
+
+
+def _efs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
+    """Return EFS's problems with *external_id*; ``None`` where they could not be determined."""
+    seen = file_systems.find((external_id, old), region)
+    (system_id, point_id), old_id = file_systems.parts(external_id) or ("", ""), file_systems.parts(old) or ("", "")
+    found = seen.file_systems.get(system_id)
+    if found is None:
+        is_sure = old_id[0] in seen.file_systems and not _is_of_another_account(news)
+        return (_absent(system_id, old_id[0], "a file system", region),) if is_sure else None
+    if found.state in _GONE:
+        return (_unusable(system_id, found.state),)
+    if point_id and (owner := seen.access_points.get(point_id)) != system_id:
+        got = f"{point_id!r}, {f'one of {owner}' if owner else 'which EFS does not know'}"
+        return (errors.Problem(path="externalId", got=got, allowed=f"an access point of {system_id}"),)
+    return ()
+
+
+def _is_of_another_account(news: Mapping[str, Any]) -> bool:
+    context = news.get("context", {})
+    return context == resource.UNKNOWN or any(name.lower() == "crossaccount" for name in context)
+
+
+def _absent(external_id: str, old: str, kind: str, region: str) -> errors.Problem:
+    allowed = f"{kind} of {region}, where AWS knows {old} and not this one"
+    return errors.Problem(path="externalId", got=repr(external_id), allowed=allowed, fix="correct the id")
+
+
+def _unusable(external_id: str, state: str) -> errors.Problem:
+    return errors.Problem(path="externalId", got=f"{external_id!r}, whose state is {state}", allowed="usable storage")
+
+
+# A plugin controller's validation of a volume before its registration, as Nomad requests it then.
+
+
+TIMEOUT_S = 10.0
+
+_LATER = frozenset(
+    {"ABORTED", "CANCELLED", "DEADLINE_EXCEEDED", "NOT_ASKED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "UNIMPLEMENTED"}
+)
+"""Codes that do not concern the volume."""
+
+
+def controller_problems(
+    context: resource.Context, plugin: plugins.Plugin, news: Mapping[str, Any], unchecked: list[str]
+) -> Iterator[errors.Problem]:
+    """Yield the controller's problems with the volume of *news*; a check not made is added to *unchecked*."""
+    if not plugin.controllers or properties.has_unknown(news):
+        return
+    socket = _socket(context, plugin)
+    if not socket:
+        unchecked.append(f"the controller of {plugin.plugin_id} (its socket is not reachable from here)")
+        return
+    document = volume_document.parse_inputs(news)
+    key = (document.namespace, document.volume_id)
+    question = validation.ValidationQuestion(
+        key=key,
+        external_id=document.external_id,
+        uses=tuple((item.access_mode, item.attachment_mode) for item in document.capabilities),
+        context=document.context,
+        parameters=document.parameters,
+    )
+    answer = validation.ask(socket, [question], secrets={key: document.secrets}, timeout_s=TIMEOUT_S)[key]
+    reason = foreign.clean(answer.message or "no reason given")
+    if answer.code in _LATER:
+        unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {reason})")
+    elif answer.code:
+        got = f"{document.external_id!r}: {answer.code}: {reason}"
+        allowed = f"a volume that the controller of {plugin.plugin_id} knows"
+        yield errors.Problem(path="externalId", got=got, allowed=allowed)
+    elif not answer.confirmed:
+        context.warn(f"the controller of {plugin.plugin_id} does not confirm the capabilities of the volume: {reason}")
+
+
+def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
+    """Return the socket of a healthy controller on this machine; empty where there is none."""
+    declared = context.operation.all_declared(names.PLUGIN_HEALTH_TYPE)
+    folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
+    paths = (
+        gather.socket_path(folder, item.alloc_id)
+        for folder in sorted(folders - {"", resource.UNKNOWN})
+        for item in plugin.controllers
+        if item.healthy
+    )
+    return next((path for path in paths if _is_open(path)), "")
+
+
+def _is_open(path: str) -> bool:
+    try:
+        return endpoint.obstacle(endpoint.parse(path)) is None
+    except errors.CsiError:
+        return False

@@ -1,0 +1,321 @@
+"""
+Volumes of a cluster that would share their storage, found before a registration is sent.
+
+The rule is `plan.registration.sharing_refusal`, as within one spec. Nomad shows the volumes of all namespaces to
+a token that may list those of one. Concurrent registrations of two stacks are not compared.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from nomad_csi import errors, nomad
+from nomad_csi.drivers import storage_identity
+from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import registration
+from nomad_csi.volumes import deregistration, secret_safety
+
+if TYPE_CHECKING:
+    from nomad_csi.drivers import model
+
+_Key = volumes.Key
+
+_SENTENCES: Mapping[storage_identity.Relation, str] = {
+    "same": "{storage} is registered as {other} already",
+    "around": "{storage} is a part of the storage of {other}",
+    "within": "{storage} contains the storage of {other}",
+}
+_FIX = "to replace that one, deregister that one first"
+UNLISTED = (
+    "whether other volumes have the same storage was not checked: the token lacks csi-list-volume in namespace {0}"
+)
+UNREAD = "whether {0} has the same storage was not checked: its context could not be read"
+
+
+class Users:
+    """
+    The volumes of each storage in a cluster: those registered, and those that this run registers or has created.
+
+    Thread-safe. The cluster is listed once. A volume is read again before another one is refused because of it.
+    """
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._listed: tuple[volumes.ListedVolume, ...] | None = None
+        self._keys: storage_identity.Index[_Key] = storage_identity.Index()
+        self._wanted: dict[_Key, registration.VolumeRegistration] = {}
+        self._created: dict[_Key, int] = {}
+        """Raft index at which each was registered."""
+
+        self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
+        self._located: set[str] = set()
+        self.unlisted = ""
+        """Why the other volumes could not be compared; empty where they could."""
+
+    def refusal(self, document: registration.VolumeRegistration, replaced: _Key | None = None) -> str:
+        """
+        Return why *document* may not be registered beside the other volumes; empty where it may.
+
+        It then counts as registered. *replaced*: a volume that is deregistered before, and does not count. Raises
+        `errors.NomadApiError` where Nomad does not answer.
+        """
+        key = volumes.key_of(document)
+        with self._lock:
+            wanted = self._wanted_storage(document)
+            refused = self._first_refusal(document, wanted, lambda other: other not in {key, replaced})
+            if not refused:
+                self._wanted[key] = document
+                self._keys.add(wanted, key)
+            return refused
+
+    def older_refusal(self, document: registration.VolumeRegistration) -> str:
+        """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
+        key = volumes.key_of(document)
+        with self._lock:
+            wanted = self._wanted_storage(document)
+            mine = self._created.get(key, 0)
+            return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
+
+    def list(self, namespace: str) -> None:
+        """List the volumes now. Raises `errors.NomadApiError` where Nomad does not answer."""
+        with self._lock:
+            self._list(namespace)
+
+    def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
+        """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
+        self._list(document.namespace)
+        wanted = self._identities(document.external_id, document.plugin_id, document.context)
+        if len(wanted) > 1:
+            self._read_contexts(document.plugin_id)
+        return wanted
+
+    def _first_refusal(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        counts: Callable[[_Key], bool],
+    ) -> str:
+        """Return the first refusal because of another volume that *counts*; empty without one."""
+        return next(filter(None, self._refusals(document, wanted, counts)), "")
+
+    def made(self, document: registration.VolumeRegistration) -> None:
+        """Add the volume of *document*, which a plugin has just created: the list may be older."""
+        with self._lock:
+            if self._listed is not None:
+                self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
+
+    def has(self, document: registration.VolumeRegistration) -> bool:
+        """Return whether the volume of *document* has its storage already, by the list."""
+        with self._lock:
+            self._list(document.namespace)
+            identity = storage_identity.identify(document.external_id)
+            return volumes.key_of(document) in self._keys.find((identity,), "same")
+
+    def within(self, storage: storage_identity.StorageIdentity) -> tuple[_Key, ...]:
+        """Return the listed volumes of *storage* and of parts of it, sorted."""
+        with self._lock:
+            found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
+            return tuple(sorted(set(found)))
+
+    def _list(self, namespace: str) -> None:
+        """List the volumes of all namespaces, once."""
+        if self._listed is not None:
+            return
+        try:
+            self._listed = volumes.list_volumes(self._client, "*")
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            self._listed = ()
+            self.unlisted = UNLISTED.format(namespace)
+        for item in self._listed:
+            key = (item.namespace, item.volume_id)
+            self._keys.add((storage_identity.identify(item.external_id),), key)
+            self._created[key] = item.create_index
+
+    def _read_contexts(self, plugin_id: str) -> None:
+        """Read the contexts of all volumes of the driver of *plugin_id*, once: no list shows them."""
+        provider = self._driver(plugin_id)[0]
+        if provider in self._located:
+            return
+        self._located.add(provider)
+        for item in self._listed or ():
+            key = (item.namespace, item.volume_id)
+            if self._driver(item.plugin_id)[0] != provider:
+                continue
+            found = self._read(key)
+            if found is None:
+                self.unlisted = UNREAD.format("/".join(key))
+            else:
+                self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
+
+    def _identities(
+        self, external_id: str, plugin_id: str, context: Mapping[str, str]
+    ) -> frozenset[storage_identity.StorageIdentity]:
+        driver = self._driver(plugin_id)[1] if _may_locate(context) else None
+        return storage_identity.identities(external_id, context, driver)
+
+    def _driver(self, plugin_id: str) -> "tuple[str, model.Driver | None]":
+        """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
+        if plugin_id not in self._drivers:
+            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as in `_may_locate`
+
+            found = plugins.get(self._client, plugin_id)
+            provider = found.provider if found else ""  # Nomad has none before the first instance has reported
+            self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider)
+        return self._drivers[plugin_id]
+
+    def _refusals(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        counts: Callable[[_Key], bool],
+    ) -> Iterator[str]:
+        user = _user(document)
+        for relation, sentence in _SENTENCES.items():
+            if relation == "within" and registration.is_shareable(user.access_modes):
+                continue  # none of them can be a reason, and there may be thousands
+            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
+                other = self._other(document, wanted, key, relation)
+                if other is not None and (why := registration.sharing_refusal(user, other, relation)):
+                    yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
+
+    def _other(
+        self,
+        document: registration.VolumeRegistration,
+        wanted: frozenset[storage_identity.StorageIdentity],
+        key: _Key,
+        relation: storage_identity.Relation,
+    ) -> registration.StorageUser | None:
+        """Return the volume *key* as it is now; ``None`` where its storage has not this *relation* to that *wanted*."""
+        if key in self._wanted:
+            mine = self._wanted[key]
+            theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
+            is_related = storage_identity.is_related(wanted, theirs, relation)
+            return _user(mine) if is_related and self._is_of_driver(document, mine.plugin_id) else None
+        listed = secret_safety.listed(self._client, *key)
+        if listed is None:
+            return None
+        theirs = frozenset((storage_identity.identify(listed.external_id),))
+        if len(wanted) == 1 and not storage_identity.is_related(wanted, theirs, relation):
+            return None
+        found = self._read(key)
+        theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
+        is_related = storage_identity.is_related(wanted, theirs, relation)
+        if not (is_related and self._is_of_driver(document, listed.plugin_id)):
+            return None
+        modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
+        return registration.StorageUser(name="/".join(key), access_modes=modes)
+
+    def _read(self, key: _Key) -> volumes.Volume | None:
+        """Return the volume; ``None`` where it is gone, or may not be read."""
+        if not secret_safety.is_excluded(self._client):
+            return None
+        try:
+            return volumes.get(self._client, *key)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            return None
+
+    def _is_of_driver(self, document: registration.VolumeRegistration, plugin_id: str) -> bool:
+        """Return whether *plugin_id* may have the driver of *document*: names of two drivers differ."""
+        if plugin_id == document.plugin_id:
+            return True
+        ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
+        return not ours or not other or ours == other
+
+
+def _may_locate(context: Mapping[str, str]) -> bool:
+    """Return whether *context* has a key from which some driver reads where the data is."""
+    if not context:
+        return False
+    from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations have no context
+
+    return not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
+
+
+def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
+    return registration.StorageUser(
+        name=document.key,
+        access_modes=tuple(mode.access_mode for mode in document.capabilities),
+        shares=document.shares_storage,
+    )
+
+
+class NotCheckedError(errors.NomadApiError):
+    """A volume is registered, and another one had its storage before, or may have had it: Nomad did not answer."""
+
+    def __init__(self, problem: errors.NomadApiError, reason: str = "") -> None:
+        """*reason*: why its storage may not be shared, where it was not deregistered again for it."""
+        state = (
+            f"registered, and not deregistered again although {reason}"
+            if reason
+            else "registered, and whether another volume has the same storage was not checked"
+        )
+        super().__init__(
+            problem.method,
+            problem.path,
+            f"{state}: {problem.message}",
+            status=problem.status,
+            kind="ambiguous",
+            advice=problem.advice,
+        )
+
+
+class LatestUsers:
+    """The volumes of each storage, by a list that begins after the call. Thread-safe; concurrent callers share one."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._begun = 0
+        """Lists so far."""
+
+        self._users: Users | None = None
+
+    def read(self, namespace: str) -> Users:
+        """
+        Return the volumes of each storage now; those of all namespaces, as far as a token of *namespace* may see them.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
+        needed = self._begun + 1
+        with self._lock:
+            if self._begun < needed or self._users is None:
+                self._begun, self._users = self._begun + 1, None
+                users = Users(self._client)
+                users.list(namespace)
+                self._users = users
+            return self._users
+
+
+def take_back_later(
+    client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
+) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
+    """
+    Deregister those of *documents*, registered a moment ago, whose storage another volume had before; return why.
+
+    Two runs that compare before either has registered see none. Nomad has no constraint on storage, and its Raft index
+    gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Where Nomad does
+    not answer, that one and those after it have a `NotCheckedError`.
+    """
+    users: Users | None = None
+    taken: dict[_Key, NotCheckedError | errors.RefusedError] = {}
+    for number, document in enumerate(documents):
+        key = volumes.key_of(document)
+        why = ""
+        try:
+            users = users or latest.read(document.namespace)
+            if why := users.older_refusal(document):
+                deregistration.put_away(client, key)
+        except errors.NomadApiError as problem:
+            rest = map(volumes.key_of, documents[number:])
+            return taken | dict.fromkeys(rest, NotCheckedError(problem)) | {key: NotCheckedError(problem, why)}
+        if why:
+            taken[key] = errors.RefusedError(
+                f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
+            )
+    return taken
