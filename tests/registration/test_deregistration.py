@@ -291,7 +291,7 @@ def test_cancelled_run_sends_nothing_more(run, scripted):
 
 def test_outcome_as_data():
     """What is empty is there too."""
-    outcome = deregistration.outcomes.DeregistrationOutcome(namespace="prod", volume_id="mysql", status="gone")
+    outcome = deregistration.DeregistrationOutcome(namespace="prod", volume_id="mysql", status="gone")
 
     assert outcome.as_json() == {
         "namespace": "prod",

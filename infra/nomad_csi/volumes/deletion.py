@@ -326,8 +326,7 @@ def _deregister(deletion: _Deletion) -> None:
     deletion.waited_s = clock.now() - began
     if not done.is_done:
         stopped: dict[str, Status] = {"claimed": "claimed", "attached": "attached", "refused": "refused"}
-        reason = "; ".join(part for part in (done.reason, done.storage) if part)
-        raise _StoppedError(stopped.get(done.status, "failed"), reason)
+        raise _StoppedError(stopped.get(done.status, "failed"), done.why)
 
 
 def _keep_owner_record(deletion: _Deletion) -> None:

@@ -219,7 +219,8 @@ def wait_until_free(
     if found is not None:
         if volume_facts.stands_for_another(found, recorded):
             raise volume_facts.refusal_of_another(found, recorded)
-        deregistration.refuse_claimed(found)
+        if found.claims:
+            raise deregistration.claimed(found)
     return found
 
 

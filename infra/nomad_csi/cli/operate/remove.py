@@ -17,7 +17,6 @@ from nomad_csi.jobs import apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.volumes import deletion, deletion_request, deregistration, outcome, storage_guards
-from nomad_csi.volumes import outcomes as registration_outcomes
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -130,7 +129,7 @@ def _deregister(arguments: command.Arguments) -> int:
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = f"; not known whether they are detached in EC2: {region.reason}" if has_ebs and region.reason else ""
-    lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
+    lines = [outcome.as_text(outcomes, deregistration.DeregistrationOutcome, note=note)]
     lines += [_next(item) for item in outcomes if item.status == "deregistered" and item.external_id]
     shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": has_ebs and not region.reason}
     shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
@@ -154,7 +153,7 @@ def _forget(arguments: command.Arguments) -> int:
     return 0
 
 
-def _next(item: registration_outcomes.DeregistrationOutcome) -> str:
+def _next(item: deregistration.DeregistrationOutcome) -> str:
     """Return where the storage of a deregistered volume is, and how it is used again."""
     stays = f"{item.key}: storage {item.external_id} stays"
     if item.is_created:
@@ -163,9 +162,7 @@ def _next(item: registration_outcomes.DeregistrationOutcome) -> str:
     return f"{stays}; to register it again: {again}"
 
 
-def _explained(
-    client: nomad.Nomad, item: registration_outcomes.DeregistrationOutcome
-) -> registration_outcomes.DeregistrationOutcome:
+def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) -> deregistration.DeregistrationOutcome:
     """Return *item*; if it does not exist, refused for the id of a set, or with a similar registered id."""
     if item.status != "gone":
         return item
