@@ -17,7 +17,7 @@ from nomad_csi.volumes import (
     owner_records,
     registration_ownership,
     secret_safety,
-    sharing_refusal,
+    sharing,
     storage_guards,
     volume_changes,
     volume_document,
@@ -76,7 +76,7 @@ def make(
         deregistration.put_away(context.client, key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
-    sharing_refusal.count(context, made)
+    sharing.count(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))

@@ -15,10 +15,10 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     facts,
+    hold,
     registration_change,
     registration_ownership,
     replacement,
-    storage_dependents,
     volume_facts,
     volume_ownership,
     volume_properties,
@@ -108,11 +108,11 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return "other-storage" if volume_facts.stands_for_another(self.found, self._recorded) else "same"
 
     @side_by_side.read_once
-    def _dependents(self) -> storage_dependents.StorageDependents:
+    def _dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
         is_removed = self.registration == "same" and self.record != "sibling"
-        found = storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        found = hold.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
         return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 
     @property
@@ -121,8 +121,8 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return "none" if self._storage is None else self._dependents.fact
 
     def wait_for_dependents(self) -> None:
-        """Wait for volumes of this stack in the storage, which the same run may remove; see `storage_dependents`."""
-        storage_dependents.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
+        """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
+        hold.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
 
     @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
@@ -255,6 +255,7 @@ def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[
         return True
     if removed.keeps_storage:
         removed.keep_storage()
+        hold.remove(context, removed.key)
     if found is not None:
         deregistration.deregister_free(context.client, found)
     if not removed.keeps_storage:
