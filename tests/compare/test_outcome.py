@@ -6,11 +6,11 @@ import typing
 import pytest
 
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import deletion_request, deregistration, outcome
+from nomad_csi.volumes import deletion_proof, deregistration, outcome
 
 KINDS = {
     applied.AppliedVolume: applied.Status,
-    deletion_request.DeletionOutcome: deletion_request.Status,
+    deletion_proof.DeletionOutcome: deletion_proof.Status,
     deregistration.DeregistrationOutcome: deregistration.DeregistrationStatus,
 }
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
@@ -61,7 +61,7 @@ def test_text():
 
 def test_json_has_a_key_for_each_field():
     """In plain values; what is empty is there too."""
-    found = deletion_request.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
+    found = deletion_proof.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
 
     assert json.loads(json.dumps(found.as_json())) == PLACE | {
         "status": "kept",

@@ -16,12 +16,11 @@ from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     deleters,
     deletion,
-    deletion_request,
+    deletion_proof,
     owner_records,
     registration_ownership,
-    storage_guards,
 )
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes.deletion_proof import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
@@ -140,7 +139,7 @@ def run(running):
 
     def delete(volume_id="mysql", confirmation=None, external_id="", plugin_id="", **options):
         key = f"default/{volume_id}"
-        order = deletion_request.DeletionRequest(
+        order = deletion_proof.DeletionRequest(
             namespace="default",
             volume_id=volume_id,
             confirmation=key if confirmation is None else confirmation,
@@ -148,7 +147,7 @@ def run(running):
             plugin_id=plugin_id,
         )
         options = {"aws_region": REGION, "owner": OWNER} | options
-        [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(**options))
+        [found] = deletion.delete(running.client, [order], deletion_proof.DeletionOptions(**options))
         delete.last = found
         return found.status, found.reason
 
@@ -371,9 +370,9 @@ def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
     running.register("mysql", external_id)
     unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
     monkeypatch.setattr(registration_ownership.OwnerRecords, "read", lambda *_: unread)
-    order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
+    order = deletion_proof.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
-    [found] = deletion.delete(running.client, [order], deletion_request.DeletionOptions(aws_region=REGION, owner=OWNER))
+    [found] = deletion.delete(running.client, [order], deletion_proof.DeletionOptions(aws_region=REGION, owner=OWNER))
 
     assert (found.status, exists(ec2, external_id)) == ("refused", True)
     assert found.reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
@@ -513,18 +512,18 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         [(_, volume_id)] = keys
         given.append((volume_id, options.wait_s))
         running.client.clock.sleep(waited[volume_id])
-        return [types.SimpleNamespace(is_done=False, status="claimed", reason="in use", storage="")]
+        return [types.SimpleNamespace(is_done=False, status="claimed", why="in use")]
 
     for volume_id in waited:
         running.register(volume_id, made(f"default/{volume_id}"))
     monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
     orders = [
-        deletion_request.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
+        deletion_proof.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
         for each in waited
     ]
 
     found = deletion.delete(
-        running.client, orders, deletion_request.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
+        running.client, orders, deletion_proof.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
     )
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
@@ -694,7 +693,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
     """AWS may keep it waiting long enough for somebody to register the storage."""
     external_id = made()
     running.register("mysql", external_id)
-    looked = storage_guards.refuse_registered
+    looked = deletion_proof.refuse_registered
     attempts = []
 
     def look(*arguments, **options):
@@ -703,7 +702,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, ma
             attempts.append(arguments)
             running.register("again", external_id)
 
-    monkeypatch.setattr(storage_guards, "refuse_registered", look)
+    monkeypatch.setattr(deletion_proof, "refuse_registered", look)
     ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
     try:
         status, reason = run(with_snapshot=False)
@@ -724,7 +723,7 @@ def _throttle(**_):
 def test_slow_nomad_is_no_proof(run, running, made, monkeypatch):
     """What was seen long ago may not be so any more."""
     running.register("mysql", made())
-    monkeypatch.setattr(storage_guards, "FRESH_S", -1.0)
+    monkeypatch.setattr(deletion_proof, "FRESH_S", -1.0)
 
     assert run(with_snapshot=False) == ("kept", "Nomad takes more than -1 s to list what is registered")
 
@@ -825,9 +824,9 @@ def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, m
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
-    order = deletion_request.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
+    order = deletion_proof.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
     with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        [found] = deletion.delete(client, [order], deletion_request.DeletionOptions(aws_region=REGION))
+        [found] = deletion.delete(client, [order], deletion_proof.DeletionOptions(aws_region=REGION))
 
     assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
     assert exists(ec2, external_id)

@@ -11,6 +11,7 @@ from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     created_properties,
+    deletion_proof,
     deregistration,
     difference,
     owner_record_upkeep,
@@ -18,7 +19,6 @@ from nomad_csi.volumes import (
     registration_ownership,
     secret_safety,
     sharing,
-    storage_guards,
     volume_changes,
     volume_document,
     volume_ownership,
@@ -135,7 +135,7 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = storage_guards.registered_as(context.client, made.external_id)
+        held = deletion_proof.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None

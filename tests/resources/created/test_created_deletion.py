@@ -6,8 +6,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import created_deletion, created_volume, deletion_request
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes import created_deletion, created_volume, deletion_proof
+from nomad_csi.volumes.deletion_proof import MadeStorage
 
 VOLUME = created_volume.CreatedVolumeResource()
 IDENTITY = "prod/scratch"
@@ -137,7 +137,7 @@ def test_deletion_gets_what_is_recorded():
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, options = created_deletion.request_of(recorded), created_deletion.options(context, recorded)
+    order, options = created_deletion.order(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
     assert (options.made, options.secrets) == (
@@ -155,14 +155,16 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
     context = resource.Context(connect=lambda: None)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "cluster": cluster}
 
-    options = created_deletion.options(context, recorded)
+    _, options = created_deletion.order(context, recorded)
 
     assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
 
 
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
-    assert created_deletion.request_of(KEEPING | ANSWERED | MADE).confirmation == ""
+    order, _ = created_deletion.order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
+
+    assert order.confirmation == ""
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_without_the_word_nothing_can_be_ordered():
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
-    outcome = deletion_request.DeletionOutcome(
+    outcome = deletion_proof.DeletionOutcome(
         namespace="prod",
         volume_id="scratch",
         status=status,

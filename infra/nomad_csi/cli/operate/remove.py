@@ -16,7 +16,7 @@ from nomad_csi.findings import printing
 from nomad_csi.jobs import apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
-from nomad_csi.volumes import deletion, deletion_request, deregistration, outcome, storage_guards
+from nomad_csi.volumes import deletion, deletion_proof, deregistration, outcome
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -87,7 +87,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 )
 @_of_data("--skip-final-snapshot", "take no last snapshot of the data before it goes")
 @shared_options.duration(
-    "snapshot-timeout", default_s=deletion_request.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
+    "snapshot-timeout", default_s=deletion_proof.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
 )
 @command.as_json()
 @inputs.nomad_connection
@@ -191,9 +191,9 @@ def _delete(arguments: command.Arguments) -> int:
             region = specs.aws_region(arguments, client, keys)
             for key in keys:
                 if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
-                    storage_guards.refuse_set(client, *key)
+                    deletion_proof.refuse_set(client, *key)
         orders = [
-            deletion_request.DeletionRequest(
+            deletion_proof.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
                 confirmation=_confirmation(f"{namespace}/{volume_id}", arguments),
@@ -204,7 +204,7 @@ def _delete(arguments: command.Arguments) -> int:
         ]
         with output.waiting("waiting for Nomad"):
             outcomes = deletion.delete(client, orders, dataclasses.replace(options, aws_region=region.name))
-    text = outcome.as_text(outcomes, deletion_request.DeletionOutcome)
+    text = outcome.as_text(outcomes, deletion_proof.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
         text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
     output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
@@ -224,11 +224,11 @@ def _check(arguments: command.Arguments) -> None:
     usage.refuse(problems)
 
 
-def _deletion(arguments: command.Arguments) -> deletion_request.DeletionOptions:
-    made: dict[str, deletion_request.MadeStorage] = {}
+def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
+    made: dict[str, deletion_proof.MadeStorage] = {}
     for path in arguments.state:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
-    return deletion_request.DeletionOptions(
+    return deletion_proof.DeletionOptions(
         wait_s=arguments.timeout_s,
         endpoint=arguments.endpoint,
         secrets=_secrets(arguments),
