@@ -7,7 +7,6 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import created_volume, sharing, volume_registration
@@ -213,15 +212,6 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     assert line in heard["warn"]
 
 
-def test_storage_that_is_not_known_yet_is_not_looked_for(context, cluster):
-    """A preview of what is made first."""
-    scripted = cluster(DISK, SINGLE)
-
-    VOLUME.preflight(context, {}, inputs(resource.UNKNOWN, SINGLE))
-
-    assert ("/v1/volumes" in {path.partition("?")[0] for path, _ in scripted.sent("GET")}) is False
-
-
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     """And the namespace of the one that is found is read again."""
     scripted = cluster(DISK, SINGLE)
@@ -277,14 +267,6 @@ def test_volume_that_may_not_be_read_is_shared_where_the_spec_says_so(context, c
     assert sharing.Users(context.connect()).refusal(shared) == ""
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         sharing.Users(context.connect()).refusal(shared)
-
-
-def test_volume_that_goes_while_it_is_read_has_no_modes(context, cluster):
-    """It was there in the list of a moment before."""
-    scripted = cluster(SYSTEM, MULTI)
-    scripted.replies[("GET", OTHER)] = [(404, "volume not found")]
-
-    assert sharing.Users(context.connect()).refusal(document(SYSTEM, MULTI, shared=True)) == ""
 
 
 def test_volume_of_this_run_leaves_its_storage_when_it_gets_another(context, scripted):
@@ -384,14 +366,3 @@ def test_concurrent_registrations_share_a_list_that_began_after_them(context, sc
 
     assert found[0] not in found[1:]
     assert len(lists) == len({id(users) for users in found})
-
-
-def test_list_that_failed_is_shared_with_nobody(context, scripted):
-    """The next one reads it again."""
-    latest = sharing.LatestUsers(context.connect())
-    scripted.replies["GET", "/v1/volumes"] = [(500, "No cluster leader"), (200, [])]
-
-    with pytest.raises(errors.NomadApiError):
-        latest.read("default")
-
-    assert latest.read("default").unlisted == ""
