@@ -21,7 +21,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
-from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_request
+from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_proof
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -126,8 +126,8 @@ class World:
 
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
-        orders = [created_deletion.request_of(outputs)]
-        [outcome] = deletion.delete(self.client, orders, created_deletion.options(self.context, outputs))
+        order, options = created_deletion.order(self.context, outputs)
+        [outcome] = deletion.delete(self.client, [order], options)
         return outcome
 
     def held(self, volume_id="scratch"):
@@ -196,8 +196,8 @@ def _logs(folder):
 class RoundTrip:
     """What became of a volume, and of the one that was made from its last snapshot."""
 
-    first: deletion_request.DeletionOutcome
-    second: deletion_request.DeletionOutcome
+    first: deletion_proof.DeletionOutcome
+    second: deletion_proof.DeletionOutcome
     again: str
     """What a step says that deletes the first one again."""
 

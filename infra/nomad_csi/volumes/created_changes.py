@@ -11,14 +11,14 @@ from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     created_properties,
+    deletion_proof,
     deregistration,
     difference,
     owner_record_upkeep,
     owner_records,
     registration_ownership,
     secret_safety,
-    sharing_refusal,
-    storage_guards,
+    sharing,
     volume_changes,
     volume_document,
     volume_ownership,
@@ -76,7 +76,7 @@ def make(
         deregistration.put_away(context.client, key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
-    sharing_refusal.count(context, made)
+    sharing.count(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))
@@ -135,7 +135,7 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = storage_guards.registered_as(context.client, made.external_id)
+        held = deletion_proof.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None
