@@ -25,7 +25,6 @@ from nomad_csi.volumes import (
     outcome,
     outcomes,
     owned,
-    owner_record_upkeep,
     registration_ownership,
     retry,
     secret_safety,
@@ -378,5 +377,5 @@ def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolum
         status = outcomes.STATUS_OF_KIND[error.kind]
     else:
         status = "unknown"
-    owner = error.owner if isinstance(error, owner_record_upkeep.LostError) else ""
+    owner = error.owner if isinstance(error, registration_ownership.LostError) else ""
     return dataclasses.replace(planned, status=status, reason=str(error), owner=owner)

@@ -31,7 +31,6 @@ from nomad_csi.volumes import (
     deletion_proof,
     deregistration,
     last_snapshot,
-    owner_record_upkeep,
     owner_records,
     registration_ownership,
     storage_guards,
@@ -408,7 +407,7 @@ def _release_record(deletion: _Deletion) -> None:
         tell = deletion.options.tell
         try:
             tokens = registration_ownership.without_tokens([deletion.volume])
-            owner_record_upkeep.release(deletion.client, tokens, deletion.requester, tell)
+            registration_ownership.release(deletion.client, tokens, deletion.requester, tell)
         except errors.NomadApiError as error:
             tell(f"{error}; the owner record of {deletion.request.key} stays")
 

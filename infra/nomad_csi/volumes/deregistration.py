@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import decide, facts, outcomes, owner_record_upkeep, registration_ownership
+from nomad_csi.volumes import decide, facts, outcomes, registration_ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import ebs_volumes
@@ -332,7 +332,7 @@ class _Run:
         ]
         try:
             tokens = registration_ownership.without_tokens(done)
-            owner_record_upkeep.release(self._client, tokens, self._options.requester, self._tell)
+            registration_ownership.release(self._client, tokens, self._options.requester, self._tell)
         except errors.NomadApiError as error:
             self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
