@@ -506,6 +506,21 @@ def test_without_owner_records_a_removed_volume_stays_registered(clusters, side,
     assert "`nomad volume deregister -namespace=default mysql`" in ours.told[-1]
 
 
+def test_volume_of_a_resource_that_is_renamed_and_moved_to_another_provider_in_one_up_stays(clusters, side):
+    """Two providers are two processes: the old one learns from the nonce in the record that the volume was taken over."""
+    serving = clusters("a")
+    old, new = side(serving), side(serving)
+    identity, made = RESOURCE.create(old.context, NEWS)
+    _, taken = RESOURCE.create(new.context, NEWS)
+
+    RESOURCE.delete(old.context, identity, made)
+
+    assert "another resource of this stack has taken it over" in old.told[-1]
+    assert RESOURCE.read(new.context, identity, NEWS, taken) == (NEWS, taken)
+    RESOURCE.delete(new.context, identity, taken)
+    assert volumes.get(new.client, "default", "mysql") is None
+
+
 def test_without_owner_records_storage_of_the_program_goes_after_a_deregistration_by_hand(clusters, side):
     """The way out that the refusal names."""
     ours = side(clusters("a", token="right", tokens={"few": acl.writer()}), token="few")

@@ -22,7 +22,7 @@ from http import HTTPStatus
 from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad import tokens, variables, volumes
 from nomad_csi.nomad.http import request
 from nomad_csi.volumes import owner_records
 
@@ -66,6 +66,12 @@ _Result = TypeVar("_Result")
 
 def _silent(_line: str) -> None:
     """Say nothing."""
+
+
+def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
+    """Return whether *token* may write the record of *key* by its policies, as far as Nomad shows these."""
+    rights = token.variable_capabilities(key[0], owner_records.path_of(key[1]))
+    return token.is_unlimited or bool(token.unread) or "write" in rights
 
 
 def without_tokens(keys: Iterable[volumes.Key]) -> Tokens:
