@@ -193,14 +193,6 @@ def test_stopped_job_would_run_again(draw, scripted, cluster):
 
 
 @pytest.mark.usefixtures("cluster")
-def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
-    """Not by a registration."""
-    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-
-    assert draw()[1][-1] == ("volume", "new", (plan_view.NEW_STORAGE,))
-
-
-@pytest.mark.usefixtures("cluster")
 def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
     """Pulumi makes it, and its outputs were not given: everything else is compared, and the plan says what is not."""
     document = {"id": "disk", "plugin_id": "hostpath", "ebs": {"availability_zone": "us-east-1a", "size_gib": 2}}

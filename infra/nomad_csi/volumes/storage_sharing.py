@@ -83,10 +83,14 @@ class Users:
             mine = self._created.get(key, 0)
             return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
 
-    def list(self, namespace: str) -> None:
-        """List the volumes now. Raises `errors.NomadApiError` where Nomad does not answer."""
+    def list(self, namespace: str, storage: str = "") -> None:
+        """
+        List the volumes now: all of them, or those whose external id contains *storage*.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
         with self._lock:
-            self._list(namespace)
+            self._list(namespace, storage)
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
         """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
@@ -124,12 +128,12 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def _list(self, namespace: str) -> None:
+    def _list(self, namespace: str, storage: str = "") -> None:
         """List the volumes of all namespaces, once."""
         if self._listed is not None:
             return
         try:
-            self._listed = volumes.list_volumes(self._client, "*")
+            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -307,6 +311,15 @@ class LatestUsers:
             return self._users
 
 
+def _of_one(client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]) -> Users | None:
+    """Return the volumes of the storage of the only one of *documents*; ``None`` where others may be of it, too."""
+    if len(documents) != 1 or _may_locate(documents[0].context):
+        return None
+    users = Users(client)
+    users.list(documents[0].namespace, storage_identity.identify(documents[0].external_id).container)
+    return users
+
+
 def take_back_later(
     client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
 ) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
@@ -323,7 +336,7 @@ def take_back_later(
         key = volumes.key_of(document)
         why = ""
         try:
-            users = users or latest.read(document.namespace)
+            users = users or _of_one(client, documents) or latest.read(document.namespace)
             if why := users.older_refusal(document):
                 deregistration.put_away(client, key)
         except errors.NomadApiError as problem:
