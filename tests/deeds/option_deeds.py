@@ -28,7 +28,7 @@ from nomad_csi import cli
 from nomad_csi.cli.author import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.doctor import report as doctor_report
-from nomad_csi.jobs import apply_jobs as applied_plugins
+from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad.http import transport
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import environment

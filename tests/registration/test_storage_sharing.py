@@ -104,6 +104,16 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
     assert sent(scripted) == []
 
 
+def test_many_volumes_of_one_storage_read_each_other_one_once(context, cluster):
+    """And not once for each pair: 200 in one run would be 20,000 reads."""
+    scripted = cluster(SYSTEM, MULTI)
+    users = sharing.Users(context.client)
+    documents = [document(SYSTEM, MULTI, f"v{number}", shared=True) for number in range(20)]
+
+    assert {users.refusal(each) or users.older_refusal(each) for each in documents} == {""}
+    assert [path for path, _ in scripted.sent("GET")].count(f"{OTHER}?namespace=bank") == 1
+
+
 WHOLE = "fs-0123456789abcdef0"
 
 

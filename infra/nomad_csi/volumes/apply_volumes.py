@@ -24,7 +24,6 @@ from nomad_csi.volumes import (
     difference,
     outcome,
     owned,
-    owner_record_upkeep,
     registration_ownership,
     retry,
     secret_safety,
@@ -377,5 +376,5 @@ def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolum
         status = outcome.STATUS_OF_KIND[error.kind]
     else:
         status = "unknown"
-    owner = error.owner if isinstance(error, owner_record_upkeep.LostError) else ""
+    owner = error.owner if isinstance(error, registration_ownership.LostError) else ""
     return dataclasses.replace(planned, status=status, reason=str(error), owner=owner)

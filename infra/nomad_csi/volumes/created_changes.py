@@ -14,7 +14,6 @@ from nomad_csi.volumes import (
     deletion_proof,
     deregistration,
     difference,
-    owner_record_upkeep,
     owner_records,
     registration_ownership,
     secret_safety,
@@ -63,7 +62,7 @@ def make(
     except errors.NomadApiError as error:
         if volume_creation.has_made_nothing(error):
             if not known:
-                owner_record_upkeep.remove_unused(context.client, taken, {key: error}, who, context.warn)
+                registration_ownership.remove_unused(context.client, taken, {key: error}, who, context.warn)
             raise
         made = _arrived(context.client, wanted, error)
     else:
@@ -74,12 +73,12 @@ def make(
         raise _another_storage(made, known, record.owner or who.owner)
     if others := _registered_besides(context, made):
         deregistration.put_away(context.client, key)
-        owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
+        registration_ownership.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
     sharing.count(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
-    for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
-        context.warn(str(owner_record_upkeep.LostError(key, owner)))
+    for owner in registration_ownership.confirm(context.client, {key: token}, who, context.warn).values():
+        context.warn(str(registration_ownership.LostError(key, owner)))
     proof = {created_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 

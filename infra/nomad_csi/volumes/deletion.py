@@ -30,7 +30,6 @@ from nomad_csi.volumes import (
     deleters,
     deletion_proof,
     deregistration,
-    owner_record_upkeep,
     owner_records,
     registration_ownership,
     volume_snapshots,
@@ -316,7 +315,7 @@ class _Deletion:
         if self._requester.owner:
             try:
                 tokens = registration_ownership.without_tokens([self._key])
-                owner_record_upkeep.release(self.client, tokens, self._requester, self.options.tell)
+                registration_ownership.release(self.client, tokens, self._requester, self.options.tell)
             except errors.NomadApiError as error:
                 self.options.tell(f"{error}; the owner record of {self.request.key} stays")
 

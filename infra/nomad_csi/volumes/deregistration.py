@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import decide, facts, outcome, owner_record_upkeep, registration_ownership
+from nomad_csi.volumes import decide, facts, outcome, registration_ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import ebs_volumes
@@ -404,7 +404,7 @@ class _Run:
         ]
         try:
             tokens = registration_ownership.without_tokens(done)
-            owner_record_upkeep.release(self.client, tokens, self.options.requester, self.tell)
+            registration_ownership.release(self.client, tokens, self.options.requester, self.tell)
         except errors.NomadApiError as error:
             self.tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 

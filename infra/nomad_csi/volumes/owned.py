@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import owner_record_upkeep, registration_ownership, retry, sending, sharing
+from nomad_csi.volumes import registration_ownership, retry, sending, sharing
 
 Answer = errors.NomadApiError | errors.RefusedError | None
 """Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
@@ -62,7 +62,7 @@ class RegistrationRun:
         taken = policy.retry(lambda: records.acquire(tokens, requester, report))
         for item in all_of_them:
             if item.key in taken.refused:
-                yield item.document, owner_record_upkeep.refusal(item.key, taken.refused[item.key], requester)
+                yield item.document, registration_ownership.refusal(item.key, taken.refused[item.key], requester)
         ours = [item for item in all_of_them if item.key not in taken.refused]
         yield from ((item.document, None) for item in ours if not item.is_sent)
         to_send = [(item.document, item.is_new) for item in ours if item.is_sent]
@@ -72,10 +72,10 @@ class RegistrationRun:
         newly_registered = [document for document in arrived if volumes.key_of(document) in new]
         late = sharing.take_back_later(client, newly_registered, self._latest)
         failed = {volumes.key_of(document): error for document, error in sent if error is not None}
-        owner_record_upkeep.remove_unused(client, taken, {**failed, **late}, requester, report)
+        registration_ownership.remove_unused(client, taken, {**failed, **late}, requester, report)
         kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}
-        owners = owner_record_upkeep.confirm(client, kept, requester, report)
-        lost = {key: owner_record_upkeep.LostError(key, owner) for key, owner in owners.items()}
+        owners = registration_ownership.confirm(client, kept, requester, report)
+        lost = {key: registration_ownership.LostError(key, owner) for key, owner in owners.items()}
         yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)
 
     def register_one(

@@ -38,7 +38,8 @@ class Users:
     """
     The volumes of each storage in a cluster: those registered, and those that this run registers or has created.
 
-    Thread-safe. The cluster is listed once. A volume is read again before another one is refused because of it.
+    Thread-safe. The cluster is listed once, and a volume of the same storage read once, and again before another one is
+    refused because of it: many volumes of one storage are not read for each other.
     """
 
     def __init__(self, client: nomad.Nomad) -> None:
@@ -52,6 +53,9 @@ class Users:
 
         self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
+        self._shareable: set[_Key] = set()
+        """Volumes that may share their storage, as they were when they were read or registered."""
+
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
 
@@ -69,6 +73,7 @@ class Users:
             if not refused:
                 self._wanted[key] = document
                 self._keys.add(wanted, key)
+                self._note_modes(_user(document), key)
             return refused
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
@@ -104,12 +109,16 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def list(self, namespace: str) -> None:
-        """List the volumes of all namespaces, once. Raises `errors.NomadApiError` where Nomad does not answer."""
+    def list(self, namespace: str, storage: str = "") -> None:
+        """
+        List the volumes of all namespaces, once: all of them, or those whose external id contains *storage*.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
         if self._listed is not None:
             return
         try:
-            self._listed = volumes.list_volumes(self._client, "*")
+            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -162,7 +171,9 @@ class Users:
         for relation, sentence in _SENTENCES.items():
             if relation == "within" and registration.is_shareable(user.access_modes):
                 continue  # none of them can be a reason, and there may be thousands
-            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
+            may_share = relation == "around" or (user.shares and registration.is_shareable(user.access_modes))
+            known = self._shareable if may_share else frozenset[_Key]()
+            for key in sorted(key for key in self._keys.find(wanted, relation) if key not in known and counts(key)):
                 other = self._other(document, wanted, key, relation)
                 if other is not None and (why := registration.sharing_refusal(user, other, relation)):
                     yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
@@ -192,7 +203,15 @@ class Users:
         if not (is_related and self._is_of_driver(document, listed.plugin_id)):
             return None
         modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
-        return registration.StorageUser(name="/".join(key), access_modes=modes)
+        user = registration.StorageUser(name="/".join(key), access_modes=modes)
+        self._note_modes(user, key)
+        return user
+
+    def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:
+        if registration.is_shareable(user.access_modes):
+            self._shareable.add(key)
+        else:
+            self._shareable.discard(key)
 
     def _read(self, key: _Key) -> volumes.Volume | None:
         """Return the volume; ``None`` where it is gone, or may not be read."""
@@ -277,6 +296,15 @@ class LatestUsers:
             return self._users
 
 
+def _of_one(client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]) -> Users | None:
+    """Return the volumes of the storage of the only one of *documents*; ``None`` where others may be of it, too."""
+    if len(documents) != 1 or _may_locate(documents[0].context):
+        return None
+    users = Users(client)
+    users.list(documents[0].namespace, storage_identity.identify(documents[0].external_id).container)
+    return users
+
+
 def take_back_later(
     client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
 ) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
@@ -293,7 +321,7 @@ def take_back_later(
         key = volumes.key_of(document)
         why = ""
         try:
-            users = users or latest.read(document.namespace)
+            users = users or _of_one(client, documents) or latest.read(document.namespace)
             if why := users.older_refusal(document):
                 deregistration.put_away(client, key)
         except errors.NomadApiError as problem:

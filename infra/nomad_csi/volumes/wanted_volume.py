@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
 from nomad_csi.frame import declaration, properties, resource, stack_identity
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import tokens, volumes
 from nomad_csi.volumes import (
     compare,
     created_changes,
@@ -101,7 +101,18 @@ class WantedVolume(volume_facts.VolumeFacts):
     def record(self) -> facts.Record:
         """The owner record of the id."""
         found = super().record
+        if found != "foreign" and self._lacks_a_record:
+            return "not known"
         return "own" if found == "sibling" and self._is_label_enough else found
+
+    @property
+    def _lacks_a_record(self) -> bool:
+        """Whether its plugin is to create it, and the token may not write the record that keeps the storage for it."""
+        if not (self.source == "created" and self.has_owner and self.registration == "absent"):
+            return False
+        client = self._context.client
+        token = self._context.operation.once("rights of the token", lambda: tokens.readable(client))
+        return token is not None and not registration_ownership.may_write(token, self.key)
 
     @property
     def is_proven(self) -> bool:

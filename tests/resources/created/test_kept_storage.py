@@ -156,7 +156,9 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_error_that_does_not_prove_that_nothing_was_made_keeps_the_name(world, monkeypatch, error):
+def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_next_run_finds_the_storage(
+    world, monkeypatch, error
+):
     """The plugin answers it after it has made the storage: the next run finds that, and makes no second one."""
     status, message, is_kept = ERRORS[error]
     create = volume_creation.create

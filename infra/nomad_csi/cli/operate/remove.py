@@ -13,7 +13,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.findings import printing
-from nomad_csi.jobs import apply_jobs
+from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.volumes import deletion, deletion_proof, deregistration, outcome
