@@ -85,8 +85,8 @@ def keep(context: resource.Context, recorded: Mapping[str, Any], token: OwnerTok
     if registration_ownership.owner_records_of(context.client).acquire({key: token}, who).unrecorded:
         rights = registration_ownership.RIGHTS.format(namespace=key[0])
         context.warn(
-            f"the owner record of volume {'/'.join(key)} keeps the id of this stack, so that a later one of the same name "
-            f"has to adopt the volume: the token lacks {rights}"
+            f"the owner record of volume {'/'.join(key)} keeps the id of this stack, so that a later one of the same "
+            f"name has to adopt the volume: the token lacks {rights}"
         )
 
 
