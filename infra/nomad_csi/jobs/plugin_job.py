@@ -160,7 +160,7 @@ def _unknown_owner(found: jobs.Job) -> str:
     return (
         f"job {found.namespace}/{found.job_id} runs on: without an owner record it is not known whether another "
         f"resource has taken it over; where none has, and no volume of its plugin is claimed, run `{command}`, and the "
-        f"same with -purge when its tasks have ended; owner records need {rights}"
+        f"same with -purge when its tasks have ended; the token lacks {rights}"
     )
 
 
