@@ -72,9 +72,15 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
 
 
-def is_another_resources(client: nomad.Nomad, key: Key, recorded: Mapping[str, Any]) -> bool:
-    """Return whether another resource of the stack than that of the *recorded* outputs has taken over the job *key*."""
-    return volume_ownership.is_another_resources(records(client).read([key]).owners.get(key), recorded)
+def is_another_resources(client: nomad.Nomad, key: Key, recorded: Mapping[str, Any]) -> bool | None:
+    """
+    Return whether another resource of the stack than that of the *recorded* outputs has taken over the job *key*.
+
+    ``None``: not known, as the token may not read the owner record.
+    """
+    found = records(client).read([key])
+    is_unknown = key in found.unread and bool(recorded.get("owner"))
+    return None if is_unknown else volume_ownership.is_another_resources(found.owners.get(key), recorded)
 
 
 def cluster_recorded_as(

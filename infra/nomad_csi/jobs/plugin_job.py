@@ -5,6 +5,7 @@ Its input is the HCL: the server parses it, and the server's plan compares it wi
 """
 
 import dataclasses
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.text import listing
-from nomad_csi.volumes import volume_ownership
+from nomad_csi.volumes import registration_ownership, volume_ownership
 
 EQUAL = wanted_job.EQUAL
 
@@ -127,8 +128,8 @@ class PluginJobResource(resource.Resource):
         """
         Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
 
-        No-op where another resource of the stack took it over. Raises `errors.RefusedError` for a claim, where it was
-        recorded in another cluster, or is another stack's.
+        No-op where another resource of the stack took it over, or may have: its owner record cannot be read. Raises
+        `errors.RefusedError` for a claim, where it was recorded in another cluster, or is another stack's.
         """
         key = resource.split_identity(identity, "namespace/job_id")
         stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
@@ -136,16 +137,31 @@ class PluginJobResource(resource.Resource):
         known = wanted_job.WantedJob(context, outputs, outputs)
         found = known.found
         cluster_identity.refuse_other(context.client, known.name, outputs, accepts_lost=found is None)
-        is_moved = context.operation.was_created(self.declared.token, identity)
-        if is_moved or owner.is_another_resources(context.client, key, outputs):
+        is_created = context.operation.was_created(self.declared.token, identity)
+        is_moved = is_created or owner.is_another_resources(context.client, key, outputs)
+        if is_moved:
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
         if found is not None:
             if not known.is_permitted:
                 known.refuse("foreign")
+            if is_moved is None and not found.stopped:
+                context.warn(_unknown_owner(found))
+                return
             wanted_job.refuse_serving(context.client, found)
             wanted_job.remove(context, found)
         owner.release(context, outputs)
+
+
+def _unknown_owner(found: jobs.Job) -> str:
+    """Return that the owner record of the running job *found* could not be read, so that it runs on, and what to do."""
+    rights = registration_ownership.RIGHTS.format(namespace=found.namespace)
+    command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
+    return (
+        f"job {found.namespace}/{found.job_id} runs on: without an owner record it is not known whether another "
+        f"resource has taken it over; where none has, and no volume of its plugin is claimed, run `{command}`, and the "
+        f"same with -purge when its tasks have ended; the token lacks {rights}"
+    )
 
 
 def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:

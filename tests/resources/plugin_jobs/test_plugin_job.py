@@ -304,6 +304,17 @@ def test_delete_leaves_a_job_that_another_resource_of_the_stack_holds(context, c
     assert heard["warn"] == [f"job {IDENTITY} runs on: a newer resource of this stack holds it (moved, or replaced)"]
 
 
+def test_delete_leaves_a_job_whose_owner_record_cannot_be_read(context, cluster, heard):
+    """Another provider of the program, in another process, may have taken it over for another resource."""
+    cluster.reply("GET", OWNER_RECORDS, 403, "Permission denied")
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
+
+    assert cluster.sent("DELETE") == []
+    assert "`nomad job stop -namespace storage aws-ebs0-node`" in heard["warn"][-1]
+
+
 def test_delete_can_be_interrupted(context, cluster):
     """An interrupted delete ends at once and says how far it came."""
     cluster.reply("GET", GET, 200, RUNNING)
