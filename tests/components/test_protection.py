@@ -56,7 +56,6 @@ def protected(new_cloud, registered):
 
     def run(program):
         cloud = new_cloud()
-        cloud.recorder.file_systems = {"data": "fs-0123456789abcdef0"}
         cloud.settle(lambda: program() and None)
         return sorted((each.type, each.name) for each in registered if each.protect)
 
