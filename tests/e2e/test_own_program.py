@@ -34,6 +34,9 @@ def test_program_of_components_runs_and_a_job_claims_its_volume(tmp_path):
         stopped = sandbox.run("job", "stop", "shop", check=True)
         sandboxes.until(lambda: not claims())
         unknown = sandbox.run("job", "stop", "other")
+        program = sandbox.project / "__main__.py"
+        program.write_text(program.read_text().replace("size_gib=10", "size_gib=0"))
+        refused = sandbox.run("preview")
     finally:
         sandbox.run("down", check=True)
 
@@ -41,5 +44,8 @@ def test_program_of_components_runs_and_a_job_claims_its_volume(tmp_path):
     assert ran.stdout.startswith("job shop is registered; its claims: ")
     assert stopped.stdout == "job shop is stopped\n"
     assert (unknown.returncode, unknown.stderr) == (2, "error: Nomad has no job other in namespace default\n")
+    assert refused.returncode == 1
+    assert "size_gib: expected 1 to 65536 for gp3, got 0" in refused.stdout + refused.stderr
+    assert "Traceback" not in refused.stdout + refused.stderr
     left = {path.name for path in sandbox.project.iterdir()} - {"__pycache__"}
     assert left == {"Pulumi.yaml", "Pulumi.sandbox.yaml", "__main__.py", "job.nomad.hcl"}
