@@ -241,25 +241,11 @@ class _Settings(Generic[PlanT]):
     ) -> pulumi.Output[aws.ec2.GetSubnetResult]:
         """Return the subnet of *target*: the one that is named, else the default one of its zone."""
         options = pulumi.InvokeOutputOptions(parent=parent)
-        if (subnet_id := target.get("subnet_id")) is not None:
-            found = self._of_target(index, {"availability_zone": _ANY_ZONE, "subnet_id": subnet_id}, "subnet_id")
+        if target.get("subnet_id") is not None:
+            found = self.value(lambda efs: efs.mount_targets[index].subnet_id, "mount_targets")
             return aws.ec2.get_subnet_output(id=found, opts=options)
-        zone = self._of_target(index, {"availability_zone": target["availability_zone"]}, "availability_zone")
+        zone = self.value(lambda efs: efs.mount_targets[index].availability_zone, "mount_targets")
         return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
-
-    def _of_target(self, index: int, target: dict[str, Any], name: str) -> pulumi.Input[str]:
-        """Return the value *name* of *target*, checked, with the place that it has in the arguments."""
-        whole = self.plan.whole
-        if not isinstance(whole, pulumi.Output):
-            return str(target[name])
-        targets = [*({"availability_zone": _ANY_ZONE} for _ in range(index)), target]
-        return self.plan.part_of(
-            lambda made: getattr(self.read(made).mount_targets[index], name), {"mount_targets": targets}
-        )
-
-
-_ANY_ZONE = "us-east-1a"
-"""Instead of the zone of a mount target where its subnet is wanted alone."""
 
 
 def _target_name(target: MountTarget, index: int) -> str:

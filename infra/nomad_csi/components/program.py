@@ -142,10 +142,6 @@ def end_quietly() -> None:
 
     The engine sends it when a resource fails, and has said why; Python would print a traceback.
     """
-    if is_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    is_program = LANGUAGE_HOST in (Path(word).name for word in sys.orig_argv)  # and not the provider, or a test
+    if is_program and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def is_program() -> bool:
-    """Return whether this process is a Python program that Pulumi's engine runs, and not the provider or a test."""
-    return LANGUAGE_HOST in (Path(word).name for word in sys.orig_argv)
