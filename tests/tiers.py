@@ -96,7 +96,6 @@ FIRST = {
     "tests/volume": "test",
     "tests/walk": "test",
     "tests/walk/test_bounds.py": "all",
-    "tests/walk/test_kinds.py": "all",
     "tests/walk/test_ledger.py": "all",
 }
 """The first tier that runs the files below a path; the longest path that fits decides."""

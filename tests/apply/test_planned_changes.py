@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.jobs import job_ownership, planned_changes
+from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
-from nomad_csi.volumes import difference, owner_records
+from nomad_csi.volumes import difference, owner_records, plan_view, registration_ownership
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -44,7 +44,12 @@ def cluster(scripted, plan):
         path = f"/v1/job/{job.job_id}"
         scripted.reply("GET", path, 200, {"ID": job.job_id, "Namespace": "default", "Version": 3})
         scripted.reply("POST", f"{path}/plan", 200, EQUAL)
-        scripted.reply("POST", "/v1/jobs/parse", 200, {"ID": job.job_id, "Namespace": "default"})
+
+    def parsed():
+        job_id = scripted.requests[-1][2]["JobHCL"].split('"')[1]
+        return {"ID": job_id, "Namespace": "default"}
+
+    scripted.reply("POST", "/v1/jobs/parse", 200, parsed)
     scripted.reply("GET", "/v1/volume/csi/scratch", 200, HELD)
     scripted.reply("GET", "/v1/plugins", 200, [])
     return f"/v1/job/{plan.plugins[0].jobs[0].job_id}"
@@ -56,7 +61,8 @@ def draw(context, plan):
 
     def look(**options):
         external_ids = options.pop("external_ids", {})
-        drawn = planned_changes.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
+        options["requester"] = registration_ownership.Requester(owner=options.pop("owner", ""))
+        drawn = apply.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
     return look
@@ -100,14 +106,14 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
     )
     assert items == [
         *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
-        ("volume", "refused", (of_volume, planned_changes.NEW_STORAGE)),
+        ("volume", "refused", (of_volume, plan_view.NEW_STORAGE)),
     ]
 
 
 def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
     """Pulumi sets it, and it is in no file."""
     job_id = cluster.rpartition("/")[2]
-    meta = {job_ownership.OWNER_META: "shop/prod"}
+    meta = {owner.OWNER_META: "shop/prod"}
     ask(scripted, ("GET", cluster), (200, {"ID": job_id, "Namespace": "default", "Meta": meta}))
 
     draw()
@@ -151,7 +157,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", planned_changes.NEW_STORAGE))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", plan_view.NEW_STORAGE))
 
 
 @pytest.mark.usefixtures("cluster")
@@ -172,7 +178,7 @@ def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, sc
 
 def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
     """By the mark in its meta."""
-    meta = {job_ownership.OWNER_META: "shop/prod"}
+    meta = {owner.OWNER_META: "shop/prod"}
     ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
 
     assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
@@ -184,14 +190,6 @@ def test_stopped_job_would_run_again(draw, scripted, cluster):
     ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Stop": True}))
 
     assert draw()[1][0] == ("job", "stopped", ("it would run again",))
-
-
-@pytest.mark.usefixtures("cluster")
-def test_volume_that_its_plugin_is_to_make_is_new(draw, scripted):
-    """Not by a registration."""
-    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-
-    assert draw()[1][-1] == ("volume", "new", (planned_changes.NEW_STORAGE,))
 
 
 @pytest.mark.usefixtures("cluster")
@@ -280,10 +278,10 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
 
 def test_equal_items_with_a_remark_are_counted_among_the_equal():
     """They are shown, and so are not among those that are not."""
-    shown = planned_changes.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
+    shown = plan_view.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
     items = (shown, *(dataclasses.replace(shown, remarks=()) for _ in range(2)))
 
-    told = planned_changes.PlannedChanges(items=items).as_table().splitlines()
+    told = apply.PlannedChanges(items=items).as_table().splitlines()
 
     assert told == ["  volume default/a  equal", "    why", "0 of 3 would change; 3 equal, 2 of them not shown"]
 
@@ -291,10 +289,10 @@ def test_equal_items_with_a_remark_are_counted_among_the_equal():
 def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
     """Whatever their number: nothing is wrapped into a cell."""
     states = ("new", "changes", "stopped", "refused", "not compared", "left over")
-    items = [planned_changes.PlannedChange(kind="job", name="default/a", state=state) for state in states]
+    items = [plan_view.PlannedChange(kind="job", name="default/a", state=state) for state in states]
     items[1] = dataclasses.replace(items[1], remarks=("one: 1 -> 2", "two: " + "x " * 60))
 
-    assert planned_changes.PlannedChanges(items=tuple(items)).as_table(100).splitlines() == [
+    assert apply.PlannedChanges(items=tuple(items)).as_table(100).splitlines() == [
         "+ job default/a  new",
         "~ job default/a  changes",
         "    one: 1 -> 2",
@@ -380,7 +378,7 @@ def test_token_that_may_not_list_volumes_is_said(draw, scripted):
 
     drawn, _ = draw()
 
-    assert last_lines(drawn) == [planned_changes.UNLISTED]
+    assert last_lines(drawn) == [plan_view.UNLISTED]
     assert drawn.as_json()["not_in_spec"] is None
 
 

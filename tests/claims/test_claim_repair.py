@@ -693,6 +693,19 @@ def test_interrupted_repair_is_not_continued_without(repair, left, words, status
     assert written(left) == []
 
 
+def test_interrupted_repair_is_not_continued_beside_another_writer_of_the_storage(repair, left):
+    """Another team registered the free storage meanwhile: two volumes for one writer would lose data."""
+    mode = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    other = {"ID": "b", "Namespace": "bank", "Name": "b", "ExternalID": ID, "PluginID": "aws-ebs0"}
+    left.reply("GET", "/v1/volumes", 200, [other])
+    left.reply("GET", "/v1/volume/csi/b", 200, other | {"RequestedCapabilities": mode})
+
+    done = repair(**ALL)
+
+    assert (done.status, done.steps, written(left)) == ("refused", (), [])
+    assert "bank/b" in done.reason
+
+
 def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
     """It is attached somewhere by now; the note stays."""
     ec2(ATTACHED)

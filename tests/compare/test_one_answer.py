@@ -13,7 +13,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.frame import resource
-from nomad_csi.jobs import planned_changes
+from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
@@ -351,7 +351,7 @@ def test_verify_and_report(case, client):
 @names(REGISTERED + MADE)
 def test_plan(case, client):
     """The state of the volume, and a remark that begins with the path of each field."""
-    [item] = [item for item in planned_changes.plan_changes(client, plan_of(case), {}).items if item.kind == "volume"]
+    [item] = [item for item in apply_jobs.plan_changes(client, plan_of(case), {}).items if item.kind == "volume"]
 
     assert item.state == ("refused" if case.is_anew else case.kind)
     parts = [part.partition(":")[0].strip() for part in "; ".join(item.remarks).split(";")]

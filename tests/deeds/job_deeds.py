@@ -5,9 +5,9 @@ import itertools
 from unittest import mock
 
 from nomad_csi import errors
-from nomad_csi.jobs import apply_jobs as applied
-from nomad_csi.jobs import job_owner, job_ownership, plugin_job
-from nomad_csi.nomad import jobs
+from nomad_csi.jobs import apply as applied
+from nomad_csi.jobs import owner as job_owner
+from nomad_csi.jobs import plugin_job, wanted_job
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
@@ -124,16 +124,13 @@ RECORDED = {"nothing": {}, "without owner": {"nonce": "n"}, "owner": {"owner": "
 
 def _owners(agent, context, _before=None):
     """Who may change or remove the running job: each owner of it, each owner that wants it, each one that is recorded."""
-    found = jobs.get(agent.client(), "storage", "ebs-nodes")
+    job = {name: GIVEN[name] for name in ("jobId", "namespace", "hcl")}
     for (owner, record), (recorded, outputs) in itertools.product(OWNERS.items(), RECORDED.items()):
         said = []
         for wanted, news in NEWS.items():
-            with mock.patch.object(job_ownership, "owner_of", return_value=record):
-                try:
-                    job_owner.refuse_other(context.client, found, news, outputs)
-                    said.append(wanted)
-                except errors.RefusedError:
-                    said.append(f"not {wanted}")
+            with mock.patch.object(job_owner, "owner_of", return_value=record):
+                refusal = wanted_job.WantedJob(context, job | news, outputs).refusal()
+            said.append(f"{wanted} {refusal}" if refusal else wanted)
         agent.messages.append(f"of {owner}, recorded {recorded}: {', '.join(said)}")
     agent.transport.requests.clear()
 

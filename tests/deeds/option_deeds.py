@@ -28,7 +28,7 @@ from nomad_csi import cli
 from nomad_csi.cli.author import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.doctor import report as doctor_report
-from nomad_csi.jobs import apply_jobs as applied_plugins
+from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad.http import transport
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import environment
@@ -303,6 +303,7 @@ def _world(agent, context):
     known = agent.cluster.state
     command_deeds._claim("default", "logs")(agent, context)
     known.volumes["prod", "scratch"].spec["ExternalID"] = aws_deeds.DISKS[0]
+    known.variables["prod", "nomad-csi/volumes/scratch"]["Items"]["external_id"] = aws_deeds.DISKS[0]
     efs = known.plugins["efs"]
     efs.controllers = {
         key: info | {"AllocID": "stray", "ControllerInfo": dict.fromkeys(agents.ABILITIES, False)}

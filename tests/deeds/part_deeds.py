@@ -17,9 +17,8 @@ from nomad_csi.csi import report
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import properties, resource, wording
 from nomad_csi.hcl import files as parsed
-from nomad_csi.jobs import job_ownership
 from nomad_csi.lint import judge
-from nomad_csi.nomad import acl_policy, jobs, plugins, snapshots, volumes
+from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
 from nomad_csi.plan import snippet, storage
 from nomad_csi.plan.rules import ebs_rules
@@ -498,24 +497,11 @@ def _ended(call):
         return [error.status, str(error)]
 
 
-def _foreign(_agent, _context):
-    """Refuse a job of another stack, of none, and one that differs in few places, in many, in none that are shown."""
-    found = jobs.Job(
-        **{each.name: "x" for each in dataclasses.fields(jobs.Job)} | {"namespace": "prod", "job_id": "ebs"}
-    )
-    plan = jobs.JobPlan(diff_type="Edited", job_modify_index=1, failed_groups={}, warnings="", changes=())
-    lines = {str(count): tuple(map(str, range(count))) for count in (0, 1, 8, 9, 11)}
-    plans = {name: dataclasses.replace(plan, changes=each) for name, each in lines.items()}
-    plans["equal"] = dataclasses.replace(plan, diff_type=job_ownership.EQUAL)
+def _sentences(_agent, _context):
+    """Say whose a volume is: of another label, of another stack of the label."""
     own, other = (owner_records.Requester(owner=label, stack_id="1") for label in ("shop/prod", "web/prod"))
     records = [owner_records.OwnerRecord(owner="shop/prod", stack_id=each) for each in ("", "1", "2")]
-    refusals = {
-        f"{name}, {owner}": _outcome(lambda: job_ownership.refuse_foreign(found, owner, plan))  # noqa: B023
-        for name, plan in plans.items()
-        for owner in (None, records[0])
-    }
-    said = [registration_ownership.sentence(("prod", "a"), each, who) for each in records for who in (own, other)]
-    return refusals | {"sentences": said}
+    return [registration_ownership.sentence(("prod", "a"), each, who) for each in records for who in (own, other)]
 
 
 def _tables(_agent, _context):
@@ -550,7 +536,7 @@ CASES = (
     Case("probed", _probed),
     Case("validated", _validated),
     Case("attached", _attached),
-    Case("foreign jobs", _foreign),
+    Case("whose a volume is", _sentences),
     Case("tables", _tables),
     Case("policies of commands", _rights),
 )

@@ -9,7 +9,7 @@ from unittest import mock
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.jobs import job_ownership
+from nomad_csi.jobs import owner as job_owner
 from nomad_csi.migration import live_files
 from nomad_csi.migration import model as migration
 from nomad_csi.nomad import jobs, variables
@@ -194,7 +194,7 @@ def _job_of(label, stack_id=""):
     def change(agent, context):
         then(_edited)(agent, context)
         job = agent.cluster.state.jobs["default", "plugin-efs-nodes"].spec
-        job |= {"Meta": {job_ownership.OWNER_META: label}}
+        job |= {"Meta": {job_owner.OWNER_META: label}}
         _record(agent, owner_records.JOB_FOLDER, "plugin-efs-nodes", label, stack_id, label)
 
     return change

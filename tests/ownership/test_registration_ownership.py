@@ -14,7 +14,6 @@ KEY = ("default", "mysql")
 SHOP = registration_ownership.Requester(owner="shop/prod")
 BANK = registration_ownership.Requester(owner="bank/prod")
 OF_SHOP, OF_BANK = (owner_records.OwnerRecord(owner=who.owner) for who in (SHOP, BANK))
-MANY = [("default", f"v{number}") for number in range(registration_ownership.LISTED_FROM)]
 
 
 @pytest.fixture
@@ -87,28 +86,6 @@ def test_write_begins_with_what_was_read_before(records, scripted):
 
     assert acquire(records).refused == {}
     assert acquire(records).refused == {KEY: OF_BANK}
-
-
-def test_many_records_that_a_list_shows_unchanged_are_not_read_again(records, scripted):
-    """Those that it shows with another index, or not at all, are."""
-    indexes = dict.fromkeys(MANY, 9)
-    for _, name in MANY:
-        scripted.replies["GET", f"/v1/var/{owner_records.path_of(name)}"] = [variable(OF_SHOP, 9, name)]
-    records.read(MANY)
-    indexes |= {MANY[0]: 10}
-    del indexes[MANY[1]]
-    listed = [{"Path": owner_records.path_of(name), "ModifyIndex": index} for (_, name), index in indexes.items()]
-    scripted.reply("GET", "/v1/vars", 200, listed)
-    scripted.requests.clear()
-
-    taken = acquire(records, BANK, MANY)
-
-    assert taken.refused == dict.fromkeys(MANY, OF_SHOP)
-    assert sorted(path for path, _ in scripted.sent("GET")) == [
-        f"/v1/var/{owner_records.path_of('v0')}?namespace=default",
-        f"/v1/var/{owner_records.path_of('v1')}?namespace=default",
-        "/v1/vars?namespace=default&prefix=nomad-csi%2Fvolumes%2F",
-    ]
 
 
 def test_restored_record_is_as_it_was_and_replaces_none(records, scripted):

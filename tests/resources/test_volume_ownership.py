@@ -15,7 +15,6 @@ from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     created_volume,
     deregistration,
-    owner_record_upkeep,
     owner_records,
     registration_ownership,
     sending,
@@ -507,6 +506,21 @@ def test_without_owner_records_a_removed_volume_stays_registered(clusters, side,
     assert "`nomad volume deregister -namespace=default mysql`" in ours.told[-1]
 
 
+def test_volume_of_a_resource_that_is_renamed_and_moved_to_another_provider_in_one_up_stays(clusters, side):
+    """Two providers are two processes: the old one learns from the nonce in the record that the volume was taken over."""
+    serving = clusters("a")
+    old, new = side(serving), side(serving)
+    identity, made = RESOURCE.create(old.context, NEWS)
+    _, taken = RESOURCE.create(new.context, NEWS)
+
+    RESOURCE.delete(old.context, identity, made)
+
+    assert "another resource of this stack has taken it over" in old.told[-1]
+    assert RESOURCE.read(new.context, identity, NEWS, taken) == (NEWS, taken)
+    RESOURCE.delete(new.context, identity, taken)
+    assert volumes.get(new.client, "default", "mysql") is None
+
+
 def test_without_owner_records_storage_of_the_program_goes_after_a_deregistration_by_hand(clusters, side):
     """The way out that the refusal names."""
     ours = side(clusters("a", token="right", tokens={"few": acl.writer()}), token="few")
@@ -695,8 +709,8 @@ def test_refused_volume_leaves_no_mark(ours):
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
 
 
-def test_unchanged_volumes_cost_a_read_of_each_record_and_no_write(ours):
-    """What was read to compare them is read again as one list, to acquire them."""
+def test_unchanged_volumes_cost_two_reads_of_each_record_and_no_write(ours):
+    """Each is read to compare the volume, and once more to acquire it."""
     wanted = [document(f"v{number}", externalId=f"fs-{number:08x}") for number in range(100)]
     applied.apply(ours.client, applied.of_files(wanted), requester=CLAIMANT)
     with nomad.Nomad(ours.client.connection, observe=lambda *call: ours.sent.append(call)) as again:
@@ -707,7 +721,7 @@ def test_unchanged_volumes_cost_a_read_of_each_record_and_no_write(ours):
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
     asked = [path for _, path in ours.sent if path.startswith("/v1/var")]
-    assert (len(set(asked)), len(asked)) == (101, 101)
+    assert (len(set(asked)), len(asked)) == (100, 200)
 
 
 @pytest.mark.usefixtures("held")
@@ -826,13 +840,13 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
 
 def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
     """Between the deregistration and the end of it, by the same stack."""
-    give_up = owner_record_upkeep.release
+    give_up = registration_ownership.release
 
     def register_first(*arguments, **options):
         volumes.register(ours.client, document("mysql"))
         give_up(*arguments, **options)
 
-    monkeypatch.setattr(owner_record_upkeep, "release", register_first)
+    monkeypatch.setattr(registration_ownership, "release", register_first)
 
     RESOURCE.delete(ours.context, IDENTITY, held)
 

@@ -49,6 +49,16 @@ def own(nomad: request.Nomad) -> AclToken:
     )
 
 
+def readable(nomad: request.Nomad) -> AclToken | None:
+    """Return the result of `own`; ``None`` where Nomad refuses it, as for the identity of a task."""
+    try:
+        return own(nomad)
+    except errors.NomadApiError as error:
+        if error.kind != "refused":
+            raise
+        return None
+
+
 def unknown(nomad: request.Nomad) -> errors.NomadApiError | None:
     """
     Return the error of a connection whose token Nomad does not know; ``None`` if it does, or that is not known.

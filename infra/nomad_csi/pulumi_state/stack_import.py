@@ -13,7 +13,7 @@ from typing import Any
 from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.frame import resource
-from nomad_csi.jobs import job_ownership
+from nomad_csi.jobs import owner as job_owner
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
@@ -277,7 +277,7 @@ def _job(client: nomad.Nomad, namespace: str, job_id: str, inputs: Mapping[str, 
     if jobs.source(client, namespace, job_id, found.version) is None:
         return ImportableObject(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal")
     return ImportableObject(
-        id=f"{namespace}/{job_id}", reason=_owned_by_another(job_ownership.owner_of(client, found), inputs)
+        id=f"{namespace}/{job_id}", reason=_owned_by_another(job_owner.owner_of(client, found), inputs)
     )
 
 

@@ -23,9 +23,7 @@ from nomad_csi.volumes import (
     decide,
     difference,
     outcome,
-    outcomes,
     owned,
-    owner_record_upkeep,
     registration_ownership,
     retry,
     secret_safety,
@@ -375,8 +373,8 @@ def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolum
     if isinstance(error, errors.RefusedError):
         status: Status = "refused"
     elif isinstance(error, errors.NomadApiError):
-        status = outcomes.STATUS_OF_KIND[error.kind]
+        status = outcome.STATUS_OF_KIND[error.kind]
     else:
         status = "unknown"
-    owner = error.owner if isinstance(error, owner_record_upkeep.LostError) else ""
+    owner = error.owner if isinstance(error, registration_ownership.LostError) else ""
     return dataclasses.replace(planned, status=status, reason=str(error), owner=owner)

@@ -11,14 +11,13 @@ from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     created_properties,
+    deletion_proof,
     deregistration,
     difference,
-    owner_record_upkeep,
     owner_records,
     registration_ownership,
     secret_safety,
-    sharing_refusal,
-    storage_guards,
+    sharing,
     volume_changes,
     volume_document,
     volume_ownership,
@@ -63,7 +62,7 @@ def make(
     except errors.NomadApiError as error:
         if volume_creation.has_made_nothing(error):
             if not known:
-                owner_record_upkeep.remove_unused(context.client, taken, {key: error}, who, context.warn)
+                registration_ownership.remove_unused(context.client, taken, {key: error}, who, context.warn)
             raise
         made = _arrived(context.client, wanted, error)
     else:
@@ -74,12 +73,12 @@ def make(
         raise _another_storage(made, known, record.owner or who.owner)
     if others := _registered_besides(context, made):
         deregistration.put_away(context.client, key)
-        owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
+        registration_ownership.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
-    sharing_refusal.count(context, made)
+    sharing.count(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
-    for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
-        context.warn(str(owner_record_upkeep.LostError(key, owner)))
+    for owner in registration_ownership.confirm(context.client, {key: token}, who, context.warn).values():
+        context.warn(str(registration_ownership.LostError(key, owner)))
     proof = {created_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
     return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
 
@@ -135,7 +134,7 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = storage_guards.registered_as(context.client, made.external_id)
+        held = deletion_proof.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None

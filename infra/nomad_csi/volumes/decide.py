@@ -50,7 +50,7 @@ Refusal = Literal[
     "other storage",
     "unrecorded",
 ]
-"""Why nothing is done; `volumes.wanted_volume` and `volumes.removed_volume` have the sentence of each."""
+"""Why nothing is done; `volumes.wanted_volume` and `volumes.removal` have the sentence of each."""
 
 Remark = Literal[
     "taken over",
@@ -148,10 +148,10 @@ def _created_absent(known: facts.Presence) -> Decision:
         if known.record == "not known":
             return refuse("unrecorded")
         return Decision(steps=("write record", "create"), remarks=("new and empty",))
+    if known.recorded == "nothing" and known.record == "not known":
+        return refuse("unrecorded")
     if known.recorded != "nothing" or known.kept == "same":
         return Decision(steps=("write record", "create again"), remarks=("registered again",))
-    if known.record == "not known":
-        return refuse("unrecorded")
     return Decision(steps=("write record", "create again" if known.kept == "begun" else "create"))
 
 

@@ -22,7 +22,7 @@ Record = Literal["none", "own", "sibling", "foreign", "not known"]
 """
 The owner record. ``own``: this resource's, by its nonce, or this stack's where no nonce is recorded. ``sibling``: this
 stack's, with the nonce of another resource or of another state. ``foreign``: another stack's. ``not known``: the token
-may not read it.
+may not read it, or may not write one that is to keep new storage.
 """
 
 Registration = Literal[

@@ -3,6 +3,11 @@ Owner records of registrations and plugin jobs in a cluster: the first stack tha
 
 A record is written before its object is registered, and removed after it is deregistered. It is written with
 check-and-set, so that of two concurrent requesters of one object one is refused.
+
+Record and registration are two objects of Nomad, and no request writes both. So two runs of one stack can conflict: one
+removes the record while the other, which has read it, registers the volume. Therefore a run that removes a record reads
+the registration before and after (`release`), and a run that registers reads the record once more (`confirm`):
+whichever of the two comes last restores the record.
 """
 
 import dataclasses
@@ -17,7 +22,7 @@ from http import HTTPStatus
 from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad import tokens, variables, volumes
 from nomad_csi.nomad.http import request
 from nomad_csi.volumes import owner_records
 
@@ -31,14 +36,14 @@ Tokens = Mapping[volumes.Key, OwnerToken]
 SEEN_S = 5.0
 """Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
 
-LISTED_FROM = 17
-"""Number of known records from which on a list shows which of them are unchanged: more than are read at once."""
-
 ATTEMPTS = 10
 """Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
 
 LOST_ATTEMPTS = 3
 """How often a record is read to see whether an unanswered write has arrived."""
+
+ROUNDS = 5
+"""Attempts to bring records in line with registrations under concurrent changes."""
 
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
 RIGHTS = _POLICY + " in namespace {namespace}"
@@ -61,6 +66,12 @@ _Result = TypeVar("_Result")
 
 def _silent(_line: str) -> None:
     """Say nothing."""
+
+
+def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
+    """Return whether *token* may write the record of *key* by its policies, as far as Nomad shows these."""
+    rights = token.variable_capabilities(key[0], owner_records.path_of(key[1]))
+    return token.is_unlimited or bool(token.unread) or "write" in rights
 
 
 def without_tokens(keys: Iterable[volumes.Key]) -> Tokens:
@@ -126,19 +137,31 @@ Edit = Callable[[volumes.Key, OwnerRecord | None], OwnerRecord | None]
 """Returns the record that the object is to have; it gets the one that it has."""
 
 
+class _Known:
+    """What is known of the records in a folder of one cluster, for all threads."""
+
+    def __init__(self) -> None:
+        self.seen: dict[volumes.Key, _Seen] = {}
+        """What was read or written last."""
+
+        self.denied: dict[str, float] = {}
+        """Time at which the token was last refused to read the records, by namespace."""
+
+        self.reported: set[str] = set()
+
+
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, _Known]] = weakref.WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
 class OwnerRecords:
     """The owner records of one cluster. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
-        self._client = weakref.ref(client)
+    def __init__(self, client: nomad.Nomad, folder: str) -> None:
+        self._nomad = client
         self._folder = folder
-        self._seen: dict[volumes.Key, _Seen] = {}
-        """What was read or written last."""
-
-        self._denied: dict[str, float] = {}
-        """Time at which the token was last refused to read the records, by namespace."""
-
-        self._reported: set[str] = set()
+        with _LOCK:
+            self._known = _KNOWN.setdefault(client, {}).setdefault(folder, _Known())
 
     # Read.
 
@@ -151,8 +174,7 @@ class OwnerRecords:
         """
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
-        known = {key: seen for key in keys if (seen := self._seen.get(key)) and seen.read_at > oldest}
-        known |= self._unchanged(keys - known.keys())
+        known = {key: seen for key in keys if (seen := self._known.seen.get(key)) and seen.read_at > oldest}
         read = _for_each(lambda key: known.get(key) or self._read(key), keys)
         unread = frozenset(key for key, found in read.items() if found.is_denied)
         self._tell_once(_UNREAD, unread, tell)
@@ -180,19 +202,19 @@ class OwnerRecords:
         seen = self.read([key], tell, max_age_s=SEEN_S)
         return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
 
-    def list_all(self, namespace: str) -> dict[volumes.Key, OwnerRecord]:
+    def list_all(self, namespace: str, *, everywhere: bool = False) -> dict[volumes.Key, OwnerRecord]:
         """
-        Return all records of *namespace*.
+        Return all records of *namespace*; *everywhere*: also those of other namespaces, as far as the token may list.
 
         Raises `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
         """
         # A list leaves out, without a word, what the token may not read; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
-        paths = variables.list_indexes(self._nomad, namespace, f"{self._folder}/")
-        found = request.read_many(functools.partial(variables.get, self._nomad, namespace, path) for path in paths)
+        paths = variables.list_paths(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
+        found = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in paths)
         return {
-            (namespace, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
-            for each in found
+            (of, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
+            for (of, _), each in zip(paths, found, strict=True)
             if each
         }
 
@@ -289,15 +311,12 @@ class OwnerRecords:
 
         Raises `errors.NomadApiError` where a write failed.
         """
-        known = self._unchanged(keys)
-        return _for_each(lambda key: self._change_one(key, edit, known.get(key)), keys)
+        return _for_each(lambda key: self._change_one(key, edit), keys)
 
-    def _change_one(self, key: volumes.Key, edit: Edit, known: _Seen | None) -> _Change:
-        """Change one record; *known* is what it certainly is."""
+    def _change_one(self, key: volumes.Key, edit: Edit) -> _Change:
         # What was seen some time ago serves a write, which fails if it is something else by now.
-        guessed = self._seen.get(key)
-        if known is None and guessed is not None and edit(key, guessed.record) != guessed.record:
-            known = guessed
+        guessed = self._known.seen.get(key)
+        known = guessed if guessed is not None and edit(key, guessed.record) != guessed.record else None
         sent: _Change | None = None
         lost = 0
         for _ in range(ATTEMPTS):
@@ -323,37 +342,21 @@ class OwnerRecords:
 
     # Variables.
 
-    def _unchanged(self, keys: Collection[volumes.Key]) -> dict[volumes.Key, _Seen]:
-        """Return those of *keys* that a list shows to be as they were read or written last; where few were, none."""
-        known = {key: seen for key in keys if (seen := self._seen.get(key))}
-        if len(known) < LISTED_FROM:
-            return {}
-        indexes = {
-            (namespace, path): index
-            for namespace in sorted({namespace for namespace, _ in known})
-            for path, index in variables.list_indexes(self._nomad, namespace, f"{self._folder}/").items()
-        }
-        return {
-            key: seen
-            for key, seen in known.items()
-            if seen.variable and indexes.get((key[0], seen.variable.path)) == seen.variable.modify_index
-        }
-
     def _read(self, key: volumes.Key) -> _Seen:
         """Return the variable of *key*; a namespace whose variables may not be read is not asked again for a while."""
-        if time.monotonic() - self._denied.get(key[0], -SEEN_S) < SEEN_S:
+        if time.monotonic() - self._known.denied.get(key[0], -SEEN_S) < SEEN_S:
             return _Seen(variable=None, is_denied=True)
         try:
             variable = variables.get(self._nomad, key[0], self._path(key))
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            self._denied[key[0]] = time.monotonic()
+            self._known.denied[key[0]] = time.monotonic()
             return _Seen(variable=None, is_denied=True)
         return self._note(key, variable)
 
     def _note(self, key: volumes.Key, variable: variables.Variable | None) -> _Seen:
-        self._seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
+        self._known.seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
         return seen
 
     def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
@@ -374,12 +377,6 @@ class OwnerRecords:
     def _path(self, key: volumes.Key) -> str:
         return owner_records.path_of(key[1], self._folder)
 
-    @property
-    def _nomad(self) -> nomad.Nomad:
-        client = self._client()
-        assert client is not None  # noqa: S101  # a caller holds it
-        return client
-
     # Reports.
 
     def _tell_denied(self, changes: Mapping[volumes.Key, _Change], consequence: str, tell: Tell) -> None:
@@ -394,8 +391,8 @@ class OwnerRecords:
         """Report *line* for each namespace of *keys*, unless that was done before."""
         lines = [line.format(namespace=namespace) for namespace in sorted({namespace for namespace, _ in keys})]
         for each in lines if tell is not _silent else ():
-            if each not in self._reported:
-                self._reported.add(each)
+            if each not in self._known.reported:
+                self._known.reported.add(each)
                 tell(each)
 
 
@@ -407,17 +404,9 @@ def _for_each(call: Callable[[volumes.Key], _Result], keys: Iterable[volumes.Key
     return dict(zip(ordered, request.read_many(functools.partial(call, key) for key in ordered), strict=True))
 
 
-_LOCK = threading.Lock()
-_RECORDS: weakref.WeakKeyDictionary[nomad.Nomad, dict[str, OwnerRecords]] = weakref.WeakKeyDictionary()
-
-
 def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
-    """Return the owner records below *folder* in the cluster of *client*: the same ones for every thread."""
-    with _LOCK:
-        known = _RECORDS.setdefault(client, {})
-        if folder not in known:
-            known[folder] = OwnerRecords(client, folder)
-        return known[folder]
+    """Return the owner records below *folder* in the cluster of *client*, with what any thread has read of them."""
+    return OwnerRecords(client, folder)
 
 
 def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
@@ -432,3 +421,105 @@ def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWN
     if owner.owner == requester.owner:
         return f"{subject} another stack named {owner} (stack id {owner.stack_id}; this stack is {requester.stack_id})"
     return f"{subject} stack {owner}"
+
+
+# Records kept in line with the registrations: present while a volume is registered, removed when it is not.
+
+
+def release(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> None:
+    """
+    Remove the records of *requester* for those of *tokens* that are not registered; records of other owners stay.
+
+    A record that is kept, or restored, because of a concurrent registration is reported. Raises
+    `errors.NomadApiError` where Nomad does not answer, or a record could be neither removed nor restored.
+    """
+    if kept := _settled(client, tokens, requester, tell):
+        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner records stay")
+
+
+def _settled(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> list[volumes.Key]:
+    """Remove and restore records until they match the registrations; return the volumes that have one at the end."""
+    records = owner_records_of(client)
+    has_record = dict.fromkeys(tokens, True)
+    removed: dict[volumes.Key, OwnerRecord] = {}
+    for _ in range(ROUNDS):
+        is_registered = {key: volume is not None for key, volume in volumes.found(client, has_record)}
+        wrong = [key for key, is_there in is_registered.items() if is_there is not has_record[key]]
+        if not wrong:
+            break
+        for key in wrong:
+            if not has_record[key] and key in removed:
+                records.restore(key, removed[key], tell)
+        removed |= records.release({key: tokens[key] for key in wrong if has_record[key]}, requester, tell)
+        has_record |= {key: is_registered[key] for key in wrong}
+    return [key for key, is_recorded in has_record.items() if is_recorded]
+
+
+def confirm(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> Mapping[volumes.Key, OwnerRecord]:
+    """
+    Restore removed records of volumes that *requester* has registered; return those of *tokens* that others own now.
+
+    Where Nomad does not answer, report that to *tell*.
+    """
+    if not requester.owner or not tokens:
+        return {}
+    try:
+        who = dataclasses.replace(requester, adopts=False)
+        taken = owner_records_of(client).acquire(tokens, who, tell)
+        if taken.new:  # the record was removed, and so may the registration be
+            _settled(client, taken.new, who, tell)
+    except errors.NomadApiError as error:
+        names = ", ".join(map("/".join, tokens))
+        tell(f"{error}; could not be determined whether the owner records of {names} still exist")
+        return {}
+    return taken.refused
+
+
+# Records of acquired volumes: their rollback where the registration failed, and refusals because of a record.
+
+
+def remove_unused(
+    client: nomad.Nomad,
+    taken: AcquiredVolumes,
+    answers: Mapping[volumes.Key, errors.NomadCsiError | None],
+    who: Requester,
+    tell: Tell,
+) -> None:
+    """
+    Remove the records that were written for registrations which failed by *answers*; report a failure to do so.
+
+    The record of a volume with a concurrent registration stays: another run of the same stack relies on it.
+    """
+    new = taken.new.keys() & answers.keys()
+    refused = {
+        key: taken.new[key] for key in sorted(new) if (error := answers[key]) is not None and not _is_ambiguous(error)
+    }
+    if not refused:
+        return
+    try:
+        release(client, refused, who, tell)
+    except errors.NomadApiError as problem:
+        tell(f"{problem}; the owner records of {', '.join(map('/'.join, refused))} stay")
+
+
+def _is_ambiguous(error: errors.NomadCsiError) -> bool:
+    return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
+
+
+class LostError(errors.RefusedError):
+    """A volume is registered as wanted, and another stack acquired it at the same time."""
+
+    def __init__(self, key: volumes.Key, owner: OwnerRecord) -> None:
+        owned = sentence(key, owner)
+        super().__init__(f"{owned} now, and was registered by this run: resolve the ownership")
+        self.owner = str(owner)
+
+
+def refusal(key: volumes.Key, owner: OwnerRecord, who: Requester) -> errors.RefusedError:
+    """Return the refusal to *who* of a volume that *owner* owns."""
+    owned = sentence(key, owner, who)
+    if who.is_recorded:
+        return errors.RefusedError(
+            f"{owned} now: set adopt: true to take it back, or remove it from this stack with `pulumi state delete`"
+        )
+    return errors.RefusedError(f"{owned}: choose another id, or set adopt: true to take it over")

@@ -15,7 +15,6 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     facts,
-    owner_record_upkeep,
     registration_ownership,
     volume_ownership,
     volume_properties,
@@ -109,7 +108,7 @@ class VolumeFacts(abc.ABC):
         return refusal_of_another(self.found, self._recorded)
 
     def _of_owner(self) -> errors.RefusedError:
-        return owner_record_upkeep.refusal(self.key, self.owners.owners[self.key], self._requester)
+        return registration_ownership.refusal(self.key, self.owners.owners[self.key], self._requester)
 
     def _of_fitness(self) -> errors.RefusedError:
         reasons = "; ".join(self._problems)
@@ -126,6 +125,11 @@ class VolumeFacts(abc.ABC):
         if self._problems:
             return "unfit"
         return "not known" if self.unchecked else "fit"
+
+    def warn_unchecked(self) -> None:
+        """Warn of the checks of `fitness` that could not be made."""
+        if self.unchecked:
+            self._context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
 
     @abc.abstractmethod
     def decision(self) -> decide.Decision:

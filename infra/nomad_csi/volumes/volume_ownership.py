@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.volumes import facts, owner_record_upkeep, owner_records, registration_ownership, volume_properties
+from nomad_csi.volumes import facts, owner_records, registration_ownership, volume_properties
 
 Requester = registration_ownership.Requester
 OwnerToken = registration_ownership.OwnerToken
@@ -73,22 +73,28 @@ def acquire(
     key, who = _key(news), requester(news, recorded)
     taken = registration_ownership.owner_records_of(context.client).acquire({key: token}, who, context.warn)
     if key in taken.refused:
-        raise owner_record_upkeep.refusal(key, taken.refused[key], who)
+        raise registration_ownership.refusal(key, taken.refused[key], who)
     return taken
 
 
 def keep(context: resource.Context, recorded: Mapping[str, Any], token: OwnerToken) -> None:
     """Complete the owner record of the volume *recorded* by its storage in *token*, where this stack has the record."""
-    who = dataclasses.replace(requester(recorded, recorded), adopts=False)
-    if who.owner:
-        registration_ownership.owner_records_of(context.client).acquire({_key(recorded): token}, who, context.warn)
+    who, key = dataclasses.replace(requester(recorded, recorded), adopts=False), _key(recorded)
+    if not who.owner:
+        return
+    if registration_ownership.owner_records_of(context.client).acquire({key: token}, who).unrecorded:
+        rights = registration_ownership.RIGHTS.format(namespace=key[0])
+        context.warn(
+            f"the owner record of volume {'/'.join(key)} keeps the id of this stack, so that a later one of the same "
+            f"name has to adopt the volume: the token lacks {rights}"
+        )
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the volume *recorded*, unless it is registered again, or another owner has it."""
     if recorded.get("owner"):
         tokens = {_key(recorded): OwnerToken(recorded=str(recorded.get("nonce", "")))}
-        owner_record_upkeep.release(context.client, tokens, requester(recorded, {}), context.warn)
+        registration_ownership.release(context.client, tokens, requester(recorded, {}), context.warn)
 
 
 def unknown(news: Mapping[str, Any]) -> dict[str, Any]:

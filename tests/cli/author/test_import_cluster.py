@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.jobs import job_ownership
+from nomad_csi.jobs import owner as job_owner
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
@@ -188,7 +188,7 @@ def test_a_job_without_its_source_is_read_as_nomad_runs_it(alone, monkeypatch, c
     [*_, job] = _plan(folder).plugins[0].jobs
     hcl = documents.job_file(job)
     with nomad.Nomad(nomad.Connection(address=address)) as client:
-        document = job_ownership.with_owner(jobs.parse(client, hcl), "shop/prod")
+        document = job_owner.with_owner(jobs.parse(client, hcl), "shop/prod")
         client.request("PUT", "/v1/jobs", body={"Job": document})
         until_healthy(client, job_id=job.job_id, version=1)
 

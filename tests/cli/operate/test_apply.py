@@ -12,7 +12,9 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.frame import resource
-from nomad_csi.jobs import apply_jobs, job_ownership, plugin_job
+from nomad_csi.jobs import apply as apply_jobs
+from nomad_csi.jobs import owner as job_owner
+from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi_sandbox.nomad import cluster, server
@@ -137,7 +139,7 @@ def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
     inputs = {"namespace": key[0], "jobId": key[1], "owner": "shop/hcl", "ownerId": "9f86d081884c7d65"}
     inputs |= {"hcl": jobs.source(client, *key, found.version), "adopt": True}
     plugin_job.PluginJobResource().create(resource.Context(connect=lambda: client), inputs)
-    record = job_ownership.owner_of(client, jobs.get(client, *key))
+    record = job_owner.owner_of(client, jobs.get(client, *key))
 
     equal = apply("--yes")
     path = Path(spec)
@@ -146,7 +148,7 @@ def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
 
     assert equal[0] == 0, equal
     assert record.stack_id == "9f86d081884c7d65"
-    assert job_ownership.owner_of(client, jobs.get(client, *key)) == record
+    assert job_owner.owner_of(client, jobs.get(client, *key)) == record
     assert changed[0] == 1, changed
     assert "belongs to Pulumi stack shop/hcl: change it with `pulumi up`" in " ".join(changed[1].split())
     assert changed[2].endswith(f"refused: {'/'.join(key)}: refused, see the plan; nothing was changed\n")
@@ -180,4 +182,4 @@ def test_job_of_a_plugin_that_left_the_spec_is_shown_and_stopped(apply, client, 
     assert f"job {key}: would be stopped and purged" in refused
     assert "there is no job default/nobody that runs a CSI plugin" in refused
     assert jobs.get(client, *key.split("/")) is None
-    assert job_ownership.records(client).read([tuple(key.split("/"))]).owners == {}
+    assert job_owner.records(client).read([tuple(key.split("/"))]).owners == {}

@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.jobs import planned_changes
+from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import jobs
+from nomad_csi.volumes import plan_view
 
 SPEC = {
     "plugins": [
@@ -161,8 +162,8 @@ def test_missing_spec_is_wrong_usage(tmp_path, monkeypatch, capsys):
 )
 def test_exit_code_says_whether_something_would_change_or_is_not_known(project, address, monkeypatch, states, code):
     """What was not compared is no reason to go on."""
-    items = tuple(planned_changes.PlannedChange(kind="job", name=f"default/{state}", state=state) for state in states)
-    drawn = planned_changes.PlannedChanges(items=items)
-    monkeypatch.setattr(planned_changes, "plan_changes", lambda *_, **__: drawn)
+    items = tuple(plan_view.PlannedChange(kind="job", name=f"default/{state}", state=state) for state in states)
+    drawn = apply_jobs.PlannedChanges(items=items)
+    monkeypatch.setattr(apply_jobs, "plan_changes", lambda *_, **__: drawn)
 
     assert cli.main(["plan", str(project / "storage.yaml"), "--address", address]) == code

@@ -227,6 +227,29 @@ def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, me
     assert [path for path, _ in scripted.sent("PUT") if CREATE in path] == []
 
 
+@pytest.mark.parametrize("record", [None, {"owner": "shop/prod", "created_name": "scratch-1"}], ids=["none", "begun"])
+@pytest.mark.parametrize("step", ["preview", "create"])
+def test_token_that_may_only_read_variables_is_refused_new_storage_before_anything_is_sent(
+    context, scripted, step, record
+):
+    """Its policies say so: the preview is as strict as `up`."""
+    path = owner_records.path_of("scratch")
+    rights = {"Paths": [{"PathSpec": "nomad-csi/*", "Capabilities": ["read", "list"]}]}
+    rules = {"Namespaces": [{"Name": "prod", "Variables": rights}]}
+    scripted.reply("GET", "/v1/acl/token/self", 200, {"AccessorID": "1", "Name": "reader", "Policies": ["reads"]})
+    scripted.reply("GET", "/v1/acl/policy/reads", 200, {"Name": "reads", "RulesJSON": rules})
+    scripted.reply("GET", PATH, *ABSENT)
+    if record:
+        scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "Items": record, "ModifyIndex": 9})
+    news = NEWS | {"owner": "shop/prod"}
+    steps = {"preview": lambda: VOLUME.preflight(context, {}, news), "create": lambda: VOLUME.create(context, news)}
+
+    with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
+        steps[step]()
+
+    assert scripted.sent("PUT") == []
+
+
 @pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
 def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(context, scripted, answer):
     """The operator reads that running again finds it, by its name."""

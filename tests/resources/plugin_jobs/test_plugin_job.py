@@ -97,9 +97,10 @@ def test_check_fills_in_the_namespace():
     assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
 
 
-def test_check_rejects_ids_that_read_differently_in_a_url():
-    """An id with a slash would name another address."""
-    assert [failure.path for failure in JOB.check({"jobId": "a/b", "hcl": "job"})[1]] == ["jobId"]
+@pytest.mark.parametrize("wrong", [{"jobId": "a/b"}, {"minimumNomad": "newest"}])
+def test_check_rejects(wrong):
+    """An id with a slash would name another address; a version has three numbers."""
+    assert [failure.path for failure in JOB.check(NEWS | wrong)[1]] == list(wrong)
 
 
 def test_preview_knows_the_id():
@@ -149,15 +150,16 @@ def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(co
 
 
 def test_preview_refuses_a_job_of_another_stack(context, cluster, heard):
-    """Before storage is made for it. A job that the state has, and one to be adopted, are not refused."""
+    """Before storage is made for it, and also one that the state has; one to be adopted is not refused."""
     answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
 
-    JOB.preflight(context, NEWS, NEWS)
     JOB.preflight(context, {}, NEWS | {"adopt": True})
     assert heard["warn"] == []
 
     with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
         JOB.preflight(context, {}, NEWS)
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now: set adopt: true to take it back"):
+        JOB.preflight(context, NEWS, NEWS)
 
 
 def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
@@ -171,35 +173,16 @@ def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster
     assert warning.endswith("; `up` is refused, unless the job is imported first")
 
 
-@pytest.mark.parametrize("owner", [None, {}])
-def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner):
+@pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
+@pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": ""}])
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, news):
     """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
     changed = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}]}
     answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited") | {"Diff": changed})
 
     with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*Priority: 50 -> 80.*adopt"):
-        JOB.create(context, NEWS)
-    assert registered(cluster) == []
-
-
-def test_create_without_an_owner_owns_nothing(context, cluster):
-    """An operator who names no owner cannot be taken for one."""
-    answers(cluster, job=FOREIGN | {"Meta": {"nomad-csi.owner": ""}}, planned=plan("Edited"))
-    news = {name: value for name, value in NEWS.items() if name != "owner"}
-
-    with pytest.raises(errors.RefusedError):
         JOB.create(context, news)
-
-
-def test_create_knows_its_owner_from_the_text(context, scripted):
-    """Where no owner is given, the job's own text says whose it is."""
-    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
-    scripted.reply("POST", PARSE, 200, PARSED | {"Meta": {"nomad-csi.owner": "infra/prod"}})
-    answers(scripted, job=RUNNING, planned=plan("Edited"))
-
-    JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
-
-    assert len(registered(scripted)) == 1
+    assert registered(cluster) == []
 
 
 def test_create_that_lost_a_race_is_refused(context, cluster):
@@ -280,23 +263,11 @@ def test_update_refuses_a_job_of_another_stack(context, cluster):
     assert registered(cluster) == []
 
 
-def test_delete_waits_for_a_task_on_a_client_that_is_away(context, cluster):
-    """It may run on there, and a purge would leave it behind unseen."""
-    cluster.reply("GET", GET, 200, RUNNING)
-    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "unknown"}])
-
-    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(unknown\)"):
-        JOB.delete(resource.Context(connect=context.connect, timeout_s=0.001), IDENTITY, NEWS)
-    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
-
-
 @pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])
 def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted, claims):
     """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
     task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
-    scripted.reply("POST", PARSE, 200, PARSED | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
-    scripted.reply("GET", GET, 200, RUNNING)
+    scripted.reply("GET", GET, 200, RUNNING | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
     free = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 0}
     held = free | claims
     volumes = [held | {"ID": "mysql"}, free | {"ID": "x"}, held | {"ID": "y", "PluginID": "other"}]
@@ -320,6 +291,19 @@ def test_delete_without_a_recorded_owner_goes_on(context, cluster):
     assert len(cluster.sent("DELETE")) == 2
 
 
+def test_delete_leaves_a_job_that_another_resource_of_the_stack_holds(context, cluster, heard):
+    """It has another nonce in its owner record: the program declares it under another name."""
+    record = owner_records.OwnerRecord(owner="infra/prod", nonce="newer", job_owner="infra/prod")
+    path = OWNER_RECORDS.removeprefix("/v1/var/")
+    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": record.to_items(), "ModifyIndex": 9})
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
+
+    assert cluster.sent("DELETE") == []
+    assert heard["warn"] == [f"job {IDENTITY} runs on: a newer resource of this stack holds it (moved, or replaced)"]
+
+
 def test_delete_can_be_interrupted(context, cluster):
     """An interrupted delete ends at once and says how far it came."""
     cluster.reply("GET", GET, 200, RUNNING)
@@ -332,16 +316,17 @@ def test_delete_can_be_interrupted(context, cluster):
     assert len(cluster.sent("DELETE")) == 1
 
 
-def test_delete_names_the_tasks_that_do_not_end(context, cluster):
-    """After its deadline a delete says where to look, and purges nothing."""
+@pytest.mark.parametrize("status", ["running", "unknown"])
+def test_delete_names_the_tasks_that_do_not_end(context, cluster, status):
+    """After its deadline a delete says where to look, and purges nothing: also on a client that is away."""
     cluster.reply("GET", GET, 200, RUNNING)
     cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": status}])
     hurried = resource.Context(connect=context.connect, timeout_s=0.001)
 
-    with pytest.raises(errors.NomadCsiError, match=r"780a85f8 on client-1 \(running\)"):
+    with pytest.raises(errors.NomadCsiError, match=rf"780a85f8 on client-1 \({status}\)"):
         JOB.delete(hurried, IDENTITY, NEWS)
-    assert len(cluster.sent("DELETE")) == 1
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
 
 
 def members(*versions):
@@ -396,16 +381,10 @@ def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
     assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.ResourceDiff()
 
 
-def test_version_that_is_none_is_refused():
-    """The form is told."""
-    _inputs, failures = JOB.check(NEWS | {"minimumNomad": "newest"})
-
-    assert "minimumNomad" in str(failures)
-
-
 RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
 STEPS = {
     "read": lambda context: JOB.read(context, IDENTITY, NEWS, RECORDED),
+    "preview": lambda context: JOB.preflight(context, RECORDED, NEWS | {"adopt": True}),
     "update": lambda context: JOB.update(context, IDENTITY, RECORDED, NEWS | {"adopt": True}),
     "delete": lambda context: JOB.delete(context, IDENTITY, RECORDED),
 }
@@ -478,7 +457,7 @@ def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
 
 @pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unrecorded"])
 def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, held, taken_in):
-    """An older release recorded none: the cluster is recorded once a job with our mark is seen in it."""
+    """The token could not read the identity: the cluster is recorded once a job with our mark is seen in it."""
     answers(cluster, job=held, planned=plan("None"))
     before = {name: value for name, value in RECORDED.items() if name != "cluster"}
 
@@ -560,7 +539,7 @@ def test_diff_of_the_type_replaces_where_that_is_wished():
 
 
 @pytest.mark.parametrize("held", [RUNNING, STOPPED], ids=["running", "stopped"])
-@pytest.mark.parametrize("way", ["create", "update", "preview"])
+@pytest.mark.parametrize("way", ["create", "update", "preview", "preview of an update"])
 def test_job_of_another_type_is_not_sent(context, cluster, held, way):
     """Nomad would refuse it after the owner was recorded; also one that is to be adopted."""
     answers(cluster, job=held | {"Type": "service"}, planned=plan("Edited"))
@@ -573,21 +552,11 @@ def test_job_of_another_type_is_not_sent(context, cluster, held, way):
     assert cluster.sent("PUT") == []
 
 
-def test_preview_of_a_stack_with_the_other_type_is_refused(context, cluster):
-    """As an earlier release left it: nothing is stopped unless the program says so."""
-    answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
-
-    with pytest.raises(errors.RefusedError, match=r"monolith\.job_type: service, or have the stack"):
-        JOB.preflight(context, SERVICE, SYSTEM)
-
-
 def test_preview_of_a_replacement_for_the_type_is_not_refused(context, cluster):
     """What is recorded is stopped before."""
     answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
 
     JOB.preflight(context, SERVICE, WISHED)
-
-    assert [path.partition("?")[0] for path, _ in cluster.sent("GET")] == []
 
 
 # --- other jobs that run the plugin
@@ -615,8 +584,8 @@ def made_in(way, context, news=NEWS):
     """Have the job made, changed or previewed."""
     if way == "update":
         JOB.update(context, IDENTITY, news, news | {"hcl": NEWS["hcl"] + " "})
-    elif way == "preview":
-        JOB.preflight(context, {}, news)
+    elif way.startswith("preview"):
+        JOB.preflight(context, news if way == "preview of an update" else {}, news)
     else:
         JOB.create(context, news)
 

@@ -6,7 +6,7 @@ from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
 from nomad_csi.cli.operate import plan as planning
 from nomad_csi.health import minimum_version
-from nomad_csi.jobs import apply_jobs, planned_changes
+from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 from nomad_csi.volumes import apply_volumes as applied
@@ -71,7 +71,7 @@ def _planned(
     arguments: command.Arguments,
     plan: model.StoragePlan,
     external_ids: Mapping[str, str],
-) -> planned_changes.PlannedChanges:
+) -> apply_jobs.PlannedChanges:
     """Return the plan. Raises `errors.RefusedError` for servers that are too old."""
     for unseen in minimum_version.refuse_older(client, plan.plugins):
         output.print_progress(str(unseen))
@@ -79,7 +79,7 @@ def _planned(
     return planning.changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 
 
-def _confirm(arguments: command.Arguments, drawn: planned_changes.PlannedChanges) -> None:
+def _confirm(arguments: command.Arguments, drawn: apply_jobs.PlannedChanges) -> None:
     """Raise `errors.RefusedError` for what is refused, before anything is changed, and without the user's consent."""
     refused = [item.name for item in drawn.changes if item.state == "refused"]
     if refused and not arguments.adopt:  # with it, each step decides

@@ -1,13 +1,13 @@
 """``nomad-csi plan``, and the plan that ``nomad-csi apply`` shows."""
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import exit_codes, nomad
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs
-from nomad_csi.jobs import planned_changes
+from nomad_csi.jobs import apply as applied
 from nomad_csi.plan import model
+from nomad_csi.volumes import registration_ownership
 
 
 @command.command()
@@ -43,22 +43,18 @@ def changes(
     *,
     folder: Path | None = None,
     adopts: bool = False,
-) -> planned_changes.PlannedChanges:
+) -> applied.PlannedChanges:
     """
     Return what applying *plan* for the owner in *arguments* would change, refused where `apply` would refuse it.
 
     Jobs and volumes outside of the plan are named only where whole specs are applied.
     """
-    drawn = planned_changes.plan_changes(
+    return applied.plan_changes(
         client,
         plan,
         external_ids,
         folder=folder,
         templates=arguments.templates,
-        owner=arguments.owner,
-        adopts=adopts,
+        requester=registration_ownership.Requester(owner=arguments.owner, adopts=adopts),
+        is_whole=documents.is_whole(arguments),
     )
-    if not documents.is_whole(arguments):
-        return dataclasses.replace(drawn, not_in_spec=())
-    outside = planned_changes.jobs_outside(client, plan, arguments.owner) if arguments.owner else ()
-    return dataclasses.replace(drawn, jobs_not_in_spec=outside)

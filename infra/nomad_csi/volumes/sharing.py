@@ -8,13 +8,14 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import properties, resource
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import deregistration, secret_safety
+from nomad_csi.volumes import deregistration, secret_safety, volume_document
 
 if TYPE_CHECKING:
     from nomad_csi.drivers import model
@@ -37,7 +38,8 @@ class Users:
     """
     The volumes of each storage in a cluster: those registered, and those that this run registers or has created.
 
-    Thread-safe. The cluster is listed once. A volume is read again before another one is refused because of it.
+    Thread-safe. The cluster is listed once, and a volume of the same storage read once, and again before another one is
+    refused because of it: many volumes of one storage are not read for each other.
     """
 
     def __init__(self, client: nomad.Nomad) -> None:
@@ -51,6 +53,9 @@ class Users:
 
         self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
+        self._shareable: set[_Key] = set()
+        """Volumes that may share their storage, as they were when they were read or registered."""
+
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
 
@@ -64,52 +69,37 @@ class Users:
         key = volumes.key_of(document)
         with self._lock:
             wanted = self._wanted_storage(document)
-            refused = self._first_refusal(document, wanted, lambda other: other not in {key, replaced})
+            refused = next(self._refusals(document, wanted, lambda other: other not in {key, replaced}), "")
             if not refused:
                 self._wanted[key] = document
                 self._keys.add(wanted, key)
+                self._note_modes(_user(document), key)
             return refused
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
         """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
-        key = volumes.key_of(document)
         with self._lock:
             wanted = self._wanted_storage(document)
-            mine = self._created.get(key, 0)
-            return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
-
-    def list(self, namespace: str) -> None:
-        """List the volumes now. Raises `errors.NomadApiError` where Nomad does not answer."""
-        with self._lock:
-            self._list(namespace)
+            mine = self._created.get(volumes.key_of(document), 0)
+            return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
         """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
-        self._list(document.namespace)
+        self.list(document.namespace)
         wanted = self._identities(document.external_id, document.plugin_id, document.context)
         if len(wanted) > 1:
             self._read_contexts(document.plugin_id)
         return wanted
 
-    def _first_refusal(
-        self,
-        document: registration.VolumeRegistration,
-        wanted: frozenset[storage_identity.StorageIdentity],
-        counts: Callable[[_Key], bool],
-    ) -> str:
-        """Return the first refusal because of another volume that *counts*; empty without one."""
-        return next(filter(None, self._refusals(document, wanted, counts)), "")
-
     def made(self, document: registration.VolumeRegistration) -> None:
         """Add the volume of *document*, which a plugin has just created: the list may be older."""
         with self._lock:
-            if self._listed is not None:
-                self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
+            self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* has its storage already, by the list."""
         with self._lock:
-            self._list(document.namespace)
+            self.list(document.namespace)
             identity = storage_identity.identify(document.external_id)
             return volumes.key_of(document) in self._keys.find((identity,), "same")
 
@@ -119,12 +109,16 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def _list(self, namespace: str) -> None:
-        """List the volumes of all namespaces, once."""
+    def list(self, namespace: str, storage: str = "") -> None:
+        """
+        List the volumes of all namespaces, once: all of them, or those whose external id contains *storage*.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
         if self._listed is not None:
             return
         try:
-            self._listed = volumes.list_volumes(self._client, "*")
+            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -177,7 +171,9 @@ class Users:
         for relation, sentence in _SENTENCES.items():
             if relation == "within" and registration.is_shareable(user.access_modes):
                 continue  # none of them can be a reason, and there may be thousands
-            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
+            may_share = relation == "around" or (user.shares and registration.is_shareable(user.access_modes))
+            known = self._shareable if may_share else frozenset[_Key]()
+            for key in sorted(key for key in self._keys.find(wanted, relation) if key not in known and counts(key)):
                 other = self._other(document, wanted, key, relation)
                 if other is not None and (why := registration.sharing_refusal(user, other, relation)):
                     yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
@@ -207,7 +203,15 @@ class Users:
         if not (is_related and self._is_of_driver(document, listed.plugin_id)):
             return None
         modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
-        return registration.StorageUser(name="/".join(key), access_modes=modes)
+        user = registration.StorageUser(name="/".join(key), access_modes=modes)
+        self._note_modes(user, key)
+        return user
+
+    def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:
+        if registration.is_shareable(user.access_modes):
+            self._shareable.add(key)
+        else:
+            self._shareable.discard(key)
 
     def _read(self, key: _Key) -> volumes.Volume | None:
         """Return the volume; ``None`` where it is gone, or may not be read."""
@@ -292,6 +296,15 @@ class LatestUsers:
             return self._users
 
 
+def _of_one(client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]) -> Users | None:
+    """Return the volumes of the storage of the only one of *documents*; ``None`` where others may be of it, too."""
+    if len(documents) != 1 or _may_locate(documents[0].context):
+        return None
+    users = Users(client)
+    users.list(documents[0].namespace, storage_identity.identify(documents[0].external_id).container)
+    return users
+
+
 def take_back_later(
     client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
 ) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
@@ -308,7 +321,7 @@ def take_back_later(
         key = volumes.key_of(document)
         why = ""
         try:
-            users = users or latest.read(document.namespace)
+            users = users or _of_one(client, documents) or latest.read(document.namespace)
             if why := users.older_refusal(document):
                 deregistration.put_away(client, key)
         except errors.NomadApiError as problem:
@@ -319,3 +332,39 @@ def take_back_later(
                 f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
             )
     return taken
+
+
+# The volumes that an operation of Pulumi registers.
+
+
+def reason(
+    context: resource.Context,
+    news: Mapping[str, Any],
+    *,
+    accepts_present: bool = False,
+    replaced: volumes.Key | None = None,
+) -> str:
+    """
+    Return why the volume of checked inputs *news* may not share its storage with another one; empty where it may.
+
+    Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
+    *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
+    """
+    if properties.UNKNOWN in (news["externalId"], news["capabilities"], news["pluginId"]):
+        return ""
+    users, document = _users(context), volume_document.parse_inputs(news)
+    if accepts_present and users.has(document):
+        return ""
+    why = users.refusal(document, replaced)
+    if not why and users.unlisted:
+        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+    return why
+
+
+def count(context: resource.Context, made: registration.VolumeRegistration) -> None:
+    """Add the volume *made*, which is newer than the list of volumes that the registrations of this operation share."""
+    _users(context).made(made)
+
+
+def _users(context: resource.Context) -> Users:
+    return context.operation.once("users of storage", lambda: Users(context.client))

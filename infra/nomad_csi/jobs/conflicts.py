@@ -1,0 +1,112 @@
+"""
+Other jobs that run a plugin on the clients of its plugin jobs, which are looked for before one of these starts.
+
+Only one instance of a plugin id and type may run on a client; Nomad does not prevent a second one.
+Source: Nomad's documentation of the ``csi_plugin`` block, 2026-11.
+"""
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from nomad_csi import errors, findings, nomad
+from nomad_csi.frame import resource
+from nomad_csi.health import clients, found, gather
+from nomad_csi.health import other_job_findings as rules
+from nomad_csi.jobs import owner
+from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins
+from nomad_csi.volumes import owner_records
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Jobs that run a plugin besides the jobs of a plan."""
+
+    others: tuple[found.OtherJob, ...] = ()
+    owners: Mapping[owner.Key, owner.OwnerRecord] = field(default_factory=dict)
+    """Owner records of `others`, where they exist."""
+
+    clients: tuple[nodes.Node, ...] = ()
+    """All clients, with the attributes that the placement of the plan's jobs needs; as if each were ready."""
+
+    unchecked: str = ""
+    """Why the check could not be made, with what to do; empty: it was made."""
+
+    def check(
+        self,
+        wanted: Sequence[plugin_jobs.PluginTask],
+        who: owner_records.Requester = owner_records.NO_OWNER,
+        *,
+        every_part: bool = False,
+    ) -> tuple[findings.Finding, ...]:
+        """
+        Return findings against running the tasks *wanted*, as `rules.check_before` yields them.
+
+        *every_part* is not for the jobs of the stack of *who*, which the same run may change afterwards.
+        """
+        judged: list[findings.Finding] = []
+        for other in self.others:
+            record = self.owners.get((other.namespace, other.job_id))
+            is_own = record is not None and who.is_same_stack(record)
+            judged += rules.check_before(wanted, [other], self.clients, every_part=every_part and not is_own)
+        return tuple(judged)
+
+
+def find(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[owner.Key]) -> Beside:
+    """
+    Return the jobs that run the plugin of the tasks *wanted*, besides the jobs *own*.
+
+    One call if there are none. A missing capability of the token is a result; raises `errors.NomadApiError` for
+    everything else.
+    """
+    try:
+        others = gather.other_jobs_of(client, own, plugins.get(client, wanted[0].plugin_id))
+        if not others:
+            return Beside()
+        # One that drains or is down now runs the plugin later.
+        ready = [
+            dataclasses.replace(node, status="ready", draining=False, eligible=True)
+            for node in nodes.list_nodes(client)
+        ]
+        all_clients = clients.ClientCache(client).filled(ready, wanted, in_zones=())
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return Beside(unchecked=f"whether other jobs run plugin {wanted[0].plugin_id} was not checked: {error}")
+    named: list[found.OtherJob] = []
+    owners: dict[owner.Key, owner.OwnerRecord] = {}
+    for item in others:
+        key = (item.namespace, item.job_id)
+        record = None if item.unread else owner.owner_of(client, jobs.get(client, *key))
+        named.append(dataclasses.replace(item, owner=str(record or "")))
+        if record is not None:
+            owners[key] = record
+    return Beside(others=tuple(named), owners=owners, clients=all_clients)
+
+
+def refuse(
+    context: resource.Context,
+    tasks: Iterable[plugin_jobs.PluginTask],
+    who: owner_records.Requester,
+    own: Collection[owner.Key],
+    *,
+    is_whole: bool,
+) -> None:
+    """
+    Raise `errors.RefusedError` where another job than *own* runs a plugin of *tasks* where these would.
+
+    With *is_whole*, *own* are all jobs of the plugin. Then jobs that run another part of it are refused, too, before
+    anything is started. A check that could not be made is a warning.
+    """
+    by_plugin: dict[str, list[plugin_jobs.PluginTask]] = {}
+    for task in tasks:
+        by_plugin.setdefault(task.plugin_id, []).append(task)
+    for wanted in by_plugin.values():
+        beside = find(context.client, wanted, own)
+        judged = beside.check(wanted, who, every_part=is_whole)
+        warnings = [str(item) for item in judged if item.severity == "warning"]
+        for line in (*warnings, *filter(None, [beside.unchecked])):
+            context.warn(line)
+        if refused := findings.errors_of(judged):
+            raise errors.RefusedError("; ".join(["nothing was started", *map(str, refused)]))

@@ -1,0 +1,323 @@
+"""
+A plugin job that is wanted: what is known of it, whether it may be run, and the steps that run and remove it.
+
+The resource, in a preview and in an update, `plan` and `apply` ask the same `WantedJob`. A refusal comes before
+anything is changed.
+"""
+
+import dataclasses
+import functools
+import shlex
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from nomad_csi import errors, nomad
+from nomad_csi.frame import resource, stack_identity
+from nomad_csi.health import minimum_version
+from nomad_csi.jobs import conflicts, owner
+from nomad_csi.nomad import cluster_identity, jobs, plugin_jobs, volumes
+from nomad_csi.nomad.http import replies
+from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.volumes import volume_ownership
+
+EQUAL = "None"
+"""``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
+
+STOPPED = "Stopped"
+"""Drift of a stopped job; not one of Nomad's types."""
+
+SHOWN_CHANGES = 8
+"""Lines of a plan that a refusal shows."""
+
+END_TIMEOUT_S = 120.0
+"""Longer than Nomad's ``kill_timeout`` (5 s, at most 30 s by default) of several tasks one after another."""
+
+INTERVAL_S = 0.25
+
+OF_A_STACK = "belongs to Pulumi stack {label}: change it with `pulumi up`, or take it over with --adopt"
+"""Why a command leaves the job of a stack to it."""
+
+Refusal = Literal["other type", "foreign", "of a stack", "ownerless"]
+"""
+Why a job is left as it is. ``foreign``: another owner's. ``of a stack``: a Pulumi stack's, and a command would change
+it. ``ownerless``: it runs without an owner, is not recorded, and differs.
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Drift:
+    """How a job in Nomad differs from the wanted one, the label of its owner apart."""
+
+    kind: str = EQUAL
+    """`EQUAL`, `STOPPED`, or Nomad's type of the plan, such as ``Edited``."""
+
+    changes: tuple[str, ...] = ()
+    """One line for each change."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What differs, without values: another program may have put a secret there."""
+        return tuple(dict.fromkeys(line.partition(": ")[0] for line in self.changes))
+
+
+class WantedJob:
+    """The job of the inputs *news*, with the *recorded* outputs; empty where the state does not have it."""
+
+    def __init__(
+        self,
+        context: resource.Context,
+        news: Mapping[str, Any],
+        recorded: Mapping[str, Any],
+        *,
+        is_of_command: bool = False,
+    ) -> None:
+        self.context = context
+        self.news = news
+        self.key = (news["namespace"], news["jobId"])
+        self.name = f"job {'/'.join(self.key)}"
+        self.who = volume_ownership.requester(news, recorded)
+        self.recorded = recorded
+        self._is_of_command = is_of_command
+        """Whether a command acts, which knows the owner's label alone, and leaves jobs of Pulumi stacks to these."""
+
+    # What is known.
+
+    @functools.cached_property
+    def document(self) -> replies.ReplyObject:
+        """The HCL as the server parses it. Raises `errors.SpecError` where its job differs from the inputs."""
+        document = jobs.parse(self.context.client, self.news["hcl"], namespace=self.key[0])
+        problems = tuple(
+            errors.Problem(path=f"hcl: {key}", got=repr(document.get(key)), allowed=f"{self.news[name]!r} as in {name}")
+            for key, name in (("ID", "jobId"), ("Namespace", "namespace"))
+            if document.get(key) != self.news[name]
+        )
+        if problems:
+            raise errors.SpecError(problems, source=self.name)
+        return document
+
+    @functools.cached_property
+    def found(self) -> jobs.Job | None:
+        """The job in Nomad, also a stopped one."""
+        return jobs.get(self.context.client, *self.key)
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """The type of the wanted job; empty where it is not known."""
+        return str(self.document.get("Type") or "")
+
+    @functools.cached_property
+    def owner(self) -> owner.OwnerRecord | None:
+        """The owner of the running job."""
+        return owner.owner_of(self.context.client, self.found)
+
+    @functools.cached_property
+    def drift(self) -> Drift:
+        """How the job in Nomad differs, by Nomad's plan."""
+        if self.found is None or self.found.stopped:
+            return Drift(kind=STOPPED)
+        return drift_of(self.context.client, self.found, self.document)
+
+    @property
+    def label(self) -> str:
+        """The label of the owner; empty where the job has none."""
+        return str(self.owner or "")
+
+    @property
+    def is_as_wanted(self) -> bool:
+        """Whether the job runs as wanted, and is not another owner's."""
+        return self.is_permitted and self.drift.kind == EQUAL
+
+    @property
+    def type_refusal(self) -> str:
+        """
+        Why the job in Nomad cannot become the wanted one, and the fix; empty where both have one type.
+
+        Nomad plans a change of type and then refuses it for any existing job, stopped ones included. Source:
+        hashicorp/nomad, ``nomad/job_endpoint.go`` (``validateJobUpdate``); tried on 2.0.6-dev, 2026-11.
+        """
+        found, kind = self.found, self.kind
+        if found is None or not kind or found.type in {"", kind}:
+            return ""
+        command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
+        return (
+            f"it is a {found.type} job, and Nomad makes no {kind} job of it: where the plugin is both, keep the type "
+            f"with monolith.job_type: {found.type}, or have the stack that owns it replace it with monolith.job_type: "
+            f"{kind}; else stop it while no volume of the plugin is claimed, and purge it when its tasks have ended "
+            f"(`{command}`, then the same with -purge)"
+        )
+
+    @property
+    def is_permitted(self) -> bool:
+        """Whether the running job may be changed without being taken over."""
+        is_nobodys = bool(self.recorded) and not (self.who.owner or self.who.former)
+        who = dataclasses.replace(self.who, adopts=False)
+        return is_nobodys or who.may_have(self.owner, owner.token_of(self.recorded))
+
+    # What is decided.
+
+    def refusal(self) -> Refusal | None:
+        """Return why the job in Nomad is left as it is."""
+        if self.type_refusal:
+            return "other type"
+        if self.found is None or self.found.stopped or self.who.adopts:
+            return None
+        is_of_stack = self._is_of_command and self.owner is not None and bool(self.owner.stack_id)
+        if not self.is_permitted:
+            return "of a stack" if is_of_stack else "foreign"
+        is_left = is_of_stack or (self.owner is None and not self.recorded)
+        if not is_left or self.drift.kind == EQUAL:
+            return None
+        return "of a stack" if is_of_stack else "ownerless"
+
+    def refuse_unfit(self, replaced: tuple[str, str] | None = None) -> None:
+        """
+        Raise `errors.RefusedError` for servers that are too old, and another job that runs the plugin.
+
+        That is none of the plugin's own jobs, and not the one *replaced*.
+        """
+        news, given = self.news, self.news.get("pluginJobs", [])
+        if news.get("minimumNomad"):
+            warn = self.context.warn
+            minimum_version.refuse_for_job(self.context.client, self.name, news["minimumNomad"], tell=warn)
+        ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
+        own = {(self.key[0], job_id) for job_id in (self.key[1], *ids)} | ({replaced} if replaced else set())
+        tasks = plugin_jobs.tasks_of_document(self.document)
+        conflicts.refuse(self.context, tasks, self.who, own, is_whole=bool(ids))
+
+    def refuse(self, refusal: Refusal | None) -> None:
+        """Raise `errors.RefusedError` for a *refusal*, and where the job is recorded in another cluster."""
+        recorded = self.recorded or self.context.operation.recorded_cluster()
+        if refusal == "other type":
+            raise errors.RefusedError(f"{self.name} stays as it is: {self.type_refusal}")
+        cluster_identity.refuse_other(self.context.client, self.name, recorded)
+        if refusal == "of a stack":
+            raise errors.RefusedError(f"{self.name} {OF_A_STACK.format(label=self.label)}")
+        advice = "choose another id, or set adopt: true to take it over"
+        if refusal == "ownerless":
+            lines = self.drift.changes
+            shown = "; ".join(lines[:SHOWN_CHANGES]) or self.drift.kind
+            more = f"; and {len(lines) - SHOWN_CHANGES} more" if len(lines) > SHOWN_CHANGES else ""
+            raise errors.RefusedError(
+                f"{self.name} runs already, is not this stack's, and would change: {shown}{more}; {advice}"
+            )
+        if refusal == "foreign" and self.recorded:
+            raise errors.RefusedError(
+                f"{self.name} belongs to stack {self.label} now: set adopt: true to take it back, or remove it from "
+                "this stack with `pulumi state delete`"
+            )
+        if refusal == "foreign":
+            raise errors.RefusedError(f"{self.name} runs already and belongs to stack {self.label}: {advice}")
+
+    # What is done.
+
+    def run(self) -> resource.Properties:
+        """
+        Record the owner and register the job, unless it runs already; return the outputs of the owner.
+
+        A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part
+        of their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another
+        stack is registered.
+        """
+        context, news = self.context, self.news
+        token = volume_ownership.next_token(news, self.recorded)
+        if self.found is not None and self.is_as_wanted:
+            owner.acquire(context, news, token, self.found.meta.get(owner.OWNER_META, ""))
+        else:
+            owner.acquire(context, news, token, str(news.get("owner", "")))
+            self._register()
+        return stack_identity.recorded(context, token.nonce)
+
+    def _register(self) -> None:
+        """Register once, with check-and-set on the planned job; read back after an ambiguous response."""
+        client = self.context.client
+        document = owner.with_owner(self.document, str(self.news.get("owner", "")))
+        plan = jobs.plan(client, document)
+        for group, reason in plan.failed_groups.items():
+            self.context.warn(f"group {group} of {self.name} cannot be placed yet: {reason}")
+        if plan.warnings:
+            self.context.warn(f"Nomad warns of {self.name}: {' '.join(plan.warnings.split())}")
+        try:
+            jobs.register(client, document, source=self.news["hcl"], enforce_index=plan.job_modify_index)
+        except errors.NomadApiError as error:
+            if error.kind == "ambiguous" and self._has_arrived(document):
+                return
+            if "Enforcing job modify index" in error.message:
+                raise errors.RefusedError(
+                    f"{self.name} was changed meanwhile, and was left as it is: {error.message}; check it, then run "
+                    "again"
+                ) from error
+            raise
+
+    def _has_arrived(self, document: dict[str, Any]) -> bool:
+        """Return whether a registration without a response is in effect; false where that could not be determined."""
+        try:
+            found = jobs.get(self.context.client, *self.key)
+            return (
+                found is not None and not found.stopped and jobs.plan(self.context.client, document).diff_type == EQUAL
+            )
+        except errors.NomadApiError:
+            return False
+
+
+def drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> Drift:
+    """Return the drift of the running job *found* from *document* by Nomad's plan, ignoring the owner's label."""
+    plan = jobs.plan(client, owner.with_owner(document, found.meta.get(owner.OWNER_META, "")))
+    return Drift(kind=plan.diff_type, changes=plan.changes if plan.diff_type != EQUAL else ())
+
+
+# Removal: stop, wait until the tasks have ended, purge; in this order, so that no task is orphaned.
+
+
+def refuse_serving(client: nomad.Nomad, job: jobs.Job) -> None:
+    """
+    Raise `errors.RefusedError` while a volume of a plugin that the running *job* has is claimed.
+
+    Without the plugin Nomad releases the claim, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
+    """
+    document = None if job.stopped else jobs.document(client, job.namespace, job.job_id)
+    served = {replies.text(plugin, "ID") for plugin in jobs.csi_plugins(document)} if document else set()
+    claimed = [
+        f"{item.namespace}/{item.volume_id}"
+        for item in (volumes.list_volumes(client, "*") if served else ())
+        if item.plugin_id in served and item.readers + item.writers > 0
+    ]
+    if claimed:
+        raise errors.RefusedError(
+            f"job {job.namespace}/{job.job_id} runs on: volumes of its plugin are claimed, and would stay mounted and "
+            f"attached without it: {', '.join(claimed)}; stop the jobs that use them and run again"
+        )
+
+
+def remove(context: resource.Context, job: jobs.Job) -> None:
+    """
+    Stop and purge *job*.
+
+    A purge straight after the stop can leave the task and its mounts behind on a client (tried on Nomad 2.0.6-dev).
+    Raises `errors.CancelledError` when interrupted, `errors.NomadCsiError` when tasks do not end in time; the job is
+    stopped then, and the next run continues from there.
+    """
+    if not job.stopped:
+        jobs.stop(context.client, job.namespace, job.job_id, purge=False)
+    _wait_until_ended(context, job)
+    jobs.stop(context.client, job.namespace, job.job_id, purge=True)
+
+
+def _wait_until_ended(context: resource.Context, job: jobs.Job) -> None:
+    timeout_s, clock = context.timeout_s or END_TIMEOUT_S, context.client.clock
+    deadline = clock.now() + timeout_s
+    while running := _running(context.client, job):
+        context.status(f"{len(running)} tasks are stopping" if len(running) > 1 else "1 task is stopping")
+        if context.cancelled.is_set():
+            raise errors.CancelledError(f"interrupted: job {job.namespace}/{job.job_id} is stopped, not purged")
+        if clock.now() > deadline:
+            left = ", ".join(f"{item.alloc_id[:8]} on {item.node_name} ({item.client_status})" for item in running)
+            raise errors.NomadCsiError(
+                f"job {job.namespace}/{job.job_id} is stopped, but after {timeout_s:g} s allocations still run: "
+                f"{left}; it was not purged: check these clients, then run again"
+            )
+        clock.wait(context.cancelled, INTERVAL_S)
+
+
+def _running(client: nomad.Nomad, job: jobs.Job) -> tuple[jobs.Allocation, ...]:
+    found = jobs.allocations(client, job.namespace, job.job_id)
+    return tuple(allocation for allocation in found if allocation.client_status not in volume_records.ENDED)
