@@ -773,7 +773,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    owned = owner_records.OwnerRecord(owner=OWNED)
+    owned = owner_records.OwnerRecord(owner=OWNED, external_id="fs-1", plugin_id="efs")
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):

@@ -93,12 +93,14 @@ def repair(cluster, name, storage):
 
 
 def _kept(record, wanted, recorded, held):
-    if not record.name:
+    if wanted.storage and not record.name:
+        return "nothing"  # who registers storage that exists names it
+    if not (record.name or record.storage):
         return "nothing"
     if not wanted.storage and (record.plugin != wanted.plugin or (recorded and recorded.name not in {"", record.name})):
         return "other"
     known = wanted.storage or (recorded.storage if recorded else held) or record.storage
-    if record.storage not in {"", known}:
+    if record.storage not in {"", known} or not (record.name or held or recorded):
         return "other"
     return "same" if record.storage else "other" if wanted.storage else "begun"
 

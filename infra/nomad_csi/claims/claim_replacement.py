@@ -123,8 +123,8 @@ class NotedVolume:
 
     @property
     def kept_storage(self) -> str:
-        """The storage that the owner record keeps."""
-        return self.owner.external_id if self.owner else ""
+        """The storage that the owner record keeps, and its plugin finds by a name."""
+        return self.owner.external_id if self.owner and self.owner.storage_name else ""
 
     @property
     def kept(self) -> facts.Kept:

@@ -123,7 +123,13 @@ class _Return:
     def _put_back(self, who: registration_ownership.Requester) -> None:
         # A run of its own: this one is sent even where its plugin did not answer for other volumes.
         owned.RegistrationRun(self._context.client).register_one(
-            owned.Acquisition(document=self._old, token=self._token, is_new=False),
+            owned.Acquisition(
+                document=self._old,
+                token=dataclasses.replace(
+                    self._token, external_id=self._old.external_id, plugin_id=self._old.plugin_id
+                ),
+                is_new=False,
+            ),
             requester=who,
             policy=volume_changes.policy(self._context),
         )

@@ -41,6 +41,12 @@ def next_token(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> OwnerTok
     return OwnerToken(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
 
 
+def naming(token: OwnerToken, inputs: Mapping[str, Any]) -> OwnerToken:
+    """Return *token* with the existing storage of *inputs*: no other and no empty storage is created for its id."""
+    known = {name: str(inputs[name]).replace(resource.UNKNOWN, "") for name in ("externalId", "pluginId")}
+    return dataclasses.replace(token, external_id=known["externalId"], plugin_id=known["pluginId"])
+
+
 def compare_record(
     record: OwnerRecord | None, who: Requester, recorded: Mapping[str, Any], unread: Sized
 ) -> facts.Record:

@@ -59,9 +59,8 @@ class WantedVolume(volume_facts.VolumeFacts):
         self._declared = declared
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        self.token = (
-            volume_ownership.OwnerToken() if is_label_enough else volume_ownership.next_token(news, self._recorded)
-        )
+        token = volume_ownership.OwnerToken() if is_label_enough else volume_ownership.next_token(news, self._recorded)
+        self.token = volume_ownership.naming(token, news) if self.source == "existing" else token
 
     @property
     def source(self) -> facts.Source:
@@ -115,10 +114,14 @@ class WantedVolume(volume_facts.VolumeFacts):
         if owner is None or not (owner.storage_name or owner.external_id):
             return "nothing"
         if self.source == "existing":
+            if not owner.storage_name:
+                return "nothing"  # whoever registers storage that exists names it
             return "same" if owner.external_id == self._inputs.get("externalId") else "other"
+        storage, name = self._known_storage
+        if not owner.storage_name:  # no plugin finds it
+            return "same" if owner.external_id == storage else "other"
         if owner.plugin_id not in {"", self._inputs.get("pluginId")}:
             return "other"
-        storage, name = self._known_storage
         if owner.external_id and storage:
             return "same" if owner.external_id == storage else "other"
         if name not in {"", owner.storage_name}:
