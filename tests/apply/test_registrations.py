@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import registration_ownership, retry, sending
+from nomad_csi.volumes import registration_ownership, sending
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
@@ -425,7 +425,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
 )
 def test_nothing_is_sent_after_an_interrupt_or_the_deadline(context, scripted, deadline, is_cancelled, reason):
     """What was not sent is told as failed, and goes in the next run."""
-    policy = retry.RetryPolicy(deadline=deadline, clock=context.client.clock)
+    policy = sending.RetryPolicy(deadline=deadline, clock=context.client.clock)
     if is_cancelled:
         policy.cancelled.set()
 

@@ -53,8 +53,8 @@ def test_the_table_has_every_property_in_its_row():
         "context"
     }  # there, a changed one
     assert replaced == set(registration_change.IDENTITY)
-    named = in_place | anew | replaced | volume_properties.DECLARED.not_compared | {"ownerId"}
-    assert named == set(volume_properties.INPUTS)
+    named = in_place | anew | replaced | volume_properties.REGISTRATION.not_compared | {"ownerId"}
+    assert named == set(volume_properties.REGISTRATION.inputs)
 
 
 @pytest.mark.parametrize(

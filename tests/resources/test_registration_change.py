@@ -183,7 +183,9 @@ MEANT = "nothing was changed: set protect: false on it for one `up` if that is m
 
 def refusal(old, news):
     """Return why the protected volume may not change from *old* to *news*; empty where it may."""
-    wanted = wanted_volume.WantedVolume(resource.Context(connect=pytest.fail), volume_properties.DECLARED, news, old)
+    wanted = wanted_volume.WantedVolume(
+        resource.Context(connect=pytest.fail), volume_properties.REGISTRATION, news, old
+    )
     return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
 
 

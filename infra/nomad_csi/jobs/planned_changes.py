@@ -17,7 +17,7 @@ from nomad_csi.plan import model, registration, volumes
 from nomad_csi.render import documents, files
 from nomad_csi.text import listing, table
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import difference, registration_ownership
+from nomad_csi.volumes import compare, registration_ownership
 
 Kind = Literal["job", "volume", "file"]
 
@@ -380,7 +380,7 @@ def _volume(found: applied.AppliedVolume) -> PlannedChange:
     state = found.status if found.changes or found.status in {NEW, "refused"} else EQUAL
     remarks = [item for item in (found.reason, *(() if state == "refused" else found.changes)) if item]
     if "external_id" in found.not_comparable:
-        remarks.append(difference.ID_NOT_COMPARED)
+        remarks.append(compare.ID_NOT_COMPARED)
     if redacted := [name for name in found.not_comparable if name != "external_id"]:
         remarks.append(f"not comparable: {', '.join(redacted)}")
     return PlannedChange(kind="volume", name=found.key, state=state, remarks=tuple(remarks))

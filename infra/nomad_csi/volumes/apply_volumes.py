@@ -21,14 +21,12 @@ from nomad_csi.volumes import (
     compare,
     created_volume,
     decide,
-    difference,
     outcome,
     outcomes,
-    owned,
     owner_record_upkeep,
     registration_ownership,
-    retry,
     secret_safety,
+    sending,
     volume_document,
     volume_registration,
     wanted_volume,
@@ -153,8 +151,8 @@ def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str
     return _policy(client, DEADLINE_S, tell).retry(ask)
 
 
-def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> retry.RetryPolicy:
-    return retry.RetryPolicy(
+def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> sending.RetryPolicy:
+    return sending.RetryPolicy(
         deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=client.clock
     )
 
@@ -210,7 +208,7 @@ class _Applying:
         context: resource.Context,
         wanted: Mapping[volumes.Key, Wanted],
         requester: registration_ownership.Requester,
-        policy: retry.RetryPolicy,
+        policy: sending.RetryPolicy,
     ) -> None:
         self._context = context
         self._client = context.client
@@ -220,7 +218,7 @@ class _Applying:
         self._news = _checked(wanted.values(), requester)
         self._seen: dict[volumes.Key, AppliedVolume] = {}
         self._to_create: dict[volumes.Key, wanted_volume.WantedVolume] = {}
-        self._to_register: list[owned.Acquisition] = []
+        self._to_register: list[sending.Acquisition] = []
 
     def outcomes(self) -> tuple[AppliedVolume, ...]:
         """Return the outcomes so far: before `carry_out` what is planned."""
@@ -276,7 +274,7 @@ class _Applying:
         is_sent = "register" in decision.steps
         if is_sent or self._requester.owner or self._requester.adopts:  # else there is no owner record to write
             self._to_register.append(
-                owned.Acquisition(
+                sending.Acquisition(
                     document=compare.keep_actual_places(document, wanted.found),
                     token=wanted.token,
                     is_new=wanted.found is None,
@@ -287,7 +285,7 @@ class _Applying:
     def _register(self) -> Iterator[volumes.Key]:
         """Register what exists; yield each."""
         items = tuple(self._to_register)  # a volume that is decided about again is not sent again
-        run = owned.RegistrationRun(self._client)
+        run = sending.RegistrationRun(self._client)
         for document, error in run.register(items, requester=self._requester, policy=self._policy):
             key = volumes.key_of(document)
             yield key
@@ -340,7 +338,7 @@ def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) ->
         reason=_note(wanted, decision),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
-        changes=difference.sentences(wanted.compared.differences),
+        changes=compare.sentences(wanted.compared.differences),
         not_comparable=wanted.compared.hidden,
     )
 
@@ -359,7 +357,7 @@ def _refused(wanted: wanted_volume.WantedVolume, refusal: decide.Refusal) -> App
         return dataclasses.replace(planned, reason=f"belongs to owner {wanted.owner}; {ADOPT}", owner=str(wanted.owner))
     if refusal not in _BY_CONTENT:
         return dataclasses.replace(planned, reason=str(wanted.refused(refusal)))
-    changes = difference.sentences(wanted.compared.differences)
+    changes = compare.sentences(wanted.compared.differences)
     adopt = (f"it has no owner record; {ADOPT}",) if wanted.registration == "in-place" else ()
     return dataclasses.replace(planned, reason="; ".join((*changes, *adopt)), changes=changes)
 

@@ -10,9 +10,8 @@ from nomad_csi.nomad import namespaces, volume_creation, volumes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
-    created_properties,
+    compare,
     deregistration,
-    difference,
     owner_record_upkeep,
     owner_records,
     registration_ownership,
@@ -53,7 +52,7 @@ def make(
     if key in taken.unrecorded and (is_new or not recorded):
         raise refusal_without_record(key)
     known = "" if is_new else recorded.get("externalId", record.external_id)
-    name = ("" if is_new else recorded.get(created_properties.CREATED_NAME)) or record.storage_name
+    name = ("" if is_new else recorded.get(volume_properties.CREATED_NAME)) or record.storage_name
     name = name or token.created_name or token.registered_name
     context.status(f"plugin {news['pluginId']} creates {volume_properties.key_of(news)}")
     wanted = {**news, "name": name}
@@ -80,8 +79,8 @@ def make(
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))
-    proof = {created_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
-    return volume_document.outputs_of(made) | {created_properties.CREATED_NAME: name} | proof
+    proof = {volume_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
+    return volume_document.outputs_of(made) | {volume_properties.CREATED_NAME: name} | proof
 
 
 def token_of(
@@ -94,7 +93,7 @@ def token_of(
     """
     Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
 
-    The name of storage proves that it was created for the volume only with `created_properties.MADE`.
+    The name of storage proves that it was created for the volume only with `volume_properties.MADE`.
     """
     kept = dataclasses.replace(
         token,
@@ -106,8 +105,8 @@ def token_of(
         new = registration.made_name(news["name"], owner_records.new_nonce())
         return dataclasses.replace(kept, created_name=new)
     # Storage that was registered without a recorded name has its own.
-    name = str(recorded.get(created_properties.CREATED_NAME, news["name"]))
-    if recorded.get(created_properties.MADE):
+    name = str(recorded.get(volume_properties.CREATED_NAME, news["name"]))
+    if recorded.get(volume_properties.MADE):
         return dataclasses.replace(kept, created_name=name)
     return dataclasses.replace(kept, registered_name=name)
 
@@ -171,8 +170,8 @@ def concerns_nomad(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> bool
 
     True also where nothing differs: then a failed update is retried.
     """
-    apart = created_properties.OF_DELETION | stack_identity.OF_OWNER
-    differing = created_properties.DECLARED.differing(recorded, news)
+    apart = volume_properties.OF_DELETION | stack_identity.OF_OWNER
+    differing = volume_properties.CREATED.differing(recorded, news)
     return not differing or bool(differing - apart) or bool(recorded.get("foreignMountFlags"))
 
 
@@ -195,11 +194,11 @@ def changed_properties(
 ) -> frozenset[str]:
     """Return the properties in which *news* differ from *old_inputs* for the volume, or for its deletion."""
     if any(old_inputs.get(name) != news.get(name) for name in ("namespace", "volumeId")):
-        changed = frozenset(created_properties.INPUTS)
+        changed = frozenset(volume_properties.CREATED.inputs)
     else:
         compared = volume_document.compare_inputs(old_inputs, news, old_outputs)
         changed = volume_document.changed_properties(old_inputs, news, compared)
-    return changed - created_properties.DECLARED.not_compared
+    return changed - volume_properties.CREATED.not_compared
 
 
 def _arrived(client: nomad.Nomad, news: Mapping[str, Any], error: errors.NomadApiError) -> volumes.Volume:
@@ -229,7 +228,7 @@ def _has_changed(client: nomad.Nomad, news: Mapping[str, Any]) -> bool:
         found = volumes.get(client, news["namespace"], news["volumeId"])
     except errors.NomadApiError:
         return False
-    return found is not None and volume_changes.compare_inputs(found, news, is_created=True) == difference.Comparison()
+    return found is not None and volume_changes.compare_inputs(found, news, is_created=True) == compare.Comparison()
 
 
 def _warn(context: resource.Context, warnings: str) -> None:

@@ -9,7 +9,6 @@ from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.volumes import (
     created_changes,
     created_deletion,
-    created_properties,
     registration_ownership,
     removed_volume,
     replacement,
@@ -32,7 +31,7 @@ def replacement_sentence(identity: str, recorded: Mapping[str, Any], news: Mappi
         yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
         return
     yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
-    source = next((f"{name} {news[name]}" for name in created_properties.SOURCES if news.get(name)), "")
+    source = next((f"{name} {news[name]}" for name in volume_properties.SOURCES if news.get(name)), "")
     yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
 
 
@@ -57,13 +56,13 @@ def empty_sentence(identity: str, recorded: Mapping[str, Any]) -> str:
 class CreatedVolumeResource(resource.Resource):
     """A CSI volume that its plugin creates. Deletion deregisters it; its storage stays but for `onDestroy: delete`."""
 
-    declared = created_properties.DECLARED
+    declared = volume_properties.CREATED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
         values, failures = volume_properties.check(self.declared.inputs, news)
-        meant = created_properties.normalize(volume_document.sort_places(values))
-        return meant, (*failures, *created_properties.wrong_together(values))
+        meant = volume_properties.normalize(volume_document.sort_places(values))
+        return meant, (*failures, *volume_properties.wrong_together(values))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -103,7 +102,7 @@ class CreatedVolumeResource(resource.Resource):
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the plugin's outputs are unknown."""
         unknown = dict.fromkeys(
-            ("externalId", "capacityBytes", "context", "topologies", created_properties.CREATED_NAME), resource.UNKNOWN
+            ("externalId", "capacityBytes", "context", "topologies", volume_properties.CREATED_NAME), resource.UNKNOWN
         )
         unknown |= volume_ownership.unknown(news)
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
@@ -181,7 +180,7 @@ class CreatedVolumeResource(resource.Resource):
 
         def live(volume: volumes.Volume) -> volume_ownership.State:
             found, shown = _live(volume, inputs)
-            return found, shown | {created_properties.CREATED_NAME: volume.name} | _proof(outputs)
+            return found, shown | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
 
         def is_ours(volume: volumes.Volume) -> bool:
             return volume_ownership.has_created_for(context, outputs, volume)
@@ -229,7 +228,7 @@ class CreatedVolumeResource(resource.Resource):
 
 def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
     """Return the outputs after a change."""
-    recorded = created_properties.DECLARED.recorded(news)
+    recorded = volume_properties.CREATED.recorded(news)
     if secret_safety.is_at_risk(context.client, news):
         return recorded | dict(answered) | volume_ownership.outputs(context.client, news)
     gone = f"made as {answered.get('externalId', 'unknown')}"
@@ -249,13 +248,13 @@ def _kept(removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any], st
 
 def _found(wanted: wanted_volume.WantedVolume, found: volumes.Volume) -> resource.Properties:
     """Return the name of the storage of *found*, which is taken over, and a proof that it was created here."""
-    proof = {created_properties.MADE: found.external_id} if wanted.is_proven else {}
-    return {created_properties.CREATED_NAME: found.name} | proof
+    proof = {volume_properties.MADE: found.external_id} if wanted.is_proven else {}
+    return {volume_properties.CREATED_NAME: found.name} | proof
 
 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
-    made = (created_properties.MADE, created_properties.CREATED_NAME)
+    made = (volume_properties.MADE, volume_properties.CREATED_NAME)
     return {name: recorded[name] for name in made if name in recorded} | volume_ownership.step_outputs(recorded)
 
 
@@ -263,4 +262,4 @@ def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource
     """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
     shown = volume_document.inputs_of_created(volume)
     live, foreign = volume_document.merge_recorded(volume, shown, recorded, made_by_plugin=True)
-    return live, created_properties.DECLARED.recorded(live) | volume_document.outputs_of(volume) | foreign
+    return live, volume_properties.CREATED.recorded(live) | volume_document.outputs_of(volume) | foreign

@@ -18,8 +18,8 @@ from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
     deregistration,
-    owned,
     registration_ownership,
+    sending,
     volume_changes,
     volume_document,
     volume_ownership,
@@ -122,8 +122,8 @@ class _Return:
 
     def _put_back(self, who: registration_ownership.Requester) -> None:
         # A run of its own: this one is sent even where its plugin did not answer for other volumes.
-        owned.RegistrationRun(self._context.client).register_one(
-            owned.Acquisition(
+        sending.RegistrationRun(self._context.client).register_one(
+            sending.Acquisition(
                 document=self._old,
                 token=dataclasses.replace(
                     self._token, external_id=self._old.external_id, plugin_id=self._old.plugin_id

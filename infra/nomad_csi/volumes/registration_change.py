@@ -70,7 +70,7 @@ def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Registra
         compared = volume_document.compare_inputs(old_inputs, news)
         changed = volume_document.changed_properties(old_inputs, news, compared)
         fixed = volume_document.property_names(item for item in compared.differences if item.needs_new_registration)
-    changed -= volume_properties.DECLARED.not_compared
+    changed -= volume_properties.REGISTRATION.not_compared
     kind: Kind = "replace" if identity else "re-register" if fixed else "in-place" if changed else "none"
     keys = tuple(_locating_keys(old_inputs, news))
     external_id, before, after = news.get("externalId", ""), _location(old_inputs), _location(news)

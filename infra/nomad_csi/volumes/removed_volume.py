@@ -10,7 +10,6 @@ from nomad_csi.frame import declaration, resource, stack_identity
 from nomad_csi.volumes import (
     created_changes,
     created_deletion,
-    created_properties,
     decide,
     facts,
     registration_change,
@@ -23,7 +22,7 @@ from nomad_csi.volumes import (
     wanted_volume,
 )
 
-_TOKENS = (volume_properties.DECLARED.token, created_properties.DECLARED.token)
+_TOKENS = (volume_properties.REGISTRATION.token, volume_properties.CREATED.token)
 
 
 class RemovedVolume(volume_facts.VolumeFacts):

@@ -8,28 +8,26 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     compare,
-    difference,
-    owned,
     registration_ownership,
-    retry,
+    sending,
     volume_document,
     volume_ownership,
     volume_properties,
 )
 
 
-def compare_inputs(found: volumes.Volume | None, news: Mapping[str, Any], *, is_created: bool) -> difference.Comparison:
+def compare_inputs(found: volumes.Volume | None, news: Mapping[str, Any], *, is_created: bool) -> compare.Comparison:
     """Return the comparison of *news* with what Nomad holds; ``None``: no such volume. *is_created*: by its plugin."""
     return compare.compare_volume(volume_document.parse_inputs(news), found, made_by_plugin=is_created)
 
 
-def refusal_of_impossible(compared: difference.Comparison, news: Mapping[str, Any]) -> errors.RefusedError:
+def refusal_of_impossible(compared: compare.Comparison, news: Mapping[str, Any]) -> errors.RefusedError:
     """
     Return the refusal of what Nomad would refuse of *compared*: all reasons at once, before anything is sent.
 
     Nomad's own message has no values, and does not name the volume.
     """
-    reasons = "; ".join(difference.sentences(compared.differences_of_kind("refused")))
+    reasons = "; ".join(compare.sentences(compared.differences_of_kind("refused")))
     return errors.RefusedError(f"volume {volume_properties.key_of(news)} cannot be changed: {reasons}")
 
 
@@ -49,19 +47,19 @@ def register(
     """
     document = compare.keep_actual_places(volume_document.parse_inputs(news), found)
     registration_run(context).register_one(
-        owned.Acquisition(document=document, token=token, is_new=found is None),
+        sending.Acquisition(document=document, token=token, is_new=found is None),
         requester=volume_ownership.requester(news, recorded),
         policy=policy(context),
     )
 
 
-def registration_run(context: resource.Context) -> owned.RegistrationRun:
+def registration_run(context: resource.Context) -> sending.RegistrationRun:
     """Return the run that the registrations of this operation share."""
-    return context.operation.once("registrations", lambda: owned.RegistrationRun(context.client))
+    return context.operation.once("registrations", lambda: sending.RegistrationRun(context.client))
 
 
-def policy(context: resource.Context) -> retry.RetryPolicy:
+def policy(context: resource.Context) -> sending.RetryPolicy:
     """Return the policy of a registration by a resource: one attempt."""
     clock = context.client.clock
     deadline = clock.now() + 2 * volumes.REGISTER_TIMEOUT_S  # of the request, and of the reads around it
-    return retry.RetryPolicy(deadline=deadline, report=context.warn, cancelled=context.cancelled, clock=clock)
+    return sending.RetryPolicy(deadline=deadline, report=context.warn, cancelled=context.cancelled, clock=clock)

@@ -13,14 +13,14 @@ from nomad_csi import errors
 from nomad_csi.frame import properties
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration, volume_forms
-from nomad_csi.volumes import compare, created_properties, difference, volume_properties
+from nomad_csi.volumes import compare, volume_properties
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
 
 _PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}
 
-_DECLARED = {**created_properties.INPUTS, **volume_properties.INPUTS}
+_DECLARED = {**volume_properties.CREATED.inputs, **volume_properties.REGISTRATION.inputs}
 
 
 def property_path(field: str) -> str:
@@ -64,7 +64,7 @@ def write_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
 
 def compare_inputs(
     old_inputs: Mapping[str, Any], news: Mapping[str, Any], made: Mapping[str, Any] | None = None
-) -> difference.Comparison:
+) -> compare.Comparison:
     """
     Return the comparison of *news* with what Nomad holds of a volume that has *old_inputs*.
 
@@ -76,13 +76,13 @@ def compare_inputs(
     return compare.compare_volume(parse_inputs(news), held, made_by_plugin=made is not None)
 
 
-def property_names(differences: Iterable[difference.Difference]) -> tuple[str, ...]:
+def property_names(differences: Iterable[compare.Difference]) -> tuple[str, ...]:
     """Return the properties of *differences*."""
     return tuple(dict.fromkeys(properties.top_of_path(property_path(item.field)) for item in differences))
 
 
 def changed_properties(
-    old_inputs: Mapping[str, Any], news: Mapping[str, Any], compared: difference.Comparison
+    old_inputs: Mapping[str, Any], news: Mapping[str, Any], compared: compare.Comparison
 ) -> frozenset[str]:
     """
     Return the properties in which *old_inputs* and *news* differ; *compared* decides of those that Nomad shows.
@@ -96,7 +96,7 @@ def changed_properties(
 
 
 def refusal_of_foreign(
-    found: volumes.Volume, news: Mapping[str, Any], compared: difference.Comparison
+    found: volumes.Volume, news: Mapping[str, Any], compared: compare.Comparison
 ) -> errors.RefusedError:
     """Return the refusal to take over *found*, which is not as *news* by *compared*."""
     name = volume_properties.key_of(news)
@@ -136,7 +136,7 @@ def merge_recorded(
     return whole, {"foreignMountFlags": True} if actual.has_mount_flags and not flags else {}
 
 
-def _property_paths(compared: difference.Comparison) -> tuple[difference.Difference, ...]:
+def _property_paths(compared: compare.Comparison) -> tuple[compare.Difference, ...]:
     """Return the differences by the paths of their properties."""
     return tuple(dataclasses.replace(item, field=property_path(item.field)) for item in compared.differences)
 
@@ -190,7 +190,7 @@ def keep_stored_fields(
 def inputs_of_created(volume: volumes.Volume) -> dict[str, Any]:
     """Return the inputs that describe *volume*, without secrets and mount flags: every read redacts them."""
     whole = write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
-    return sort_places({name: value for name, value in whole.items() if name in created_properties.INPUTS})
+    return sort_places({name: value for name, value in whole.items() if name in volume_properties.CREATED.inputs})
 
 
 def inputs_of(

@@ -25,7 +25,7 @@ from nomad_csi.volumes import (
 class VolumeRegistrationResource(resource.Resource):
     """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
 
-    declared = volume_properties.DECLARED
+    declared = volume_properties.REGISTRATION
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
@@ -157,14 +157,14 @@ def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[
 
 
 def _outputs(inputs: Mapping[str, Any], volume: volumes.Volume | volumes.ListedVolume | None) -> resource.Properties:
-    recorded = volume_properties.DECLARED.recorded(inputs)
+    recorded = volume_properties.REGISTRATION.recorded(inputs)
     return recorded | {"controllerRequired": volume is not None and volume.controller_required}
 
 
 def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
     """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
     whole = volume_document.write_inputs(volume.registration())
-    shown = {name: value for name, value in whole.items() if name in volume_properties.INPUTS}
+    shown = {name: value for name, value in whole.items() if name in volume_properties.REGISTRATION.inputs}
     live, foreign = volume_document.merge_recorded(volume, shown, recorded)
     if recorded.get("storage") and live["externalId"] != recorded.get("externalId"):
         live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}

@@ -11,9 +11,7 @@ from nomad_csi.volumes import (
     compare,
     created_changes,
     created_deletion,
-    created_properties,
     decide,
-    difference,
     facts,
     registration_change,
     registration_ownership,
@@ -135,7 +133,7 @@ class WantedVolume(volume_facts.VolumeFacts):
             return self.found.external_id, self.found.name
         return (
             str(self._recorded.get("externalId", "")),
-            str(self._recorded.get(created_properties.CREATED_NAME, "")),
+            str(self._recorded.get(volume_properties.CREATED_NAME, "")),
         )
 
     @property
@@ -144,7 +142,7 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "" if self.owner is None else self.owner.storage
 
     @side_by_side.read_once
-    def compared(self) -> difference.Comparison:
+    def compared(self) -> compare.Comparison:
         """The desired registration compared with Nomad's; of known values only."""
         known = {
             name: value
@@ -196,7 +194,7 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "re-register" if self.recorded == "same" else "other-storage"
 
     @side_by_side.read_once
-    def _drift(self) -> tuple[difference.Difference, ...]:
+    def _drift(self) -> tuple[compare.Difference, ...]:
         """What Nomad has otherwise than recorded, of what it never changes."""
         if not self._recorded:
             return ()
