@@ -25,7 +25,7 @@ from nomad_csi.nomad.http import deadline
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import project
 from nomad_csi.smoke import smoke
-from nomad_csi.volumes import compare, volume_changes
+from nomad_csi.volumes import compare, explain
 from tests.deeds import agent as agents
 from tests.deeds import deeds, part_deeds, reply_deeds, spec_deeds
 from tests.deeds.deeds import Case
@@ -56,7 +56,7 @@ def _refusals(_agent, _context):
         )
         * 2
     )
-    return str(volume_changes.refusal_of_impossible(compared, {"namespace": "prod", "volumeId": "web"}))
+    return str(explain.impossible("prod/web", compared))
 
 
 def _failures(_agent, _context):

@@ -6,7 +6,7 @@ from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.resources import plugin_health
-from nomad_csi.volumes import owner_records, sending, volume_changes, volume_registration
+from nomad_csi.volumes import desired, sending, steps, volume_properties, volume_registration, wanted_volume
 from tests.resources import test_volume_registration as samples
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -488,9 +488,11 @@ def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(con
     """What this operation knows of a controller that hangs is known before the deregistration."""
     monkeypatch.setattr(sending, "SLOW_S", -1)
     answers([(200, HELD)], [(500, "rpc error: EOF")])
+    volume = desired.of_properties(volume_properties.REGISTRATION, NEWS)
+    wanted = wanted_volume.WantedVolume(context, volume, None, is_label_enough=True)
     for _ in range(sending.SLOW_FAILURES):
         with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
-            volume_changes.register(context, NEWS, owner_records.NO_TOKEN, found=None, recorded={})
+            steps.register(context, wanted, None)
     before = wrote()
 
     with pytest.raises(errors.NomadApiError, match="not sent: plugin aws-ebs0 did not answer for 3 volumes in a row"):

@@ -15,11 +15,11 @@ from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     created_volume,
     deregistration,
+    desired,
     owner_record_upkeep,
     owner_records,
     registration_ownership,
     sending,
-    volume_document,
     volume_registration,
 )
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -214,7 +214,7 @@ def test_first_stack_takes_it_back(ours, held):
 
 def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
     """Registered before there were marks: a mark and no registration."""
-    volumes.register(ours.client, volume_document.parse_inputs(NEWS))
+    volumes.register(ours.client, desired.parse_inputs(NEWS))
     ours.sent.clear()
 
     RESOURCE.create(ours.context, NEWS)
@@ -224,7 +224,7 @@ def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
 
 def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
     """It is refused, and is not ours by that."""
-    volumes.register(ours.client, volume_document.parse_inputs(NEWS | {"context": {"tier": "slow"}}))
+    volumes.register(ours.client, desired.parse_inputs(NEWS | {"context": {"tier": "slow"}}))
 
     with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
         RESOURCE.create(ours.context, NEWS)
@@ -640,7 +640,7 @@ def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when)
 
 def document(name, **fields):
     """Return a registration."""
-    return volume_document.parse_inputs(NEWS | {"volumeId": name, "name": name} | fields)
+    return desired.parse_inputs(NEWS | {"volumeId": name, "name": name} | fields)
 
 
 @pytest.mark.usefixtures("held")

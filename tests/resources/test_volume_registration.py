@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import volume_document, volume_registration
+from nomad_csi.volumes import desired, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"
@@ -93,7 +93,7 @@ def test_check_rejects_what_nomad_could_never_serve():
 
 def test_document_and_inputs_are_one_to_one():
     """The document of the inputs gives the same inputs back."""
-    assert volume_document.write_inputs(volume_document.parse_inputs(NEWS)) == NEWS
+    assert desired.write_inputs(desired.parse_inputs(NEWS)) == NEWS
 
 
 def test_preview_knows_the_id():

@@ -262,7 +262,9 @@ def _run(
     their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another stack is
     registered: releases without owner records identify the owner by the label.
     """
-    token, who = volume_ownership.next_token(news, recorded), volume_ownership.requester(news, recorded)
+    is_same = all(news.get(name) == recorded.get(name) for name in stack_identity.OF_OWNER)
+    token = volume_ownership.next_token(str(recorded.get("nonce", "")), is_same=is_same)
+    who = volume_ownership.requester(news, recorded)
     is_free = dataclasses.replace(who, adopts=False).may_have(job_ownership.owner_of(context.client, found), token)
     if found and not found.stopped and is_free and _drift_of(context.client, found, document).kind == EQUAL:
         job_owner.acquire(context, news, token, found.meta.get(job_ownership.OWNER_META, ""))

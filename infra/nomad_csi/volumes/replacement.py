@@ -1,7 +1,8 @@
 """
-Check the replacement of a working registration before that is removed.
+Check whether a desired volume would work, before it is registered, or a working registration is removed for it.
 
-The checks ask Nomad for its plugin and its id; those of its storage are `storage_checks`.
+The checks ask Nomad for its plugin, and for the other volumes of its storage; those of the storage itself are
+`storage_checks`.
 """
 
 import difflib
@@ -11,7 +12,10 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins, volumes
+from nomad_csi.plan import registration
 from nomad_csi.spec import names
+from nomad_csi.volumes import storage_sharing
+from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
 # Whether a plugin, as Nomad has it, can serve a volume.
 
@@ -33,16 +37,15 @@ def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:
     )
 
 
-def plugin_problems(
-    plugin: plugins.Plugin, news: Mapping[str, Any], *, needs_controller: bool
-) -> Iterator[errors.Problem]:
+def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[errors.Problem]:
     """
-    Yield the problems of *plugin* in serving the volume of *news*.
+    Yield the problems of *plugin* in serving *volume*.
 
     For a plugin without an instance that was ever healthy Nomad accepts any registration (tried on Nomad 2.0.6-dev).
     """
     from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
 
+    needs_controller = volume.is_created
     healthy = [item for item in (*plugin.controllers, *plugin.nodes) if item.healthy]
     if not healthy:
         yield _unfit(plugin, "a healthy plugin", "no instance is healthy")
@@ -50,17 +53,17 @@ def plugin_problems(
         yield _unfit(plugin, "a plugin with a controller", "it has none")
     elif (plugin.controller_required or needs_controller) and not any(item.healthy for item in plugin.controllers):
         yield _unfit(plugin, "a plugin with a healthy controller", f"0 of {len(plugin.controllers)} are healthy")
-    yield from storage_checks.form_problems(plugin, news)
+    yield from storage_checks.form_problems(plugin, volume.document.external_id)
 
 
-def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
+def out_of_reach(plugin: plugins.Plugin, places: Iterable[Mapping[str, str]]) -> str:
     """
-    Return that *plugin* is healthy on no client in a place that the volume of *news* requires; else empty.
+    Return that *plugin* is healthy on no client in one of the *places* that a volume requires; else empty.
 
     Empty also where a place is unknown, and where no instance is healthy or reports its place.
     """
     there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
-    places = [place.get("segments", {}) for place in _places(news)]
+    places = [] if UNKNOWN in str(places) else list(places)
     if not there or not places or any(place.items() <= segments.items() for place in places for segments in there):
         return ""
     keys = {key for place in places for key in place}
@@ -70,13 +73,6 @@ def out_of_reach(plugin: plugins.Plugin, news: Mapping[str, Any]) -> str:
         f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} has healthy clients only in {found}; "
         "add a client there, or correct the zone of the volume"
     )
-
-
-def _places(news: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the required places of *news*; none where one of them is unknown."""
-    places = news.get("requiredTopologies", ())
-    is_known = resource.UNKNOWN not in str(places)
-    return list(places) if is_known else []
 
 
 def _shown(segments: Mapping[str, str]) -> str:
@@ -92,45 +88,48 @@ def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
 
 def problems(
     context: resource.Context,
-    news: Mapping[str, Any],
+    volume: DesiredVolume,
     recorded: Mapping[str, Any],
     unchecked: list[str],
     *,
-    is_created: bool,
     in_preview: bool = False,
 ) -> tuple[str, ...]:
     """
-    Return all problems of replacing the volume *recorded* by *news*; checks not made are added to *unchecked*.
+    Return all problems of replacing the volume *recorded* by *volume*; checks not made are added to *unchecked*.
 
-    *is_created*: its plugin creates the storage of *news*. A preview ignores unknown values, and a plugin that this
-    run creates first. Raises `errors.NomadApiError` where Nomad does not answer.
+    A preview ignores unknown values, and a plugin that this run creates first. Raises `errors.NomadApiError` where
+    Nomad does not answer.
     """
-    found = _problems(context, news, recorded, unchecked, is_created=is_created, in_preview=in_preview)
-    return tuple(map(str, found))
+    return tuple(map(str, _problems(context, volume, recorded, unchecked, in_preview=in_preview)))
 
 
-def warn_of_missing_plugin(context: resource.Context, news: Mapping[str, Any]) -> None:
-    """Warn in a preview of a plugin that the cluster does not have, and that nothing declared so far creates."""
-    plugin_id = news["pluginId"]
-    if plugin_id == resource.UNKNOWN or is_awaited(context, plugin_id):
+def _problems(
+    context: resource.Context,
+    volume: DesiredVolume,
+    recorded: Mapping[str, Any],
+    unchecked: list[str],
+    *,
+    in_preview: bool,
+) -> Iterator[errors.Problem]:
+    plugin_id = volume.document.plugin_id
+    plugin = None if plugin_id == UNKNOWN else plugins.get(context.client, plugin_id)
+    is_settled = not (in_preview and is_awaited(context, plugin_id))
+    if plugin is None and plugin_id != UNKNOWN and is_settled:
+        yield missing(plugin_id, plugins.list_ids(context.client))
+    if plugin is not None and is_settled:
+        yield from plugin_problems(plugin, volume)
+    if volume.is_created:
         return
-    known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
-    if plugin_id not in known:
-        context.warn(f"{missing(plugin_id, known)}; `up` fails unless this run starts it first")
+    from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
 
-
-def warn_out_of_reach(context: resource.Context, news: Mapping[str, Any]) -> None:
-    """Warn in a preview of a volume in a place where its plugin is healthy on no client. Nomad registers it anyway."""
-    plugin_id = news["pluginId"]
-    if plugin_id == resource.UNKNOWN or not news.get("requiredTopologies"):
-        return
-    plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(context.client, plugin_id))
-    if plugin is not None and (why := out_of_reach(plugin, news)):
-        context.warn(why)
+    old = str(recorded.get("externalId", ""))
+    yield from storage_checks.storage_problems(plugin, volume.document, old, unchecked)
+    if plugin is not None:
+        yield from storage_checks.controller_problems(context, plugin, volume.document, unchecked)
 
 
 def problems_of_owned_storage(
-    context: resource.Context, news: Mapping[str, Any]
+    context: resource.Context, volume: DesiredVolume
 ) -> tuple[tuple[errors.Problem, ...], list[str]]:
     """
     Return the problems of storage that the program created before, and the checks that were not made.
@@ -138,12 +137,32 @@ def problems_of_owned_storage(
     A copied or kept state can refer to deleted storage. Unknown storage may be another account's.
     """
     unchecked: list[str] = []
-    if not news.get("storage", {}).get("owned") or resource.UNKNOWN in (news["externalId"], news["pluginId"]):
+    document = volume.document
+    if not volume.storage.owned or UNKNOWN in (document.external_id, document.plugin_id):
         return (), unchecked
     from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
 
-    found = storage_checks.storage_problems(plugins.get(context.client, news["pluginId"]), news, {}, unchecked)
-    return tuple(found), unchecked
+    plugin = plugins.get(context.client, document.plugin_id)
+    return tuple(storage_checks.storage_problems(plugin, document, "", unchecked)), unchecked
+
+
+def warn_in_preview(context: resource.Context, volume: DesiredVolume, *, is_new: bool) -> None:
+    """
+    Warn of a plugin that the cluster does not have, and nothing declared so far creates; or that is out of reach.
+
+    The latter: it is healthy on no client in a place of the volume. Nomad registers it anyway.
+    """
+    document, plugin_id = volume.document, volume.document.plugin_id
+    if plugin_id == UNKNOWN:
+        return
+    if is_new and not is_awaited(context, plugin_id):
+        known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
+        if plugin_id not in known:
+            context.warn(f"{missing(plugin_id, known)}; `up` fails unless this run starts it first")
+    if document.required_topologies:
+        plugin = context.operation.once(f"plugin {plugin_id}", lambda: plugins.get(context.client, plugin_id))
+        if plugin is not None and (why := out_of_reach(plugin, document.required_topologies)):
+            context.warn(why)
 
 
 def is_awaited(context: resource.Context, plugin_id: str) -> bool:
@@ -152,37 +171,37 @@ def is_awaited(context: resource.Context, plugin_id: str) -> bool:
     return any(item.get("pluginId") == plugin_id for item in declared)
 
 
-def _problems(
+# Volumes that may not share their storage.
+
+
+def sharing(
     context: resource.Context,
-    news: Mapping[str, Any],
-    recorded: Mapping[str, Any],
-    unchecked: list[str],
+    document: registration.VolumeRegistration,
     *,
-    is_created: bool,
-    in_preview: bool,
-) -> Iterator[errors.Problem]:
-    plugin_id = news["pluginId"]
-    plugin = None if plugin_id == resource.UNKNOWN else plugins.get(context.client, plugin_id)
-    is_settled = not (in_preview and is_awaited(context, plugin_id))
-    if plugin is None and plugin_id != resource.UNKNOWN and is_settled:
-        yield missing(plugin_id, plugins.list_ids(context.client))
-    if plugin is not None and is_settled:
-        yield from plugin_problems(plugin, news, needs_controller=is_created)
-    if is_created:
-        return
-    from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
+    accepts_present: bool = False,
+    replaced: volumes.Key | None = None,
+) -> str:
+    """
+    Return why the volume of *document* may not share its storage with another one; empty where it may.
 
-    yield from storage_checks.storage_problems(plugin, news, recorded, unchecked)
-    if plugin is not None:
-        yield from storage_checks.controller_problems(context, plugin, news, unchecked)
-
-
-def hidden_flags(found: volumes.Volume, recorded: Mapping[str, Any]) -> str:
-    """Return why *found* could not be put back: its mount flags are not known; empty where it could."""
-    if not found.has_mount_flags or recorded.get("mountOptions", {}).get("mountFlags"):
+    Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
+    *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
+    """
+    if UNKNOWN in f"{document.external_id} {document.capabilities} {document.plugin_id}":
         return ""
-    return (
-        "Nomad holds mount flags of it that the state does not have and Nomad does not show, so that it could not be "
-        "put back if its replacement failed; write them into the program, or change them there, in an `up` of its own "
-        "first"
-    )
+    users = _users(context)
+    if accepts_present and users.has(document):
+        return ""
+    why = users.refusal(document, replaced)
+    if not why and users.unlisted:
+        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+    return why
+
+
+def count_user(context: resource.Context, made: registration.VolumeRegistration) -> None:
+    """Add the volume *made*, which is newer than the list of volumes that the registrations of this operation share."""
+    _users(context).made(made)
+
+
+def _users(context: resource.Context) -> storage_sharing.Users:
+    return context.operation.once("users of storage", lambda: storage_sharing.Users(context.client))

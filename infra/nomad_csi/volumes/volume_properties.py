@@ -1,7 +1,7 @@
 """The properties of a `VolumeRegistration` and of a `CreatedVolume`."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.csi import placeholders
@@ -152,11 +152,6 @@ def key_of(inputs: Mapping[str, Any]) -> str:
     return f"{inputs['namespace']}/{inputs['volumeId']}"
 
 
-def is_created(declared: declaration.Declaration) -> bool:
-    """Return whether the plugin creates the storage of a volume of this type: its inputs have no external id."""
-    return "externalId" not in declared.inputs
-
-
 # Those of a `CreatedVolume`: of a registration without the plugin's outputs, and its own.
 
 
@@ -294,3 +289,8 @@ def _wrong_of_deletion(values: Mapping[str, Any]) -> Iterator[properties.Failure
 def normalize(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return *values* in a normal form: ``onDestroy: keep`` is the default, and left out."""
     return {name: value for name, value in values.items() if (name, value) != ("onDestroy", KEEP)}
+
+
+def of(source: Literal["existing", "created"]) -> declaration.Declaration:
+    """Return the declaration of the resource of a volume whose storage has this *source*."""
+    return CREATED if source == "created" else REGISTRATION

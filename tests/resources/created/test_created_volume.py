@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.provider import registry
-from nomad_csi.volumes import created_volume, owner_records, volume_document
+from nomad_csi.volumes import created_volume, desired, owner_records
 
 VOLUME = created_volume.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"
@@ -332,10 +332,11 @@ def test_properties_that_replace_are_those_that_the_comparison_replaces():
         "context": {"a": "b"},
         "name": "other",
     }
-    compared = volume_document.compare_inputs(NEWS, NEWS | others, OUTPUTS)
+    before, after = (desired.of_properties(VOLUME.declared, item) for item in (NEWS, NEWS | others))
+    compared = desired.compare_states(before, after, OUTPUTS)
     replaced = [item for item in compared.differences if item.effect == "replaced"]
 
-    assert set(volume_document.property_names(replaced)) == declared - {"volumeId", "namespace"}
+    assert set(desired.property_names(replaced)) == declared - {"volumeId", "namespace"}
 
 
 def test_diff_of_the_name_changes_nothing():
@@ -465,7 +466,7 @@ def test_secrets_are_secret():
 
 def test_document_and_inputs_are_one_to_one():
     """What is sent for inputs reads back as the same inputs."""
-    document = volume_document.parse_inputs(NEWS)
+    document = desired.parse_inputs(NEWS)
 
     assert document.preferred_topologies == (ZONE_B["segments"],)
     assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)

@@ -7,13 +7,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
-from nomad_csi.volumes import (
-    created_volume,
-    deregistration,
-    registration_ownership,
-    volume_document,
-    volume_registration,
-)
+from nomad_csi.volumes import created_volume, deregistration, desired, registration_ownership, volume_registration
 from tests.resources.created import test_created_deletion_steps as steps
 
 running, world = steps.running, steps.world
@@ -136,7 +130,7 @@ def blind(world, monkeypatch):
 def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, blind):
     """Without rights to variables, by a state that lost it: the state has the name by which the plugin finds it."""
     news = steps.inputs_of(world, on_destroy="keep")
-    made = volume_creation.create(world.client, volume_document.parse_inputs(news | {"name": "theirs"})).volume
+    made = volume_creation.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
 
     taken = VOLUME.create(blind, news)[1]
     volumes.deregister(world.client, *KEY)
