@@ -368,13 +368,14 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
     assert len(scripted.sent("DELETE")) == 1
 
 
-def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):
-    """Nothing is sent again unseen."""
+@pytest.mark.parametrize("change", [{"capacityMinBytes": 7 * GIB}, {"secrets": {"key": PASSWORD}}])
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted, change):
+    """Nothing is sent again unseen; whether secrets arrived, no read shows."""
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("PUT", PATH, 0)
 
     with pytest.raises(errors.NomadApiError):
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | change)
     assert len(scripted.sent("PUT")) == 1
 
 
