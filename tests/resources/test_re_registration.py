@@ -60,43 +60,6 @@ def update(context, news=NEWS, recorded=OUTPUTS):
     return VOLUME.update(context, IDENTITY, recorded, news)
 
 
-def test_what_nomad_never_changes_is_registered_anew_in_one_update(context, answers, wrote, scripted):
-    """Asked first, deregistered without force, registered, and recorded as it is."""
-    answers([(200, HELD), (200, MOVED)], [(200, {})])
-
-    outputs = update(context)
-
-    assert wrote() == ["DELETE", "vol-2"]
-    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
-    asked = [(verb, path.partition("?")[0]) for verb, path, _ in scripted.requests]
-    assert asked.index(("GET", PLUGIN)) < asked.index(("DELETE", PATH))
-    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
-
-
-@pytest.mark.parametrize(
-    ("news", "held"),
-    [
-        ({"pluginId": "aws-ebs0"}, {"PluginID": "aws-ebs1"}),
-        ({"name": "new"}, {}),
-        ({"parameters": {"a": "b"}}, {}),
-        ({"parameters": None}, {"Parameters": {"a": "b"}}),
-        ({"context": None}, {}),
-        ({"requiredTopologies": None}, {}),
-        ({}, {"Topologies": [], "RequestedTopologies": None}),
-    ],
-)
-def test_every_part_that_nomad_keeps_is_changed_so(context, answers, wrote, news, held):
-    """Also what it would accept and leave as it is, such as an emptied context."""
-    wanted = {name: value for name, value in (OLD | news).items() if value is not None}
-    shown = HELD | held
-    answers([(200, shown), (200, shown)], [(200, {})])
-    recorded = VOLUME.read(context, IDENTITY, OLD, OUTPUTS)[1]
-
-    update(context, wanted, recorded)
-
-    assert wrote() == ["DELETE", "vol-1"]
-
-
 def test_places_in_another_order_are_no_reason(context, answers, wrote):
     """Nomad compares their order, and means none by it."""
     places = [{"segments": {"zone": "a"}}, {"segments": {"zone": "b"}}]
@@ -255,20 +218,6 @@ def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, sc
     assert wrote() == []
 
 
-def test_claims_are_told_in_a_preview_and_refused_in_the_update(context, answers, wrote, heard):
-    """They may be gone by then."""
-    answers([(200, HELD | CLAIM)])
-
-    VOLUME.preflight(context, OUTPUTS, NEWS)
-    with pytest.raises(errors.RefusedError, match="is claimed and stays registered: "):
-        update(context)
-
-    [warning] = [line for line in heard["warn"] if "claimed" in line]
-    assert warning.startswith("volume prod/mysql is claimed now, and `up` refuses this change while it is: ")
-    assert "prod/db" in warning
-    assert wrote() == []
-
-
 def test_a_claim_in_the_last_moment_is_nomads_to_refuse(context, answers, wrote):
     """Nothing is registered for another storage then."""
     answers([(200, HELD), (200, HELD | CLAIM)], deregistration=(500, "volume in use: mysql"))
@@ -362,17 +311,6 @@ def test_a_preview_goes_on_where_the_token_may_not_ask(context, scripted, heard)
 
     [line] = heard["warn"]
     assert line.startswith("volume prod/mysql was not checked: GET /v1/plugin/csi/aws-ebs0: status 403: ")
-
-
-@pytest.mark.parametrize(
-    "news",
-    [OLD, OLD | {"secrets": {"password": "new"}}, NEWS | {"volumeId": resource.UNKNOWN}],
-)
-def test_a_preview_asks_nothing_where_nothing_is_taken_away(context, scripted, news):
-    """A change in place is Nomad's to refuse."""
-    VOLUME.preflight(context, OUTPUTS, news)
-
-    assert scripted.requests == []
 
 
 def test_a_preview_leaves_out_what_is_not_known_yet(context, scripted, wrote, heard):
