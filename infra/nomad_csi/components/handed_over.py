@@ -34,14 +34,13 @@ def refuse_in_preview(registration: resources.VolumeRegistration, storage: Mappi
 
 
 def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str, Any]) -> None:
-    volume = desired.of_properties(volume_properties.REGISTRATION, news)
+    volume = _volume(news)
     storage = registration_change.planned_storage(volume)
     for other, recorded in state.items():
         if other == urn or urns.read(other).type != names.VOLUME_REGISTRATION_TYPE:
             continue
-        before = desired.of_properties(volume_properties.REGISTRATION, recorded)
-        is_same_id = before.key == volume.key
-        left = registration_change.left_storage(before, volume) if is_same_id else None
+        before = _volume(recorded)
+        left = registration_change.left_storage(before, volume) if before.key == volume.key else None
         if left is not None and left.contains(storage):
             from nomad_csi.volumes import storage_dependents  # noqa: PLC0415  # it loads the client of Nomad
 
@@ -49,3 +48,9 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
                 storage=storage_dependents.shown(left), keys=(volume.key,), own=volume.key
             )
             raise program.ProgramError(str(found.refusal(f"volume {volume.document.key} is not removed")))
+
+
+def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
+    """Return the volume with its id and its storage alone: other properties may be encrypted in a state."""
+    known = {name: values[name] for name in ("namespace", "volumeId", "externalId", "storage") if name in values}
+    return desired.of_properties(volume_properties.REGISTRATION, known)

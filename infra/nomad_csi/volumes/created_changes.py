@@ -14,10 +14,10 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     explain,
+    fitness,
     owner_record_upkeep,
     owner_records,
     registration_ownership,
-    replacement,
     secret_safety,
     storage_guards,
     volume_ownership,
@@ -101,7 +101,7 @@ def _make(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is_n
         deregistration.put_away(context.client, key)
         owner_record_upkeep.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
-    replacement.count_user(context, made)
+    fitness.count_user(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in owner_record_upkeep.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(owner_record_upkeep.LostError(key, owner)))

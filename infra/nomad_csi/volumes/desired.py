@@ -92,7 +92,6 @@ class DesiredVolume:
 def of_properties(declared: declaration.Declaration, values: Mapping[str, Any]) -> DesiredVolume:
     """Return the volume of a resource that is *declared*, with the checked inputs, or the outputs, *values*."""
     inputs = declared.inputs_in(values)
-    storage = inputs.get("storage", {})
     return DesiredVolume(
         document=parse_inputs(inputs),
         source="created" if declared is volume_properties.CREATED else "existing",
@@ -100,7 +99,7 @@ def of_properties(declared: declaration.Declaration, values: Mapping[str, Any]) 
         owner_id=inputs.get("ownerId", ""),
         adopt=bool(inputs.get("adopt")),
         protect=bool(inputs.get("protect")),
-        storage=ProgramStorage(**({} if storage == UNKNOWN else storage)),
+        storage=_storage(inputs),
         on_destroy=inputs.get("onDestroy", volume_properties.KEEP),
         deletion=inputs.get("deletion", {}),
     )
@@ -135,10 +134,19 @@ def property_path(field_name: str) -> str:
 def parse_inputs(inputs: Mapping[str, Any]) -> registration.VolumeRegistration:
     """Return the document that checked *inputs* describe, of a volume that exists or that its plugin makes."""
     known = {
-        name: properties.spread_unknown(_DECLARED[name], value) for name, value in inputs.items() if name in _DECLARED
+        name: properties.spread_unknown(_DECLARED[name], value)
+        for name, value in inputs.items()
+        if name in _DECLARED and name != "storage"
     }
-    document = volume_forms.read(known, "property")
-    return dataclasses.replace(document, shares_storage=bool(known.get("storage", {}).get("shared")))
+    return dataclasses.replace(volume_forms.read(known, "property"), shares_storage=bool(_storage(inputs).shared))
+
+
+def _storage(inputs: Mapping[str, Any]) -> ProgramStorage:
+    """Return what the program knows of the storage; nothing where that is not known, or encrypted in a state."""
+    known = inputs.get("storage", {})
+    if not isinstance(known, Mapping):
+        return ProgramStorage(shared=True)  # nothing is refused for that before it is known
+    return ProgramStorage(**{name: known[name] for name in volume_properties.STORAGE.fields if name in known})
 
 
 def write_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from nomad_csi.volumes import (
     desired,
     explain,
     facts,
+    fitness,
     registration_change,
     registration_ownership,
-    replacement,
     storage_dependents,
     volume_ownership,
     volume_properties,
@@ -128,7 +128,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     def problems(self) -> tuple[str, ...]:
         """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
-        found = replacement.problems(
+        found = fitness.problems(
             self._context, self._wanted, self._recorded, self.unchecked, in_preview=self._in_preview
         )
         if self._wanted.key == self.key:

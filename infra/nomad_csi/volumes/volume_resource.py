@@ -11,8 +11,8 @@ from nomad_csi.volumes import (
     compare,
     desired,
     explain,
+    fitness,
     removed_volume,
-    replacement,
     secret_safety,
     steps,
     volume_ownership,
@@ -46,7 +46,7 @@ class VolumeResource(resource.Resource):
             else:
                 wanted = wanted_volume.WantedVolume(context, volume, old_outputs or None, in_preview=True)
                 (_preview_update if old_outputs else _preview_new)(context, wanted)
-            replacement.warn_in_preview(context, volume, is_new=not old_outputs)
+            fitness.warn_in_preview(context, volume, is_new=not old_outputs)
 
     @abc.abstractmethod
     def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:

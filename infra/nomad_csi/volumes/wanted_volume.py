@@ -20,9 +20,9 @@ from nomad_csi.volumes import (
     desired,
     explain,
     facts,
+    fitness,
     registration_change,
     registration_ownership,
-    replacement,
     secret_safety,
     storage_dependents,
     volume_ownership,
@@ -173,6 +173,7 @@ class WantedVolume(VolumeFacts):
         """
         super().__init__(context, volume, recorded, in_preview=in_preview)
         vars(self).update(known or {})
+        self.source, self.protect, self.adopt = volume.source, volume.protect, volume.adopt
         self.before = desired.of_properties(volume_properties.of(volume.source), self.recorded_outputs)
         self._differing = desired.differing(self.before, volume)
         """The properties that differ from the state by their values."""
@@ -184,21 +185,6 @@ class WantedVolume(VolumeFacts):
             is_same = not self._differing & {*stack_identity.OF_OWNER, "onDestroy"}
             token = volume_ownership.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
         self.token = token if volume.is_created else volume_ownership.naming(token, volume.document)
-
-    @property
-    def source(self) -> facts.Source:
-        """Where its storage comes from."""
-        return self.desired.source
-
-    @property
-    def protect(self) -> bool:
-        """Whether the id keeps its data."""
-        return self.desired.protect
-
-    @property
-    def adopt(self) -> bool:
-        """Whether to take over a registration that differs, or another stack's."""
-        return self.desired.adopt
 
     @side_by_side.read_once
     def change(self) -> registration_change.RegistrationChange:
@@ -350,15 +336,13 @@ class WantedVolume(VolumeFacts):
     @side_by_side.read_once
     def storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
         """The problems of storage that the program created before, and the checks that could not be made."""
-        return replacement.problems_of_owned_storage(self._context, self.desired)
+        return fitness.problems_of_owned_storage(self._context, self.desired)
 
     @side_by_side.read_once
     def sharing_problem(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
         is_new = self._in_preview and self._is_new
-        return replacement.sharing(
-            self._context, self.desired.document, accepts_present=is_new, replaced=self._replaced
-        )
+        return fitness.sharing(self._context, self.desired.document, accepts_present=is_new, replaced=self._replaced)
 
     @property
     def sharing(self) -> facts.Sharing:
@@ -387,7 +371,7 @@ class WantedVolume(VolumeFacts):
     def problems(self) -> tuple[str, ...]:
         """Why the desired registration would not work."""
         hidden = explain.hidden_flags(self.found, self.before.document)
-        found = replacement.problems(
+        found = fitness.problems(
             self._context, self.desired, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
         )
         return (*([hidden] if hidden else []), *found)
