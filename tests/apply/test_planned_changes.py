@@ -8,7 +8,7 @@ from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
-from nomad_csi.volumes import difference, owner_records, plan_view, registration_ownership
+from nomad_csi.volumes import compare, owner_records, plan_view, registration_ownership
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -205,7 +205,7 @@ def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
     item = draw(plan=planned)[1][-1]
     ask(scripted, ("GET", "/v1/volume/csi/disk"), (200, held | {"PluginID": "other"}))
 
-    assert item == ("volume", "equal", (difference.ID_NOT_COMPARED,))
+    assert item == ("volume", "equal", (compare.ID_NOT_COMPARED,))
     assert draw(plan=planned)[1][-1][1] != "equal"
 
 

@@ -9,13 +9,12 @@ from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import registration_ownership, retry, sending
+from nomad_csi.volumes import sending
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
 CANARY = "canary-71d0"
 RECORD = "/v1/var/nomad-csi/volumes/v0"
-ADOPTS = registration_ownership.Requester(adopts=True)
 
 
 def volume(number, **fields):
@@ -126,22 +125,6 @@ def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scrip
 
 
 @pytest.mark.usefixtures("absent")
-def test_changed_volume_says_what_changes(run, scripted, holds):
-    """And goes with all its parts."""
-    holds(volume(0), Context={"tier": "slow"})
-
-    [outcome], _ = run(volume(0, context={"tier": "fast"}, secrets={"password": CANARY}), requester=ADOPTS)
-
-    assert outcome.status == "updated"
-    assert outcome.changes == ('context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}',)
-    assert outcome.not_comparable == ("secrets",)
-    [(_, body)] = scripted.sent("PUT")
-    assert body["Volumes"][0]["Secrets"] == {"password": CANARY}
-    assert body["Volumes"][0]["MountOptions"] == {}
-    assert CANARY not in str(outcome.as_json())
-
-
-@pytest.mark.usefixtures("absent")
 def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds):
     """Who registered it is not known."""
     holds(volume(0), Context={"tier": "slow"})
@@ -153,19 +136,6 @@ def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds)
         'context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}; it has no owner record; nothing was changed: '
         "--adopt takes it over"
     )
-
-
-@pytest.mark.usefixtures("absent")
-def test_volume_that_nomad_would_refuse_is_not_sent(run, scripted, holds):
-    """The others go in."""
-    holds(volume(1), Name="other")
-
-    outcomes, _ = run(volume(0), volume(1), volume(2))
-
-    assert [item.status for item in outcomes] == ["registered", "refused", "registered"]
-    assert outcomes[1].changes[0] == 'name: Nomad has "other", wanted "v1"; Nomad never changes it'
-    assert not outcomes[1].is_done
-    assert sent(scripted) == ["v0", "v2"]
 
 
 @pytest.mark.usefixtures("absent")
@@ -425,7 +395,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
 )
 def test_nothing_is_sent_after_an_interrupt_or_the_deadline(context, scripted, deadline, is_cancelled, reason):
     """What was not sent is told as failed, and goes in the next run."""
-    policy = retry.RetryPolicy(deadline=deadline, clock=context.client.clock)
+    policy = sending.RetryPolicy(deadline=deadline, clock=context.client.clock)
     if is_cancelled:
         policy.cancelled.set()
 

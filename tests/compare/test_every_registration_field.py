@@ -9,7 +9,7 @@ import pytest
 from nomad_csi.findings import registry
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.render import documents
-from nomad_csi.volumes import compare, created_properties, volume_document, volume_properties
+from nomad_csi.volumes import compare, desired, volume_properties
 
 READER = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -71,7 +71,7 @@ def test_it_is_rendered(field):
 @pytest.mark.parametrize("field", FIELDS)
 def test_it_is_a_property_of_a_resource(field):
     """Of `VolumeRegistration`, or of `CreatedVolume`."""
-    before, after = volume_document.write_inputs(BASE), volume_document.write_inputs(changed(field))
+    before, after = desired.write_inputs(BASE), desired.write_inputs(changed(field))
     [name] = [name for name, value in after.items() if value != before.get(name)]
 
-    assert name in {**volume_properties.INPUTS, **created_properties.INPUTS}
+    assert name in {**volume_properties.REGISTRATION.inputs, **volume_properties.CREATED.inputs}

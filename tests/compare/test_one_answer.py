@@ -24,8 +24,8 @@ from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     compare,
     created_volume,
+    desired,
     registration_ownership,
-    volume_document,
     volume_registration,
     wanted_volume,
 )
@@ -304,7 +304,7 @@ def inputs_of(case):
         "cloneId": document.clone_id,
         "snapshotId": document.snapshot_id,
     }
-    given = volume_document.write_inputs(document) | {name: value for name, value in own.items() if value}
+    given = desired.write_inputs(document) | {name: value for name, value in own.items() if value}
     kind = kind_of(case)
     values, failures = kind.check({name: value for name, value in given.items() if name in kind.declared.inputs})
     assert failures == ()
@@ -318,7 +318,7 @@ def kind_of(case):
 
 def properties_of(answer):
     """Return the properties for the fields of an answer."""
-    return {volume_document.property_path(field).partition(".")[0] for field in answer}
+    return {desired.property_path(field).partition(".")[0] for field in answer}
 
 
 @names(REGISTERED + MADE)
@@ -408,9 +408,9 @@ def test_take_over(case, context):
     except errors.RefusedError as refused:
         message = str(refused)
 
-    paths = {volume_document.property_path(field) for field in CODES}
+    paths = {desired.property_path(field) for field in CODES}
     assert {path for path in paths if f" {path}: Nomad has" in message or f" {path}: removed" in message} == {
-        volume_document.property_path(field) for field in case.answer
+        desired.property_path(field) for field in case.answer
     }
 
 
@@ -418,7 +418,7 @@ def test_take_over(case, context):
 def test_re_registration(case, context):
     """Needed where a field is kept or replaced."""
     news = inputs_of(case)
-    wanted = wanted_volume.WantedVolume(context, volume_registration.VolumeRegistrationResource.declared, news, news)
+    wanted = wanted_volume.WantedVolume(context, desired.of_properties(kind_of(case).declared, news), news)
 
     assert (wanted.registration in {"re-register", "other-storage", "drifted"}) == case.is_anew
 
@@ -438,8 +438,11 @@ def test_repair_of_claims(case, client):
 @names([case for case in REGISTERED + MADE if not (case.held or case.is_claimed)])
 def test_inputs_before_and_after(case):
     """What an update is classified by: the state alone, where what Nomad holds is what was registered."""
-    old = inputs_of(dataclasses.replace(case, desired={}))
+    before, after = (
+        desired.of_properties(kind_of(case).declared, inputs_of(item))
+        for item in (dataclasses.replace(case, desired={}), case)
+    )
 
-    compared = volume_document.compare_inputs(old, inputs_of(case), {} if case.is_made else None)
+    compared = desired.compare_states(before, after, {} if case.is_made else None)
 
     assert {item.field: item.effect for item in compared.differences} == case.answer

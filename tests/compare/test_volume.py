@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, difference
+from nomad_csi.volumes import compare
 
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -65,7 +65,7 @@ def test_absent_volume_is_new():
 
 def test_equal_volume_is_not_sent():
     """Neither when it is free nor when it is in use."""
-    assert judge() == judge(found=IN_USE) == difference.Comparison()
+    assert judge() == judge(found=IN_USE) == compare.Comparison()
     assert judge().kind == "equal"
 
 
@@ -108,7 +108,7 @@ def test_all_reasons_come_together():
         ("context", "in-place"),
     ]
     assert found.kind == "refused"
-    assert difference.sentences(found.differences) == (
+    assert compare.sentences(found.differences) == (
         'name: Nomad has "mysql", wanted "x"; Nomad never changes it',
         'external_id: Nomad has "vol-1", wanted "vol-2"; Nomad never changes it',
         'context: Nomad has {"tier": "fast"}, wanted {"tier": "slow"}',
@@ -203,8 +203,8 @@ def test_capability_in_use_must_stay(wanted, found, kind):
 
 def test_capability_that_nomad_lists_twice_is_one():
     """It stores what a registration says, twice too; allocations can do no more by that."""
-    assert judge(found={"capabilities": (LONE, LONE)}) == difference.Comparison()
-    assert judge({"capabilities": (LONE, LONE)}) == difference.Comparison()
+    assert judge(found={"capabilities": (LONE, LONE)}) == compare.Comparison()
+    assert judge({"capabilities": (LONE, LONE)}) == compare.Comparison()
 
 
 def test_capability_of_a_claim_that_is_gone_may_go():
@@ -335,7 +335,7 @@ def test_storage_that_its_plugin_made_otherwise_is_replaced(wanted, found, field
     [seen] = judge({"external_id": "", "context": {}} | wanted, found, made_by_plugin=True).differences
 
     assert (seen.field, seen.effect, seen.needs_new_registration) == (field, "replaced", True)
-    assert seen.fix == (difference.COMPLETE_SPEC if is_lacking else difference.CREATE_ANEW)
+    assert seen.fix == (compare.COMPLETE_SPEC if is_lacking else compare.CREATE_ANEW)
 
 
 def test_document_that_was_just_registered_is_equal():
@@ -344,7 +344,7 @@ def test_document_that_was_just_registered_is_equal():
         WANTED, snapshot_id="snap-1", capacity_min_bytes=GIB, capacity_max_bytes=GIB, preferred_topologies=(HERE,)
     )
 
-    assert compare.compare_volume(whole, compare.registered_volume(whole)) == difference.Comparison()
+    assert compare.compare_volume(whole, compare.registered_volume(whole)) == compare.Comparison()
 
 
 def test_answers_of_the_plugin_are_no_wish():
@@ -394,7 +394,7 @@ def test_items_that_go_and_come_are_named(wanted, found, text):
 
 
 PREFERRED = {"required_topologies": (HERE,), "preferred_topologies": (THERE,)}
-ANEW = difference.REGISTER_ANEW
+ANEW = compare.REGISTER_ANEW
 LEFT_OUT = "Nomad accepts it and leaves it out, because the volume was registered without"
 NO_PLACES = {"topologies": (), "required_topologies": ()}
 IN_USE_FIX = "stop the jobs that claim it first"
@@ -511,9 +511,9 @@ def test_difference_has_both_values_the_reason_and_what_to_do(wanted, found, exp
 def test_sentence_of_a_list_has_what_goes_and_comes():
     """One that was or is nothing is shown as it is, with its keys in order and its letters as they are."""
     shown = [
-        difference.Difference(field="capability", actual=["a", "b", "c"], desired=["c", "d"]),
-        difference.Difference(field="places", actual=[], desired=[{"zone": "ü", "rack": "1"}]),
-        difference.Difference(field="places", actual=["a"], desired=[]),
+        compare.Difference(field="capability", actual=["a", "b", "c"], desired=["c", "d"]),
+        compare.Difference(field="places", actual=[], desired=[{"zone": "ü", "rack": "1"}]),
+        compare.Difference(field="places", actual=["a"], desired=[]),
     ]
 
     assert [str(item) for item in shown] == [

@@ -8,7 +8,7 @@ from nomad_csi.components import from_spec
 from nomad_csi.plan import storage, volumes
 from nomad_csi.spec import draft, plugin, volume
 from nomad_csi.spec.driver import DriverSpec
-from nomad_csi.volumes import created_volume, volume_document
+from nomad_csi.volumes import created_volume, desired, owner_records
 
 OWN = {
     "name": "made-up",
@@ -69,7 +69,7 @@ def test_an_output_may_have_parts_without_a_value(cloud):
     ],
 )
 def test_command_line_asks_for_what_the_component_declares(cloud, create):
-    """`nomad-csi apply` and `pulumi up` give the resource the same inputs of one spec."""
+    """`nomad-csi apply` and `pulumi up` want the same volume of one spec."""
     common = {"plugin_id": "made-up", "parameters": {"kind": "fast"}, "mount_options": {"mount_flags": ["noatime"]}}
     common |= {"capabilities": [{"access_mode": "single-node-writer"}], "adopt": True, "name": "readable"}
     own = OWN | {"topology_key": "made-up.example/zone"} if "availability_zone" in create else OWN
@@ -78,11 +78,12 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
     cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
     kind = created_volume.CreatedVolumeResource()
 
-    typed = volume_document.inputs_of(planned, volumes.desired_document(planned, {}), "storage/prod")
-    declared = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
+    who = owner_records.Requester(owner="storage/prod")
+    typed = desired.of_plan(planned, volumes.desired_document(planned, {}), who)
+    declared, _ = kind.check(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
 
     assert declared.pop("ownerId") == "9f86d081884c7d65"
-    assert kind.check(typed) == kind.check(declared)
+    assert desired.of_properties(kind.declared, declared) == typed
 
 
 def test_storage_that_goes_says_how(cloud):

@@ -9,7 +9,7 @@ from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
 from nomad_csi.plan import registration
 from nomad_csi.resources import plugin_health, plugin_health_wait
-from nomad_csi.volumes import volume_document, volume_registration
+from nomad_csi.volumes import desired, volume_registration
 from tests import clocks
 
 FILE_SYSTEM = "fs-0123456789abcdef1"
@@ -56,7 +56,7 @@ def register(create):
             "capabilities": (SHARED,),
         }
         document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
-        return create(volume_registration.VolumeRegistrationResource(), volume_document.write_inputs(document))
+        return create(volume_registration.VolumeRegistrationResource(), desired.write_inputs(document))
 
     return make
 

@@ -11,7 +11,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import registration_ownership, volume_document, volume_registration
+from nomad_csi.volumes import desired, registration_ownership, volume_registration
 from tests import clocks
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -298,7 +298,7 @@ def test_many_are_read_as_one_by_one(client, documents):
 def test_creates_of_pulumi_keep_their_errors(agent, documents):
     """The engine creates in parallel: the volume that Nomad refuses fails alone, and lists of volumes are shared."""
     kind, calls = volume_registration.VolumeRegistrationResource(), []
-    wanted = [volume_document.write_inputs(item) for item in documents(COUNT)]
+    wanted = [desired.write_inputs(item) for item in documents(COUNT)]
     wanted[7] = wanted[7] | {"capabilities": []}
     connection = nomad.Connection(address=agent.url)
     with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:

@@ -25,7 +25,7 @@ from nomad_csi.nomad.http import deadline
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import project
 from nomad_csi.smoke import smoke
-from nomad_csi.volumes import difference, volume_changes
+from nomad_csi.volumes import compare, explain
 from tests.deeds import agent as agents
 from tests.deeds import deeds, part_deeds, reply_deeds, spec_deeds
 from tests.deeds.deeds import Case
@@ -49,14 +49,14 @@ def _exit_codes(_agent, _context):
 
 def _refusals(_agent, _context):
     """A volume with several differences, of which some are refused."""
-    compared = difference.Comparison(
+    compared = compare.Comparison(
         differences=tuple(
-            difference.Difference(field=effect, desired="a", actual="b", effect=effect, why="so it is", fix="do it")
-            for effect in difference._KINDS
+            compare.Difference(field=effect, desired="a", actual="b", effect=effect, why="so it is", fix="do it")
+            for effect in compare._KINDS
         )
         * 2
     )
-    return str(volume_changes.refusal_of_impossible(compared, {"namespace": "prod", "volumeId": "web"}))
+    return str(explain.impossible("prod/web", compared))
 
 
 def _failures(_agent, _context):

@@ -7,7 +7,7 @@ from unittest import mock
 
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import registration
-from nomad_csi.volumes import retry, sending
+from nomad_csi.volumes import sending
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 
@@ -63,7 +63,7 @@ def _send(*answers, documents=THREE, new=False, build="", at=None, within_s=100.
         limits = {"deadline": time.monotonic() + within_s, "attempts": 3} | timeouts
         limits |= {"report": agent.messages.append, "cancelled": cancelled}
         with mock.patch.object(agent.transport, "exchange", exchange):
-            sender = sending.Sender(agent.client(), retry.RetryPolicy(**limits), sending.CircuitBreaker())
+            sender = sending.Sender(agent.client(), sending.RetryPolicy(**limits), sending.CircuitBreaker())
             done = list(sender.send_all((each, new) for each in documents))
         agent.messages += [f"{each.key}: {error and f'{error.kind}: {error}'}" for each, error in done]
 

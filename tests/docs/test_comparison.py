@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.volumes import re_registration, registration_change, volume_properties
+from nomad_csi.volumes import desired, registration_change, steps, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/comparison.md").read_text(encoding="utf-8")
-CODE = Path(re_registration.__file__).parent
+CODE = Path(steps.__file__).parent
 
 
 OLD = {
@@ -43,26 +43,32 @@ def row(start):
     return set(re.findall(r"`(\w+)`", line.split("|")[1]))
 
 
+def classify(news):
+    """Return the change to *news*."""
+    before, after = (desired.of_properties(volume_properties.REGISTRATION, item) for item in (OLD, news))
+    return registration_change.classify(before, after)
+
+
 def test_the_table_has_every_property_in_its_row():
     """By what becomes of a change; how a step is made changes nothing."""
     in_place, anew, replaced = row("capabilities"), row("externalId"), row("namespace")
 
-    changes = {name: registration_change.classify(OLD, OLD | {name: other}).kind for name, other in OTHERS.items()}
+    changes = {name: classify(OLD | {name: other}).kind for name, other in OTHERS.items()}
     assert {name for name, kind in changes.items() if kind == "re-register"} == anew
     assert {name for name, kind in changes.items() if kind == "in-place"} == in_place - {
         "context"
     }  # there, a changed one
     assert replaced == set(registration_change.IDENTITY)
-    named = in_place | anew | replaced | volume_properties.DECLARED.not_compared | {"ownerId"}
-    assert named == set(volume_properties.INPUTS)
+    named = in_place | anew | replaced | volume_properties.REGISTRATION.not_compared | {"ownerId"}
+    assert named == set(volume_properties.REGISTRATION.inputs)
 
 
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("re_registration", "is NOT registered now: "),
-        ("re_registration", "as before: its replacement failed, and the old "),
-        ("volume_facts", "not checked before "),
+        ("steps", "is NOT registered now: "),
+        ("steps", "as before: its replacement failed, and the old "),
+        ("wanted_volume", "not checked before "),
         ("removal", "stays registered: another resource of this stack has taken it over, or a newer "),
     ],
 )
@@ -74,7 +80,7 @@ def test_messages_are_those_of_the_code(module, said):
 
 def test_limits_and_rights_are_those_of_the_code():
     """How long Nomad is asked again, and what AWS must allow."""
-    assert f"for {re_registration.OUTAGE_S:g} seconds" in PAGE
+    assert f"for {steps.OUTAGE_S:g} seconds" in PAGE
     for right in ("DescribeFileSystems", "DescribeAccessPoints"):
         assert right in file_systems.__doc__
         assert f"elasticfilesystem:{right}" in PAGE

@@ -44,7 +44,8 @@ def client(tmp_path, monkeypatch):
     with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
         found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
-        found.request("PUT", RECORD, body={"Items": {"id": "shared", "owner": "shop/prod"}})
+        items = {"id": "shared", "owner": "shop/prod", "external_id": VOLUME["ExternalID"], "plugin_id": "aws-efs0"}
+        found.request("PUT", RECORD, body={"Items": items})
         yield found
 
 

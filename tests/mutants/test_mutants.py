@@ -55,7 +55,6 @@ DECIDE_NOTHING = {
     "resources/plugin_health_properties.py": "converts",
     "jobs/plugin_job_properties.py": "converts",
     "volumes/facts.py": "names",
-    "volumes/volume_properties.py": "converts",
     "text/docstrings.py": "converts",
     "text/listing.py": "prints",
     "text/normal_form.py": "converts",

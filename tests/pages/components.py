@@ -20,7 +20,7 @@ from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
 from nomad_csi.frame import properties
 from nomad_csi.provider import examples, hosting, registry
-from nomad_csi.volumes import registration_change
+from nomad_csi.volumes import desired, registration_change, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
@@ -120,6 +120,12 @@ def _unknowns(value):
     return sum(map(_unknowns, value)) if isinstance(value, list) else isinstance(value, Unknown)
 
 
+def _reregistration(old, new):
+    """Return the change of a registration between two sets of inputs."""
+    before, after = (desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, new))
+    return registration_change.classify(before, after)
+
+
 def _marked(value):
     """Return *value* as the provider has it: with its mark of what is unknown, and without that of a secret."""
     if isinstance(value, dict):
@@ -144,7 +150,7 @@ def _manner(token, inputs, reached, is_protected):
     manner = "registered again" if found.manner.startswith("deregistered") else found.manner
     if found.updates == same.updates:
         return "no change"
-    if token.endswith(":VolumeRegistration") and registration_change.classify(old, new).storage != "same":
+    if token.endswith(":VolumeRegistration") and _reregistration(old, new).storage != "same":
         manner += " (refused while protected)"
     return manner
 

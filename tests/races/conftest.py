@@ -9,13 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import (
-    deregistration,
-    owner_records,
-    registration_ownership,
-    volume_document,
-    volume_registration,
-)
+from nomad_csi.volumes import deregistration, desired, owner_records, registration_ownership, volume_registration
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, deadlines
@@ -134,7 +128,7 @@ class Stack:
         volume_registration.VolumeRegistrationResource().delete(self._context, "/".join(KEY), recorded)
 
     def _create_command(self):
-        document = volume_document.parse_inputs(self._inputs)
+        document = desired.parse_inputs(self._inputs)
         requester = registration_ownership.Requester(owner=self.owner)
         [outcome] = applied.apply(self.client, applied.of_files([document]), requester=requester)
         if not outcome.is_done:

@@ -9,7 +9,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import registration_ownership, volume_document, volume_registration
+from nomad_csi.volumes import desired, registration_ownership, volume_registration
 from tests.races.conftest import TOKEN, inputs
 
 SINGLE_WRITER = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
@@ -29,7 +29,7 @@ def bring(client, way, news):
         except errors.RefusedError as error:
             return str(error)
         return ""
-    document = volume_document.parse_inputs(news)
+    document = desired.parse_inputs(news)
     requester = registration_ownership.Requester(owner=news["owner"])
     [outcome] = applied.apply(client, applied.of_files([document]), requester=requester)
     return "" if outcome.is_done else outcome.reason

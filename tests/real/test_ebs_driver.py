@@ -25,7 +25,7 @@ from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
 from nomad_csi.verification import verification
-from nomad_csi.volumes import volume_document, volume_registration
+from nomad_csi.volumes import desired, volume_registration
 from nomad_csi_sandbox.aws import account
 from tests.real.ebs_world import REGION, ZONE, mounted, run
 
@@ -138,7 +138,7 @@ def register(context, plan, health, until):
 
         def make(volume_id, external_id):
             document = plan(**{volume_id: external_id}).volumes[0].registration
-            identity, outputs = kind.create(context, inputs_of(kind, volume_document.write_inputs(document)))
+            identity, outputs = kind.create(context, inputs_of(kind, desired.write_inputs(document)))
             stack.callback(kind.delete, context, identity, outputs)
             stack.callback(until, lambda: not claims(context, volume_id), USE_S, f"{volume_id} is free")
             return outputs

@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import created_volume, sharing, volume_registration
+from nomad_csi.volumes import created_volume, desired, sharing, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
@@ -135,7 +135,7 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(contex
     """Whoever has all of it as the single client would write beside the user of a part."""
     cluster(*held)
 
-    found = sharing.reason(context, inputs(*wanted))
+    found = sharing.reason(context, desired.parse_inputs(inputs(*wanted)))
 
     assert found.startswith(reason)
     assert bool(found) is bool(reason)
@@ -199,11 +199,13 @@ def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
     scripted.reply("GET", "/v1/volume/csi/first", 404, "volume not found")
     scripted.reply("GET", "/v1/volume/csi/first", 200, made)
     scripted.reply("PUT", "/v1/volume/csi/first/create", 200, {"Volumes": [made]})
-    assert sharing.reason(context, inputs("vol-of-another", SINGLE)) == ""
+    assert sharing.reason(context, desired.parse_inputs(inputs("vol-of-another", SINGLE))) == ""
 
     CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
 
-    assert f"{DISK} is registered as prod/first already" in sharing.reason(context, inputs(DISK, SINGLE))
+    assert f"{DISK} is registered as prod/first already" in sharing.reason(
+        context, desired.parse_inputs(inputs(DISK, SINGLE))
+    )
 
 
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):

@@ -6,7 +6,7 @@ from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.resources import plugin_health
-from nomad_csi.volumes import owner_records, sending, volume_changes, volume_registration
+from nomad_csi.volumes import desired, sending, steps, volume_properties, volume_registration, wanted_volume
 from tests.resources import test_volume_registration as samples
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -60,43 +60,6 @@ def wrote(scripted):
 
 def update(context, news=NEWS, recorded=OUTPUTS):
     return VOLUME.update(context, IDENTITY, recorded, news)
-
-
-def test_what_nomad_never_changes_is_registered_anew_in_one_update(context, answers, wrote, scripted):
-    """Asked first, deregistered without force, registered, and recorded as it is."""
-    answers([(200, HELD), (200, MOVED)], [(200, {})])
-
-    outputs = update(context)
-
-    assert wrote() == ["DELETE", "vol-2"]
-    assert outputs == NEWS | {"controllerRequired": True, "nonce": outputs["nonce"]}
-    asked = [(verb, path.partition("?")[0]) for verb, path, _ in scripted.requests]
-    assert asked.index(("GET", PLUGIN)) < asked.index(("DELETE", PATH))
-    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
-
-
-@pytest.mark.parametrize(
-    ("news", "held"),
-    [
-        ({"pluginId": "aws-ebs0"}, {"PluginID": "aws-ebs1"}),
-        ({"name": "new"}, {}),
-        ({"parameters": {"a": "b"}}, {}),
-        ({"parameters": None}, {"Parameters": {"a": "b"}}),
-        ({"context": None}, {}),
-        ({"requiredTopologies": None}, {}),
-        ({}, {"Topologies": [], "RequestedTopologies": None}),
-    ],
-)
-def test_every_part_that_nomad_keeps_is_changed_so(context, answers, wrote, news, held):
-    """Also what it would accept and leave as it is, such as an emptied context."""
-    wanted = {name: value for name, value in (OLD | news).items() if value is not None}
-    shown = HELD | held
-    answers([(200, shown), (200, shown)], [(200, {})])
-    recorded = VOLUME.read(context, IDENTITY, OLD, OUTPUTS)[1]
-
-    update(context, wanted, recorded)
-
-    assert wrote() == ["DELETE", "vol-1"]
 
 
 def test_places_in_another_order_are_no_reason(context, answers, wrote):
@@ -257,30 +220,6 @@ def test_a_plugin_that_the_run_brings_need_not_be_there_in_a_preview(context, sc
     assert wrote() == []
 
 
-def test_claims_are_told_in_a_preview_and_refused_in_the_update(context, answers, wrote, heard):
-    """They may be gone by then."""
-    answers([(200, HELD | CLAIM)])
-
-    VOLUME.preflight(context, OUTPUTS, NEWS)
-    with pytest.raises(errors.RefusedError, match="is claimed and stays registered: "):
-        update(context)
-
-    [warning] = [line for line in heard["warn"] if "claimed" in line]
-    assert warning.startswith("volume prod/mysql is claimed now, and `up` refuses this change while it is: ")
-    assert "prod/db" in warning
-    assert wrote() == []
-
-
-@pytest.mark.parametrize(("after", "words"), [(OTHER, "vol-9 in Nomad, vol-1 in the state"), (CLAIM, "prod/db")])
-def test_what_changes_while_claims_end_is_not_taken_away(context, answers, wrote, after, words):
-    """Another registration of the id, or a claim that does not end."""
-    answers([(200, HELD | ENDING), (200, HELD | after)])
-
-    with pytest.raises(errors.RefusedError, match=words):
-        update(context)
-    assert wrote() == []
-
-
 def test_a_claim_in_the_last_moment_is_nomads_to_refuse(context, answers, wrote):
     """Nothing is registered for another storage then."""
     answers([(200, HELD), (200, HELD | CLAIM)], deregistration=(500, "volume in use: mysql"))
@@ -374,17 +313,6 @@ def test_a_preview_goes_on_where_the_token_may_not_ask(context, scripted, heard)
 
     [line] = heard["warn"]
     assert line.startswith("volume prod/mysql was not checked: GET /v1/plugin/csi/aws-ebs0: status 403: ")
-
-
-@pytest.mark.parametrize(
-    "news",
-    [OLD, OLD | {"secrets": {"password": "new"}}, NEWS | {"volumeId": resource.UNKNOWN}],
-)
-def test_a_preview_asks_nothing_where_nothing_is_taken_away(context, scripted, news):
-    """A change in place is Nomad's to refuse."""
-    VOLUME.preflight(context, OUTPUTS, news)
-
-    assert scripted.requests == []
 
 
 def test_a_preview_leaves_out_what_is_not_known_yet(context, scripted, wrote, heard):
@@ -500,9 +428,11 @@ def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(con
     """What this operation knows of a controller that hangs is known before the deregistration."""
     monkeypatch.setattr(sending, "SLOW_S", -1)
     answers([(200, HELD)], [(500, "rpc error: EOF")])
+    volume = desired.of_properties(volume_properties.REGISTRATION, NEWS)
+    wanted = wanted_volume.WantedVolume(context, volume, None, is_label_enough=True)
     for _ in range(sending.SLOW_FAILURES):
         with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
-            volume_changes.register(context, NEWS, owner_records.NO_TOKEN, found=None, recorded={})
+            steps.register(context, wanted, None)
     before = wrote()
 
     with pytest.raises(errors.NomadApiError, match="not sent: plugin aws-ebs0 did not answer for 3 volumes in a row"):

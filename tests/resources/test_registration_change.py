@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.frame import properties, resource
-from nomad_csi.volumes import registration_change, volume_properties, wanted_volume
+from nomad_csi.volumes import desired, registration_change, volume_properties, wanted_volume
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}
@@ -24,10 +24,17 @@ STAYS = f"the data stays in {VOL_A} and is not copied"
 KEPT = f"this step leaves {VOL_A} and its data in AWS as they are"
 
 
+def classify(old, news):
+    """Return the change between two sets of inputs."""
+    return registration_change.classify(
+        *(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news))
+    )
+
+
 def changed(**news):
     """Return the class of a change of *news*; a value of ``None`` leaves the property out."""
     merged = {name: value for name, value in (OLD | news).items() if value is not None}
-    return registration_change.classify(OLD, merged)
+    return classify(OLD, merged)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +76,7 @@ def test_change_names_what_differs():
 
     assert changed(**owned).changed == {"volumeId", "externalId", "context", "owner"}
     assert changed(pluginId="x", secrets={"password": "new"}, protect=True).changed == {"pluginId", "secrets"}
-    assert registration_change.classify({}, {"volumeId": "b"}) == registration_change.RegistrationChange(
+    assert classify({}, {"volumeId": "b"}) == registration_change.RegistrationChange(
         kind="replace", changed=frozenset({"volumeId"}), properties=("volumeId",)
     )
     assert changed() == registration_change.RegistrationChange(
@@ -88,7 +95,7 @@ def test_key_that_is_a_setting_on_either_side_says_nothing_of_the_data(settings,
         for side, share in (("old", before), ("new", after))
     )
 
-    found = registration_change.classify(old, new)
+    found = classify(old, new)
 
     assert (found.changed, found.context_keys, found.storage) == ({"context"}, (), "same")
 
@@ -106,7 +113,7 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
     """Ids of EBS and EFS are unique in AWS; any other id is the plugin's own."""
     old = OLD | {"externalId": external_id}
 
-    assert registration_change.classify(old, old | {"pluginId": "x"}).storage == "unknown"
+    assert classify(old, old | {"pluginId": "x"}).storage == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +158,7 @@ def test_change_is_named_with_its_consequence(news, expected):
 def test_data_outside_of_aws_is_not_said_to_be_there():
     """Where the storage is, only its driver knows."""
     old = OLD | {"externalId": "server#a"}
-    found = registration_change.classify(old, old | {"name": "b"})
+    found = classify(old, old | {"name": "b"})
 
     assert registration_change.sentence("default/nfs", found).endswith("leaves server#a and its data as they are")
 
@@ -159,7 +166,7 @@ def test_data_outside_of_aws_is_not_said_to_be_there():
 def test_the_same_id_at_another_plugin_is_doubtful():
     """Nobody but the two plugins knows whether they mean the same storage."""
     old = OLD | {"externalId": "pv-1"}
-    found = registration_change.classify(old, old | {"pluginId": "x"})
+    found = classify(old, old | {"pluginId": "x"})
 
     assert registration_change.sentence("default/nfs", found) == (
         "default/nfs is deregistered and registered again (Nomad never changes pluginId in place), refused while "
@@ -183,7 +190,9 @@ MEANT = "nothing was changed: set protect: false on it for one `up` if that is m
 
 def refusal(old, news):
     """Return why the protected volume may not change from *old* to *news*; empty where it may."""
-    wanted = wanted_volume.WantedVolume(resource.Context(connect=pytest.fail), volume_properties.DECLARED, news, old)
+    wanted = wanted_volume.WantedVolume(
+        resource.Context(connect=pytest.fail), desired.of_properties(volume_properties.REGISTRATION, news), old
+    )
     return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
 
 
@@ -195,7 +204,7 @@ def moved(location, external_id):
 @pytest.mark.parametrize("external_id", [NEW_POINT, properties.UNKNOWN])
 def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
     """The owner of an access point cannot change in place: it is made anew, and the folder behind it stays."""
-    found = registration_change.classify(EFS, moved(FOLDER, external_id))
+    found = classify(EFS, moved(FOLDER, external_id))
 
     assert (found.kind, found.storage) == ("re-register", "same")
     assert refusal(EFS, moved(FOLDER, external_id)) == ""
@@ -215,7 +224,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
 )
 def test_another_folder_is_refused_to_a_protected_volume(location, external_id):
     """The same file system, and none of the data: in the preview, where the access point is not known, and after."""
-    found = registration_change.classify(EFS, moved(location, external_id))
+    found = classify(EFS, moved(location, external_id))
 
     assert found.storage == "other"
     assert refusal(EFS, moved(location, external_id)) == (
@@ -231,9 +240,7 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     """The engine deletes what it replaces; the preview does not know yet what comes in its place."""
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
-    assert registration_change.sentence(
-        "default/mysql", registration_change.classify(disk, disk | {"externalId": properties.UNKNOWN})
-    ) == (
+    assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": properties.UNKNOWN})) == (
         f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered again, "
         f"refused while claimed; {VOL_A} is deleted with all its data afterwards, and what is made in its place is empty"
     )
@@ -249,7 +256,7 @@ def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
     news = part | {"externalId": properties.UNKNOWN}
     news["storage"] = {"location": properties.UNKNOWN, "owned": True, "part": True}
 
-    said = registration_change.sentence("default/shared", registration_change.classify(part, news))
+    said = registration_change.sentence("default/shared", classify(part, news))
 
     assert said.endswith(f"refused while claimed; the data stays in {FOLDER} and is not copied")
 
@@ -268,7 +275,7 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
 
 def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     """What it will be is not known before the access point is made."""
-    found = registration_change.classify(EFS, EFS | {"externalId": properties.UNKNOWN, "storage": {}})
+    found = classify(EFS, EFS | {"externalId": properties.UNKNOWN, "storage": {}})
 
     assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
 

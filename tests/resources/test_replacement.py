@@ -12,7 +12,7 @@ from nomad_csi.frame import properties
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health
-from nomad_csi.volumes import replacement, storage_checks
+from nomad_csi.volumes import desired, fitness, storage_checks, volume_properties
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
@@ -21,6 +21,11 @@ REGION, ZONE = "us-east-1", "us-east-1a"
 ABSENT_VOLUME, ABSENT_SYSTEM = "vol-0aaaaaaaaaaaaaaaa", "fs-0aaaaaaaaaaaaaaaa"
 USE = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
 NEWS = {"volumeId": "v", "namespace": "default", "name": "v", "pluginId": "p", "capabilities": [USE]}
+
+
+def wanted(news):
+    """Return the desired volume of inputs; without an external id its plugin creates the storage."""
+    return desired.of_properties(volume_properties.of("existing" if "externalId" in news else "created"), news)
 
 
 def instance(role="controller", *, healthy=True, zone="", alloc_id="alloc"):
@@ -80,7 +85,9 @@ CONTROLLER, SICK_CONTROLLER = instance(), instance(healthy=False)
 )
 def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expected):
     """One that was never healthy would take any registration, and one without controller makes no volume."""
-    problems = list(replacement.plugin_problems(found, NEWS, needs_controller=needs_controller))
+    problems = list(
+        fitness.plugin_problems(found, wanted(NEWS | ({} if needs_controller else {"externalId": "vol-1"})))
+    )
 
     assert len(problems) == len(expected)
     assert all(str(problem).startswith(start) for problem, start in zip(problems, expected, strict=True))
@@ -102,7 +109,7 @@ def test_external_id_has_the_form_of_its_driver(provider, external_id, count):
     """Where the catalogue has the driver."""
     news = NEWS | {"externalId": external_id}
 
-    found = list(replacement.plugin_problems(plugin(NODE, provider=provider), news, needs_controller=False))
+    found = list(fitness.plugin_problems(plugin(NODE, provider=provider), wanted(news)))
 
     assert len(found) == count
 
@@ -111,11 +118,11 @@ def test_a_missing_plugin_is_named_with_those_that_are_there():
     """Eight of them, and the nearest."""
     known = [f"efs{number}" for number in range(9)] + ["shop-ebs"]
 
-    assert str(replacement.missing("shop-esb", known)) == (
+    assert str(fitness.missing("shop-esb", known)) == (
         "pluginId: expected a CSI plugin that Nomad has (efs0, efs1, efs2, efs3, efs4, efs5, efs6, efs7 and 2 more), "
         "got 'shop-esb'; did you mean shop-ebs"
     )
-    assert str(replacement.missing("p", [])) == (
+    assert str(fitness.missing("p", [])) == (
         "pluginId: expected a CSI plugin that Nomad has (none), got 'p'; run the plugin's job first"
     )
 
@@ -162,8 +169,8 @@ def systems(account):
 def asked(external_id, old, *, of=None, **news):
     """Return what AWS has against an external id, and what it was not asked."""
     unchecked = []
-    wanted = NEWS | {"externalId": external_id} | news
-    found = storage_checks.storage_problems(of, wanted, {"externalId": old}, unchecked)
+    document = wanted(NEWS | {"externalId": external_id} | news).document
+    found = storage_checks.storage_problems(of, document, old, unchecked)
     return [str(problem) for problem in found], unchecked
 
 
@@ -253,8 +260,8 @@ def test_file_system_and_access_point_are_looked_up(systems):
 def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
     """Check the storage of a new volume that the program made before, or did not."""
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
-    wanted = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
-    problems, unchecked = replacement.problems_of_owned_storage(context, wanted)
+    news = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
+    problems, unchecked = fitness.problems_of_owned_storage(context, wanted(news))
     return [str(problem) for problem in problems], unchecked
 
 
@@ -319,7 +326,8 @@ def validated(context, external_id, of=None, **news):
     """Return what the controller has against an external id, and what it was not asked."""
     unchecked = []
     found = plugin(instance(), controller_required=True) if of is None else of
-    problems = storage_checks.controller_problems(context, found, NEWS | {"externalId": external_id} | news, unchecked)
+    document = wanted(NEWS | {"externalId": external_id} | news).document
+    problems = storage_checks.controller_problems(context, found, document, unchecked)
     return [str(problem) for problem in problems], unchecked
 
 
@@ -378,7 +386,7 @@ def test_plugin_without_a_controller_is_not_asked(context):
 def together(context, news, recorded):
     """Return the problems of a replacement, and what was not checked."""
     unchecked = []
-    return replacement.problems(context, news, recorded, unchecked, is_created="externalId" not in news), unchecked
+    return fitness.problems(context, wanted(news), recorded, unchecked), unchecked
 
 
 def test_all_that_is_wrong_is_said_together(context, scripted, volume):

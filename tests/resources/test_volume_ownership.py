@@ -7,7 +7,6 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_replacement, repair_steps
 from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import cluster_identity, volumes
@@ -15,10 +14,10 @@ from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     created_volume,
     deregistration,
+    desired,
     owner_records,
     registration_ownership,
     sending,
-    volume_document,
     volume_registration,
 )
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -56,7 +55,6 @@ JOB = """job "plugin" {
 }
 """
 CLAIMANT = registration_ownership.Requester(owner=OWNED)
-NOBODY = registration_ownership.NO_OWNER
 TO_OTHER = registration_ownership.Requester(owner=OTHER)
 
 
@@ -123,16 +121,6 @@ def held(ours):
     return outputs
 
 
-def test_volume_is_marked_before_it_is_registered(ours):
-    """And what is recorded says so, and in which cluster."""
-    identity, outputs = RESOURCE.create(ours.context, NEWS)
-
-    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", RECORD), ("PUT", VOLUME)]
-    assert (identity, outputs["owner"], outputs["marked"]) == (IDENTITY, OWNED, True)
-    assert len(outputs["cluster"]) == 36
-    assert ours.owner() == OWNED
-
-
 @pytest.mark.usefixtures("held")
 def test_preview_says_that_a_new_resource_takes_over_what_the_stack_has_already(ours):
     """But not of a volume that was deregistered by hand: it is registered again, and its record is all that is left."""
@@ -157,31 +145,6 @@ def test_previews_read_an_owner_record_once_and_a_create_reads_it_again(ours):
 
     assert previews == 1
     assert ours.sent.index(("GET", RECORD)) < ours.sent.index(("PUT", RECORD))
-
-
-@pytest.mark.usefixtures("held")
-def test_rejects_another_stacks_volume_before_anything_is_sent(ours):
-    """With the owner's name, although both want the very same."""
-    with pytest.raises(errors.RefusedError) as caught:
-        RESOURCE.create(ours.context, OF_OTHER)
-
-    assert str(caught.value) == (
-        "volume default/mysql belongs to stack shop/prod: choose another id, or set adopt: true to take it over"
-    )
-    assert ours.wrote() == []
-
-
-def test_rejects_a_mark_without_its_volume_too(ours, held):
-    """Somebody deregistered it by hand: its stack will have it back."""
-    volumes.deregister(ours.client, "default", "mysql")
-    ours.sent.clear()
-
-    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
-        RESOURCE.create(ours.context, OF_OTHER)
-
-    assert ours.wrote() == []
-    again = RESOURCE.create(ours.context, NEWS)[1]
-    assert again == held | {"nonce": again["nonce"]}
 
 
 def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
@@ -209,35 +172,6 @@ def test_first_stack_takes_it_back(ours, held):
     RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"adopt": True})
 
     assert ours.owner() == OWNED
-
-
-def test_volume_that_nobody_marked_is_taken_where_it_is_equal(ours):
-    """Registered before there were marks: a mark and no registration."""
-    volumes.register(ours.client, volume_document.parse_inputs(NEWS))
-    ours.sent.clear()
-
-    RESOURCE.create(ours.context, NEWS)
-
-    assert ours.wrote() == [("PUT", "/v1/var/nomad-csi/cluster"), ("PUT", RECORD)]
-
-
-def test_volume_that_nobody_marked_and_that_differs_gets_no_mark(ours):
-    """It is refused, and is not ours by that."""
-    volumes.register(ours.client, volume_document.parse_inputs(NEWS | {"context": {"tier": "slow"}}))
-
-    with pytest.raises(errors.RefusedError, match="registered already, and not by this stack"):
-        RESOURCE.create(ours.context, NEWS)
-
-    assert ours.owner() is None
-
-
-def test_refused_registration_leaves_no_mark(ours):
-    """The id is free for others again."""
-    with pytest.raises(errors.NomadApiError, match="no CSI plugin named"):
-        RESOURCE.create(ours.context, NEWS | {"pluginId": "ghost"})
-
-    assert ours.owner() is None
-    assert ours.wrote()[1:] == [("PUT", RECORD), ("PUT", VOLUME), ("DELETE", RECORD)]
 
 
 def test_cluster_that_lost_its_identity_is_told_with_the_command_that_restores_it(ours):
@@ -300,22 +234,6 @@ def test_command_leaves_what_another_stack_took_over_while_it_waited(taken_over)
     assert (ours.wrote(), ours.owner()) == ([], OTHER)
 
 
-def test_interrupted_removal_is_finished(ours, held):
-    """The volume is gone, its mark is not."""
-    volumes.deregister(ours.client, "default", "mysql")
-
-    RESOURCE.delete(ours.context, IDENTITY, held)
-
-    assert ours.owner() is None
-
-
-def test_renamed_stack_renames_its_mark(ours, held):
-    """An update with another owner is no theft."""
-    outputs = RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"owner": "shop/live"})
-
-    assert (outputs["owner"], outputs["marked"], ours.owner()) == ("shop/live", True, "shop/live")
-
-
 def test_copy_of_the_state_under_the_old_name_does_not_hold_the_volume(ours):
     """The stack got another name and id; whoever still has its old state may neither change nor deregister it."""
     old = NEWS | {"ownerId": "0123456789abcdef"}
@@ -332,19 +250,6 @@ def test_copy_of_the_state_under_the_old_name_does_not_hold_the_volume(ours):
     assert ours.wrote() == []
     assert volumes.get(ours.client, "default", "mysql") is not None
     assert (ours.owner(), outputs["nonce"] != copied["nonce"]) == ("shop/live", True)
-
-
-def test_owner_changes_in_place():
-    """A new name of the stack replaces nothing."""
-    found = RESOURCE.diff(IDENTITY, NEWS, NEWS | {"nonce": "5e884898da28"}, NEWS | {"owner": "shop/live"})
-
-    assert (found.updates, found.replaces) == (("owner",), ())
-
-
-def test_unchanged_volume_reads_as_it_was_recorded(ours, held):
-    """A refresh changes nothing, and sends no write."""
-    assert RESOURCE.read(ours.context, IDENTITY, NEWS, held) == (NEWS, held)
-    assert (ours.wrote(), ours.told) == ([], [])
 
 
 def test_lost_mark_is_drift(clusters, side):
@@ -386,17 +291,6 @@ def test_refresh_tells_of_another_owner(clusters, side):
     RESOURCE.read(ours.context, IDENTITY, NEWS, held)
 
     assert ours.told == ["volume default/mysql belongs to stack bank/prod now, not to shop/prod as recorded"]
-
-
-def test_imported_volume_has_the_owner_of_its_mark(clusters, side):
-    """As it is in the cluster."""
-    serving = clusters("a")
-    RESOURCE.create(side(serving).context, NEWS)
-
-    inputs, outputs = RESOURCE.read(side(serving).context, IDENTITY, {}, {})
-
-    shown = {name: value for name, value in NEWS.items() if name != "storage"}
-    assert (inputs, outputs["owner"], outputs["marked"]) == (shown, OWNED, True)
 
 
 def test_one_stack_holds_one_id_in_two_clusters(clusters, side):
@@ -548,40 +442,9 @@ def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
     assert not {"owner", "cluster", "marked"} & outputs.keys()
 
 
-@pytest.mark.usefixtures("held")
-def test_created_volume_is_not_made_for_another(ours):
-    """Refused before the plugin is asked."""
-    kind = created_volume.CreatedVolumeResource()
-    news = {name: value for name, value in OF_OTHER.items() if name not in {"externalId", "context"}}
-
-    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
-        kind.create(ours.context, news)
-
-    assert ours.wrote() == []
-
-
 def without_storage(news):
     """Return the inputs of a `CreatedVolume` like the registration *news*."""
     return {name: value for name, value in news.items() if name not in {"externalId", "context", "storage"}}
-
-
-@pytest.mark.usefixtures("held")
-@pytest.mark.parametrize(
-    ("kind", "news"),
-    [
-        (RESOURCE, OF_OTHER),
-        (RESOURCE, OF_OTHER | {"externalId": resource.UNKNOWN, "ownerId": resource.UNKNOWN}),
-        (created_volume.CreatedVolumeResource(), without_storage(OF_OTHER)),
-    ],
-    ids=["registration", "registration of storage to be made", "created volume"],
-)
-def test_preview_refuses_another_stacks_volume(ours, kind, news):
-    """Before `up` makes storage that it could not register; the program that says so takes it over."""
-    with pytest.raises(errors.RefusedError, match="volume default/mysql belongs to stack shop/prod: choose another id"):
-        kind.preflight(ours.context, {}, news)
-    RESOURCE.preflight(ours.context, {}, OF_OTHER | {"adopt": True})
-
-    assert ours.wrote() == []
 
 
 STACK_ID = "0123456789abcdef"
@@ -605,18 +468,6 @@ NEW_STORAGE = (
     "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "
     "alias where the resource was renamed or moved in the program, or choose another id"
 )
-
-
-def test_preview_refuses_storage_to_be_made_for_what_the_stack_holds(ours):
-    """As where a resource was moved in the program without an alias: Nomad never changes the external id."""
-    held = NEWS | {"ownerId": STACK_ID}
-    RESOURCE.create(ours.context, held)
-
-    with pytest.raises(errors.RefusedError) as caught:
-        RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"adopt": True})
-    RESOURCE.preflight(ours.context, {}, held | TO_BE_MADE | {"storage": {}})
-
-    assert str(caught.value) == NEW_STORAGE
 
 
 @pytest.mark.parametrize("owner", [{}, {"owner": OWNED}], ids=["registered by hand", "of a state that was lost"])
@@ -657,7 +508,7 @@ def test_volume_stays_where_its_new_id_is_another_stacks(ours, held, kind, when)
 
 def document(name, **fields):
     """Return a registration."""
-    return volume_document.parse_inputs(NEWS | {"volumeId": name, "name": name} | fields)
+    return desired.parse_inputs(NEWS | {"volumeId": name, "name": name} | fields)
 
 
 @pytest.mark.usefixtures("held")
@@ -679,15 +530,6 @@ def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
 
     assert [item.status for item in outcomes] == ["refused", "registered"]
     assert (ours.owner(), ours.owner("new")) == (OWNED, None)
-
-
-@pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("who", [NOBODY, TO_OTHER], ids=["no owner", "another"])
-def test_command_refuses_another_owners_equal_volume(ours, who):
-    """With an owner record or without one."""
-    [outcome] = applied.apply(ours.client, applied.of_files([document("mysql")]), requester=who)
-
-    assert (outcome.status, ours.owner()) == ("refused", OWNED)
 
 
 @pytest.mark.usefixtures("held")
@@ -727,42 +569,6 @@ def test_unchanged_volumes_cost_two_reads_of_each_record_and_no_write(ours):
     assert (len(set(asked)), len(asked)) == (100, 200)
 
 
-@pytest.mark.usefixtures("held")
-@pytest.mark.parametrize(
-    ("requester", "status", "owner"),
-    [
-        (NOBODY, "refused", OWNED),
-        (TO_OTHER, "refused", OWNED),
-        (CLAIMANT, "deregistered", None),
-        (registration_ownership.Requester(adopts=True), "deregistered", None),
-    ],
-    ids=["nobody", "other", "owner", "adopts"],
-)
-def test_volume_is_deregistered_by_its_stack_alone(ours, requester, status, owner):
-    """Or by one who says that it is his now."""
-    options = deregistration.DeregistrationOptions(requester=requester)
-
-    [outcome] = deregistration.deregister(ours.client, [("default", "mysql")], options)
-
-    assert (outcome.status, ours.owner()) == (status, owner)
-    assert outcome.reason == (
-        "belongs to owner shop/prod: remove it there, or act for that owner with --owner shop/prod" if owner else ""
-    )
-
-
-@pytest.mark.usefixtures("held")
-def test_repaired_volume_keeps_its_mark(ours):
-    """It is forgotten with its claims and registered again; whose it is does not change."""
-    order = repair_steps.RepairRequest(namespace="default", volume_id="mysql", document=document("mysql"))
-    replacement = claim_replacement.Replacement(ours.client, order)
-
-    replacement.forget()
-    replacement.register(document("mysql"))
-
-    assert ours.wrote() == [("DELETE", VOLUME), ("PUT", VOLUME)]
-    assert ours.owner() == OWNED
-
-
 @pytest.fixture
 def half_blind(clusters, side):
     """A caller who may read the marks of ``default`` and not those of ``secret``; both have a volume of a stack."""
@@ -790,7 +596,7 @@ def test_one_namespace_that_hides_its_marks_hides_no_others(half_blind):
 
     seen = [marks.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
 
-    owned = owner_records.OwnerRecord(owner=OWNED)
+    owned = owner_records.OwnerRecord(owner=OWNED, external_id="fs-1", plugin_id="efs")
     assert (seen.owners, seen.unread) == ({("default", "mine"): owned}, {("secret", "b")})
     assert told == [UNREAD]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
@@ -839,21 +645,6 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
     assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner records stay"])
-
-
-def test_mark_of_a_volume_that_is_registered_again_stays(ours, held, monkeypatch):
-    """Between the deregistration and the end of it, by the same stack."""
-    give_up = registration_ownership.release
-
-    def register_first(*arguments, **options):
-        volumes.register(ours.client, document("mysql"))
-        give_up(*arguments, **options)
-
-    monkeypatch.setattr(registration_ownership, "release", register_first)
-
-    RESOURCE.delete(ours.context, IDENTITY, held)
-
-    assert (ours.owner(), ours.told) == (OWNED, ["registered meanwhile: default/mysql; owner records stay"])
 
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):

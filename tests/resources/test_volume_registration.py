@@ -4,12 +4,11 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import volume_document, volume_registration
+from nomad_csi.volumes import desired, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"
 IDENTITY = "prod/mysql"
-PASSWORD = "canary-5f1c"
 GIVEN = {
     "volumeId": "mysql",
     "namespace": "prod",
@@ -93,7 +92,7 @@ def test_check_rejects_what_nomad_could_never_serve():
 
 def test_document_and_inputs_are_one_to_one():
     """The document of the inputs gives the same inputs back."""
-    assert volume_document.write_inputs(volume_document.parse_inputs(NEWS)) == NEWS
+    assert desired.write_inputs(desired.parse_inputs(NEWS)) == NEWS
 
 
 def test_preview_knows_the_id():
@@ -102,31 +101,6 @@ def test_preview_knows_the_id():
     assert VOLUME.preview(NEWS | {"volumeId": resource.UNKNOWN})[0] == resource.UNKNOWN
     unknown = dict.fromkeys(("controllerRequired", "nonce", "stack"), resource.UNKNOWN)
     assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | unknown
-
-
-def test_create_takes_over_an_equal_registration_silently(context, scripted, writes, heard):
-    """A run after an interruption finds its registration and sends nothing that Nomad shows already."""
-    news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
-    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": None}})
-
-    assert VOLUME.create(context, news)[0] == IDENTITY
-    assert writes() == []
-    assert heard == {"warn": [], "status": []}
-
-
-def test_create_refuses_a_registration_that_differs(context, scripted, writes):
-    """Somebody else's registration stays; each difference is named with both values, secrets never."""
-    scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-2", "MountOptions": None})
-
-    with pytest.raises(errors.RefusedError) as refused:
-        VOLUME.create(context, NEWS | {"secrets": {"password": PASSWORD}})
-
-    text = str(refused.value)
-    assert 'externalId: Nomad has "vol-2", wanted "vol-1"' in text
-    assert 'mountOptions.fsType: Nomad has nothing, wanted "ext4"' in text
-    assert 'mountOptions.mountFlags: Nomad has nothing, wanted "[redacted]"' in text
-    assert PASSWORD not in text
-    assert writes() == []
 
 
 @pytest.mark.parametrize("other", [{"ExternalID": "vol-2"}, {"PluginID": "other"}, {"MountOptions": None}])
@@ -168,18 +142,6 @@ def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted,
     [sent] = writes()
     assert "RequestedTopologies" not in sent
     assert sent["Context"] == {"tier": "fast"}
-
-
-@pytest.mark.parametrize(("name", "value"), [("namespace", "other"), ("volumeId", "other")])
-def test_diff_replaces_for_another_id(name, value):
-    """Another id is another volume: the old one is deregistered first, and the preview says so."""
-    found = VOLUME.diff(IDENTITY, NEWS, {}, NEWS | {name: value})
-
-    assert found.replaces == (name,)
-    assert found.notice == (
-        "prod/mysql is deregistered first, which is refused while it is claimed; this step leaves vol-1 and its data "
-        "as they are"
-    )
 
 
 def test_read_sees_flags_that_nobody_here_set(context, scripted):
@@ -407,15 +369,3 @@ def test_read_keeps_what_the_program_knows_of_the_storage(context, scripted):
 
     assert same == PROTECTED
     assert other == PROTECTED | {"externalId": "vol-2", "storage": {"owned": True}}
-
-
-def test_what_the_program_knows_of_the_storage_is_not_sent(context, scripted, writes):
-    """It is for the diff alone."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", PATH, 200, HELD)
-    takes(scripted, 200, {})
-
-    VOLUME.create(context, PROTECTED)
-
-    [sent] = writes()
-    assert not {"protect", "storage", "Protect", "Storage"} & sent.keys()

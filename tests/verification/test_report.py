@@ -10,7 +10,7 @@ from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, plugins
 from nomad_csi.plan import registration
 from nomad_csi.verification import report, volumes
-from nomad_csi.volumes import difference
+from nomad_csi.volumes import compare
 
 WANTED = registration.VolumeRegistration(
     volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
@@ -184,7 +184,7 @@ def test_table_and_json_say_what_was_not_compared():
         external_id="vol-1",
         status="ok",
         findings=(),
-        detail=difference.ID_NOT_COMPARED,
+        detail=compare.ID_NOT_COMPARED,
     )
     whole = report.VerificationReport(plugins=(), volumes=(held,))
 

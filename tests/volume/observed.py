@@ -93,12 +93,14 @@ def repair(cluster, name, storage):
 
 
 def _kept(record, wanted, recorded, held):
-    if not record.name:
+    if wanted.storage and not record.name:
+        return "nothing"  # who registers storage that exists names it
+    if not (record.name or record.storage):
         return "nothing"
     if not wanted.storage and (record.plugin != wanted.plugin or (recorded and recorded.name not in {"", record.name})):
         return "other"
     known = wanted.storage or (recorded.storage if recorded else held) or record.storage
-    if record.storage not in {"", known}:
+    if record.storage not in {"", known} or not (record.name or held or recorded):
         return "other"
     return "same" if record.storage else "other" if wanted.storage else "begun"
 
@@ -127,10 +129,11 @@ def dependents(world, stack, storage, but=None, removed=()):
     return "some" if others_in(cluster, storage, but) or kept - {but, *removed} else "none"
 
 
-def _dependents_of_removed(world, stack, recorded, name, removed):
+def _dependents_of_removed(world, stack, recorded, name, removed, record):
     """Return the fact about the storage of a removed volume; a plugin that deletes it counts registrations alone."""
     cluster = world.clusters[stack.address]
-    but = name if cluster.storage_of(name) == recorded.storage else None
+    # Its own registration goes before, and its owner record, unless another resource has taken it over.
+    but = name if cluster.storage_of(name) in {"", recorded.storage} and record != "sibling" else None
     if not recorded.wanted.deletes:
         return dependents(world, stack, recorded.storage, but, removed)
     if not world.lists:
@@ -157,6 +160,7 @@ def removal(world, number, key, removed):
     stack, name = world.stacks[number], id_of(key)
     cluster, recorded = world.clusters[stack.address], stack.recorded(key)
     held, wanted = cluster.storage_of(name), recorded.wanted
+    record = _record_of(stack, cluster.record_of(name), number, recorded)
     return ObservedRemoval(
         is_replaced=False,
         is_renamed=recorded.stack != number,
@@ -164,10 +168,10 @@ def removal(world, number, key, removed):
         ends="deleted here" if wanted.deletes else "deleted after" if wanted.is_owned else "kept",
         is_proven=bool(recorded.made) and recorded.made == recorded.storage,
         cluster=_cluster_of(stack, cluster, recorded),
-        record=_record_of(stack, cluster.record_of(name), number, recorded),
+        record=record,
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",
         claims="held" if name in cluster.claimed else "none",
-        dependents=_dependents_of_removed(world, stack, recorded, name, removed),
+        dependents=_dependents_of_removed(world, stack, recorded, name, removed, record),
     )
 
 

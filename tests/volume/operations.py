@@ -274,12 +274,13 @@ def _of_volumes(world, cluster):
         gone = cluster.with_volume(name, "")
         yield f"nomad volume deregister {name}", gone
         record = cluster.record_of(name)
-        yield f"nomad-csi remove {name}", gone if record and record.name else gone.with_record(name, None)
+        removed = gone.with_record(name, None)._replace(given=put(cluster.given, name, ""))
+        yield f"nomad-csi remove {name}", gone if record and record.name else removed
         yield f"claims repair {name}, cut", gone._replace(noted=put(cluster.noted, name, storage))
         if storage in world.storage:
             yield f"a job claims {name}", cluster._replace(claimed=cluster.claimed | {name})
     for name, record in cluster.records:
-        if record.name and record.storage != cluster.storage_of(name):
+        if (record.name or record.storage) and record.storage != cluster.storage_of(name):
             given = put(cluster.given, name, "")
             yield f"nomad-csi remove {name} --forget", cluster.with_record(name, None)._replace(given=given)
     for name in IDS:

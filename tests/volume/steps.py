@@ -100,6 +100,8 @@ class Carried:
             is_taken = is_taken or not (name or (self.recorded and self.recorded.made))
             name = name or self.created or name_of(held)
             plugin, storage = self.wanted.plugin, storage or (self.recorded.storage if self.recorded else held)
+        elif not name:
+            storage = self.wanted.storage
         self._put(
             self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage, is_taken))
         )
@@ -120,13 +122,17 @@ class Carried:
             self._refuse("shared")
         else:
             self._registered(storage)
+            record = self.cluster.record_of(self.name)
+            if record is not None and record.storage == storage:
+                self._put(self.cluster._replace(given=put(self.cluster.given, self.name, storage)))
 
     def _registered(self, storage):
         given = dict(self.cluster.given).get(self.name, storage)
-        # Without rights to variables what a record keeps for the id is not known to whoever names its storage.
-        is_named = self.run.stack.is_blind and self.wanted.storage
+        # Who names the storage gives up other storage that exists; without rights to variables also what a plugin
+        # created, as that is not known.
+        is_named = self.wanted.storage and (self.run.stack.is_blind or "~" not in given)
         if given != storage and given in self.run.world.storage and not is_named:
-            self._broken(f"gets {storage}, and {given} was created for it")
+            self._broken(f"gets {storage}, and has {given}")
         self._put(self.cluster.with_volume(self.name, storage))
         self.run.world = self.run.world._replace(data=self.run.world.data | {storage})
         self.storage = storage
@@ -240,7 +246,8 @@ class Carried:
             given = put(self.cluster.given, self.name, "")
             self._put(self.cluster.with_record(self.name, None if is_ours else record)._replace(given=given))
         elif is_ours and not record.name:
-            self._put(self.cluster.with_record(self.name, None))
+            given = put(self.cluster.given, self.name, "")
+            self._put(self.cluster.with_record(self.name, None)._replace(given=given))
 
     def finish(self):
         """Write the state, and do what the engine does afterwards: it deletes what the program does not create now."""

@@ -82,12 +82,18 @@ def test_removing_what_is_protected_is_refused_before_its_registration_goes():
     assert dict(world.clusters[0].records)["v"].stack == 0
 
 
-def test_protected_storage_that_is_not_registered_is_not_deleted():
-    """Its registration was removed by hand, and the program has another component for the id by now."""
-    found, world = refusals(
-        0, V_PROTECTED, "cluster 0: nomad volume deregister v", f"stack 0: v = {CREATED}, protect, up"
-    )
+def test_id_whose_registration_was_removed_by_hand_gets_no_empty_storage():
+    """The program has another component for the id by now, which creates it; the way out names the old storage."""
+    removed = (V_PROTECTED, "cluster 0: nomad volume deregister v")
+    found, world = refusals(0, *removed, f"stack 0: v = {CREATED}, protect, up")
 
+    assert found == ["other storage"]
+    assert world.clusters[0].volumes == ()
+    assert world.storage == {SYSTEM, FOLDER}
+
+    found, world = refusals(
+        0, *removed, "cluster 0: nomad-csi remove v --forget", f"stack 0: v = {CREATED}, protect, up"
+    )
     assert found == ["protected"]
     assert SYSTEM in world.storage
 

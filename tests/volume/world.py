@@ -78,7 +78,7 @@ class Record(NamedTuple):
 
     plugin: str = ""
     storage: str = ""
-    """What it created; empty: not known."""
+    """The storage of the id; empty: not known."""
 
     is_taken: bool = False
     """Whether the storage was registered before, so that nothing proves that it was created for the id."""
@@ -96,7 +96,7 @@ class Cluster(NamedTuple):
     records: tuple[tuple[str, Record], ...] = ()
     claimed: frozenset[str] = frozenset()
     given: tuple[tuple[str, str], ...] = ()
-    """What was created for each id and is not given up: what a record or a state knows, also after a removal."""
+    """The storage of each id that a record or a state knows and that is not given up, also after a removal."""
 
     noted: tuple[tuple[str, str], ...] = ()
     """What a repair of claims has deregistered, and not registered again."""

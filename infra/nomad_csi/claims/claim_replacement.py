@@ -20,11 +20,10 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     facts,
-    owned,
     owner_records,
     registration_ownership,
-    retry,
     secret_safety,
+    sending,
     sharing,
 )
 
@@ -123,8 +122,8 @@ class NotedVolume:
 
     @property
     def kept_storage(self) -> str:
-        """The storage that the owner record keeps."""
-        return self.owner.external_id if self.owner else ""
+        """The storage that the owner record keeps, and its plugin finds by a name."""
+        return self.owner.external_id if self.owner and self.owner.storage_name else ""
 
     @property
     def kept(self) -> facts.Kept:
@@ -354,10 +353,10 @@ class Replacement:
         document = dataclasses.replace(document, shares_storage=True)
         owner = NotedVolume(self._client, document).owner or owner_records.NO_RECORD
         clock = self._client.clock
-        policy = retry.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
+        policy = sending.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
         try:
-            owned.RegistrationRun(self._client).register_one(
-                owned.Acquisition(document=document, token=registration_ownership.OwnerToken(), is_new=True),
+            sending.RegistrationRun(self._client).register_one(
+                sending.Acquisition(document=document, token=registration_ownership.OwnerToken(), is_new=True),
                 requester=registration_ownership.Requester(owner=owner.owner, stack_id=owner.stack_id),
                 policy=policy,
             )

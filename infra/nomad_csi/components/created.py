@@ -10,7 +10,7 @@ from nomad_csi.components.argument_classes import CsiVolumeArgs
 from nomad_csi.frame import properties
 from nomad_csi.plan import model
 from nomad_csi.spec import model as spec
-from nomad_csi.volumes import created_properties
+from nomad_csi.volumes import volume_properties
 
 
 class CsiVolume(volume.Volume):
@@ -55,6 +55,6 @@ def _create(made: model.VolumePlan) -> spec.CreateSpec:
 
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
     """Return *how* as a property of the resource, without what is not said."""
-    fields = created_properties.DECLARED.inputs["deletion"].fields
+    fields = volume_properties.CREATED.inputs["deletion"].fields
     given = {name: getattr(how, properties.python_name(name), None) for name in fields}
     return {name: value for name, value in given.items() if value} if how else None

@@ -13,7 +13,7 @@ import pulumi
 from nomad_csi.components import identity, program, resources
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
-from nomad_csi.volumes import registration_change
+from nomad_csi.volumes import desired, registration_change, volume_properties
 
 
 def refuse_in_preview(registration: resources.VolumeRegistration, storage: Mapping[str, pulumi.Input[Any]]) -> None:
@@ -34,15 +34,21 @@ def refuse_in_preview(registration: resources.VolumeRegistration, storage: Mappi
 
 
 def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str, Any]) -> None:
-    storage = registration_change.planned_storage(news)
+    volume = _volume(news)
+    storage = registration_change.planned_storage(volume)
     for other, recorded in state.items():
         if other == urn or urns.read(other).type != names.VOLUME_REGISTRATION_TYPE:
             continue
-        is_same_id = all(recorded.get(name) == news[name] for name in ("namespace", "volumeId"))
-        left = registration_change.left_storage(recorded, news) if is_same_id else None
+        before = _volume(recorded)
+        left = registration_change.left_storage(before, volume) if before.key == volume.key else None
         if left is not None and left.contains(storage):
             from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 
-            key = news["namespace"], news["volumeId"]
-            found = hold.StorageDependents(storage=hold.shown(left), keys=(key,), own=key)
-            raise program.ProgramError(str(found.refusal(f"volume {'/'.join(key)} is not removed")))
+            found = hold.StorageDependents(storage=hold.shown(left), keys=(volume.key,), own=volume.key)
+            raise program.ProgramError(str(found.refusal(f"volume {volume.document.key} is not removed")))
+
+
+def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
+    """Return the volume with its id and its storage alone: other properties may be encrypted in a state."""
+    known = {name: values[name] for name in ("namespace", "volumeId", "externalId", "storage") if name in values}
+    return desired.of_properties(volume_properties.REGISTRATION, known)

@@ -9,7 +9,7 @@ from nomad_csi.components import declared_resource
 from nomad_csi.frame import stack_identity
 from nomad_csi.jobs import plugin_job_properties
 from nomad_csi.resources import plugin_health_properties, rendered_file
-from nomad_csi.volumes import created_properties, hold, volume_properties
+from nomad_csi.volumes import hold, volume_properties
 
 Provider = declared_resource.Provider
 
@@ -46,7 +46,7 @@ class VolumeRegistration(declared_resource.DeclaredResource):
     other data; *storage* is what the program knows of that.
     """
 
-    declared = volume_properties.DECLARED
+    declared = volume_properties.REGISTRATION
 
 
 class CreatedVolume(declared_resource.DeclaredResource):
@@ -58,7 +58,7 @@ class CreatedVolume(declared_resource.DeclaredResource):
     how. While *availability_zone* stays, another topology key replaces nothing.
     """
 
-    declared = created_properties.DECLARED
+    declared = volume_properties.CREATED
 
 
 class StorageHold(declared_resource.DeclaredResource):

@@ -25,7 +25,7 @@ def check_owner_records(found: model.ObservedCluster) -> Iterator[model.Outcome]
     for key, owner in sorted(records.items()):
         if key in registered:
             continue
-        if owner.external_id:
+        if owner.storage_name and owner.external_id:
             yield _kept(key, owner)
         else:
             left[str(owner)].append(key)
@@ -72,8 +72,8 @@ def check_left_over(found: model.ObservedCluster, account: model.Account) -> Ite
 
 
 def _kept_ids(found: model.ObservedCluster) -> set[str]:
-    """Return the external ids that owner records name: reported by the check of owner records."""
-    return {owner.external_id for owner in found.known_owner_records.values() if owner.external_id}
+    """Return the ids of created storage that owner records name: reported by the check of owner records."""
+    return {owner.external_id for owner in found.known_owner_records.values() if owner.storage_name}
 
 
 def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:

@@ -219,7 +219,8 @@ class WantedJob:
         stack is registered.
         """
         context, news = self.context, self.news
-        token = volume_ownership.next_token(news, self.recorded)
+        is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
+        token = volume_ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
         if self.found is not None and self.is_as_wanted:
             owner.acquire(context, news, token, self.found.meta.get(owner.OWNER_META, ""))
         else:

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from nomad_csi.frame import declaration, resource, stack_identity
 from nomad_csi.jobs import plugin_job_properties
 from nomad_csi.resources import plugin_health_properties, rendered_file
-from nomad_csi.volumes import created_properties, hold, volume_properties
+from nomad_csi.volumes import hold, volume_properties
 
 _KINDS: tuple[tuple[declaration.Declaration, str, str], ...] = (
     (stack_identity.DECLARED, "frame.stack_identity", "StackIdentityResource"),
     (plugin_job_properties.DECLARED, "jobs.plugin_job", "PluginJobResource"),
     (plugin_health_properties.DECLARED, "resources.plugin_health", "PluginHealthResource"),
-    (volume_properties.DECLARED, "volumes.volume_registration", "VolumeRegistrationResource"),
-    (created_properties.DECLARED, "volumes.created_volume", "CreatedVolumeResource"),
+    (volume_properties.REGISTRATION, "volumes.volume_registration", "VolumeRegistrationResource"),
+    (volume_properties.CREATED, "volumes.created_volume", "CreatedVolumeResource"),
     (hold.DECLARED, "volumes.hold", "StorageHoldResource"),
     (rendered_file.DECLARED, "resources.rendered_file", "RenderedFileResource"),
 )

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 
 from nomad_csi import errors
-from nomad_csi.volumes import created_properties
+from nomad_csi.volumes import volume_properties
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
 
@@ -29,10 +29,10 @@ def made(text: str, source: str) -> dict[str, MadeStorage]:
         raise errors.SpecError((problem,), source)
     found = {}
     for item in resources:
-        if not isinstance(item, Mapping) or item.get("type") != created_properties.DECLARED.token:
+        if not isinstance(item, Mapping) or item.get("type") != volume_properties.CREATED.token:
             continue
         outputs = item.get("outputs") or {}
-        external_id, cluster = outputs.get(created_properties.MADE), outputs.get("cluster")
+        external_id, cluster = outputs.get(volume_properties.MADE), outputs.get("cluster")
         if isinstance(external_id, str):
             key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"
             found[key] = MadeStorage(external_id=external_id, cluster=cluster if isinstance(cluster, str) else "")

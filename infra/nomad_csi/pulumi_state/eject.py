@@ -18,7 +18,7 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
 from nomad_csi.render import documents, files
 from nomad_csi.spec import names
-from nomad_csi.volumes import volume_document
+from nomad_csi.volumes import desired
 
 PACKAGE = "nomad-csi"
 _PROVIDERS = "pulumi:providers:"
@@ -285,7 +285,7 @@ def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str
                 f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject"
             )
         inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context") or {}}
-    document = replace(volume_document.parse_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
+    document = replace(desired.parse_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
     return f"volumes/{key}.volume.hcl", documents.volume_file(document)
 
 

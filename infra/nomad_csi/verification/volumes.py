@@ -10,7 +10,7 @@ from nomad_csi.health import eligibility, plugins
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import dependents, registration
 from nomad_csi.text import foreign, listing
-from nomad_csi.volumes import compare, difference
+from nomad_csi.volumes import compare
 
 Status = Literal["ok", "missing", "differs", "unschedulable"]
 
@@ -75,7 +75,7 @@ def judge_volume(
         status=_status(seen),
         findings=(*seen, *others),
         capacity_bytes=actual.capacity_bytes if actual else 0,
-        detail=difference.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
+        detail=compare.ID_NOT_COMPARED if actual and "external_id" in compared.hidden else "",
     )
 
 
@@ -109,14 +109,14 @@ def _missing(subject: str, *, made_by_plugin: bool) -> findings.Finding:
     )
 
 
-def _differs(subject: str, compared: difference.Comparison, *, made_by_plugin: bool) -> Iterator[findings.Finding]:
+def _differs(subject: str, compared: compare.Comparison, *, made_by_plugin: bool) -> Iterator[findings.Finding]:
     """Yield a finding for each difference; if one makes Nomad refuse the update, in-place ones wait."""
     is_refused = compared.is_refused_to_plugins if made_by_plugin else compared.kind == "refused"
     for item in compared.differences:
         yield _difference(subject, item, is_refused=is_refused)
 
 
-def _difference(subject: str, item: difference.Difference, *, is_refused: bool) -> findings.Finding:
+def _difference(subject: str, item: compare.Difference, *, is_refused: bool) -> findings.Finding:
     code = registry.code_of_field()[item.field]
     words = (
         (item.field if code == "capacity-differs" else code.removesuffix("-differs"))

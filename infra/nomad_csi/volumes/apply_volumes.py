@@ -19,16 +19,14 @@ from nomad_csi.plan import model, registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     compare,
-    created_volume,
+    created_changes,
     decide,
-    difference,
+    desired,
     outcome,
-    owned,
     registration_ownership,
-    retry,
     secret_safety,
-    volume_document,
-    volume_registration,
+    sending,
+    steps,
     wanted_volume,
 )
 
@@ -58,9 +56,6 @@ Wanted = tuple[model.VolumePlan | None, registration.VolumeRegistration]
 """A document with its secrets, and the volume of a spec; ``None`` where a volume file has it."""
 
 _Answer = TypeVar("_Answer")
-
-_REGISTERED = volume_registration.VolumeRegistrationResource()
-_CREATED = created_volume.CreatedVolumeResource()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +132,7 @@ def apply(
     """
     policy = _policy(client, timeout_s or DEADLINE_S, tell)
     context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
-    run = _Applying(context, _by_key(wanted), requester, policy)
+    run = _Applying(context, _by_key(wanted, requester), requester, policy)
     if not is_dry_run:
         run.check_namespaces()
     run.decide()
@@ -151,53 +146,26 @@ def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str
     return _policy(client, DEADLINE_S, tell).retry(ask)
 
 
-def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> retry.RetryPolicy:
-    return retry.RetryPolicy(
+def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> sending.RetryPolicy:
+    return sending.RetryPolicy(
         deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=client.clock
     )
 
 
-def _by_key(wanted: Iterable[Wanted]) -> dict[volumes.Key, Wanted]:
-    """Return *wanted* by namespace and id. Raises `errors.SpecError` with every duplicate."""
-    found: dict[volumes.Key, Wanted] = {}
+def _by_key(
+    wanted: Iterable[Wanted], who: registration_ownership.Requester
+) -> dict[volumes.Key, desired.DesiredVolume]:
+    """Return what is *wanted* by namespace and id. Raises `errors.SpecError` with every duplicate."""
+    found: dict[volumes.Key, desired.DesiredVolume] = {}
     problems = []
     for planned, document in wanted:
-        key = volumes.key_of(document)
-        if key in found:
-            problems.append(
-                errors.Problem(path="/".join(key), got="two volumes", allowed="each id once in a namespace")
-            )
-        found[key] = planned, document
+        volume = desired.of_plan(planned, document, who)
+        if volume.key in found:
+            problems.append(errors.Problem(path=document.key, got="two volumes", allowed="each id once in a namespace"))
+        found[volume.key] = volume
     if problems:
         raise errors.SpecError(tuple(problems), source="the volumes to apply")
     return found
-
-
-def _checked(wanted: Iterable[Wanted], who: registration_ownership.Requester) -> dict[volumes.Key, resource.Properties]:
-    """Return the checked inputs of the resource of each of *wanted*. Raises `errors.SpecError` with all problems."""
-    found: dict[volumes.Key, resource.Properties] = {}
-    problems: list[errors.Problem] = []
-    for planned, document in wanted:
-        of: resource.Resource = _CREATED if _is_created(planned) else _REGISTERED
-        inputs = volume_document.inputs_of(planned, document, who.owner)
-        if not (_is_created(planned) or document.external_id):
-            inputs["externalId"] = resource.UNKNOWN
-        of_creation = {name: value for name, value in inputs.items() if name not in of.declared.inputs}
-        news, failures = of.check({name: value for name, value in inputs.items() if name not in of_creation})
-        problems += (
-            errors.Problem(path=f"{document.key}: {item.path}", got="", allowed=item.reason.removeprefix("expected "))
-            for item in failures
-        )
-        if not document.name:  # the default of the resource is another one than Nomad's
-            news.pop("name", None)
-        found[volumes.key_of(document)] = news | of_creation | ({"adopt": True} if who.adopts else {})
-    if problems:
-        raise errors.SpecError(tuple(problems), source="the volumes to apply")
-    return found
-
-
-def _is_created(planned: model.VolumePlan | None) -> bool:
-    return planned is not None and planned.made_by_plugin
 
 
 class _Applying:
@@ -206,19 +174,18 @@ class _Applying:
     def __init__(
         self,
         context: resource.Context,
-        wanted: Mapping[volumes.Key, Wanted],
+        wanted: Mapping[volumes.Key, desired.DesiredVolume],
         requester: registration_ownership.Requester,
-        policy: retry.RetryPolicy,
+        policy: sending.RetryPolicy,
     ) -> None:
         self._context = context
         self._client = context.client
         self._wanted = wanted
         self._requester = requester
         self._policy = policy
-        self._news = _checked(wanted.values(), requester)
         self._seen: dict[volumes.Key, AppliedVolume] = {}
-        self._to_create: dict[volumes.Key, wanted_volume.WantedVolume] = {}
-        self._to_register: list[owned.Acquisition] = []
+        self._to_create: dict[volumes.Key, tuple[wanted_volume.WantedVolume, decide.Decision]] = {}
+        self._to_register: list[sending.Acquisition] = []
 
     def outcomes(self) -> tuple[AppliedVolume, ...]:
         """Return the outcomes so far: before `carry_out` what is planned."""
@@ -255,27 +222,24 @@ class _Applying:
         return registration_ownership.owner_records_of(self._client).read(keys, self._policy.report)
 
     def _must_stay_unread(self, key: volumes.Key) -> bool:
-        return secret_safety.is_at_risk(self._client, self._news[key])
+        return secret_safety.is_at_risk(self._client, self._wanted[key].document.secrets)
 
     def _decide_one(self, key: volumes.Key, **known: Any) -> None:
         """Decide about one volume, of which *known* was read; keep what is needed to carry the decision out."""
-        planned, document = self._wanted[key]
-        declared = (_CREATED if _is_created(planned) else _REGISTERED).declared
-        wanted = wanted_volume.WantedVolume(
-            self._context, declared, self._news[key], None, is_label_enough=True, known=known
-        )
+        volume = self._wanted[key]
+        wanted = wanted_volume.WantedVolume(self._context, volume, None, is_label_enough=True, known=known)
         decision = wanted.decision()
         self._seen[key] = outcome_of(wanted, decision)
         if decision.refusal is not None:
             return
-        if _is_created(planned):
-            self._to_create[key] = wanted
+        if volume.is_created:
+            self._to_create[key] = wanted, decision
             return
         is_sent = "register" in decision.steps
         if is_sent or self._requester.owner or self._requester.adopts:  # else there is no owner record to write
             self._to_register.append(
-                owned.Acquisition(
-                    document=compare.keep_actual_places(document, wanted.found),
+                sending.Acquisition(
+                    document=compare.keep_actual_places(volume.document, wanted.found),
                     token=wanted.token,
                     is_new=wanted.found is None,
                     is_sent=is_sent,
@@ -285,7 +249,7 @@ class _Applying:
     def _register(self) -> Iterator[volumes.Key]:
         """Register what exists; yield each."""
         items = tuple(self._to_register)  # a volume that is decided about again is not sent again
-        run = owned.RegistrationRun(self._client)
+        run = sending.RegistrationRun(self._client)
         for document, error in run.register(items, requester=self._requester, policy=self._policy):
             key = volumes.key_of(document)
             yield key
@@ -297,22 +261,20 @@ class _Applying:
             self._seen[key] = done
 
     def _create_all(self) -> Iterator[volumes.Key]:
-        for key, wanted in self._to_create.items():
-            self._create(key, wanted)
+        for key, (wanted, decision) in self._to_create.items():
+            try:
+                made = steps.carry_out(self._context, wanted, decision)
+                if not self._must_stay_unread(key):
+                    gone = f"made as {made['externalId']}"
+                    seen = steps.seen_afterwards(self._context, wanted, made, done="made", gone=gone)
+                    made = created_changes.outputs_of(seen)
+            except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
+                self._seen[key] = _failed(self._seen[key], error)
+            else:
+                done = _carried_out(self._seen[key], new="created")
+                storage = {"external_id": made["externalId"], "capacity_bytes": made["capacityBytes"]}
+                self._seen[key] = dataclasses.replace(done, **storage)
             yield key
-
-    def _create(self, key: volumes.Key, wanted: wanted_volume.WantedVolume) -> None:
-        """Carry out the decision about a volume that its plugin creates."""
-        news = {name: value for name, value in self._news[key].items() if name != "externalId"}
-        try:
-            _, made = _CREATED.bring(self._context, wanted, news)
-        except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
-            self._seen[key] = _failed(self._seen[key], error)
-            return
-        done = _carried_out(self._seen[key], new="created")
-        self._seen[key] = dataclasses.replace(
-            done, external_id=made["externalId"], capacity_bytes=made["capacityBytes"]
-        )
 
 
 # The outcome of a decision.
@@ -338,7 +300,7 @@ def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) ->
         reason=_note(wanted, decision),
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
-        changes=difference.sentences(wanted.compared.differences),
+        changes=compare.sentences(wanted.compared.differences),
         not_comparable=wanted.compared.hidden,
     )
 
@@ -357,7 +319,7 @@ def _refused(wanted: wanted_volume.WantedVolume, refusal: decide.Refusal) -> App
         return dataclasses.replace(planned, reason=f"belongs to owner {wanted.owner}; {ADOPT}", owner=str(wanted.owner))
     if refusal not in _BY_CONTENT:
         return dataclasses.replace(planned, reason=str(wanted.refused(refusal)))
-    changes = difference.sentences(wanted.compared.differences)
+    changes = compare.sentences(wanted.compared.differences)
     adopt = (f"it has no owner record; {ADOPT}",) if wanted.registration == "in-place" else ()
     return dataclasses.replace(planned, reason="; ".join((*changes, *adopt)), changes=changes)
 

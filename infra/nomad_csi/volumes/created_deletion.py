@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import created_properties, deregistration, facts, registration_ownership, volume_ownership
+from nomad_csi.volumes import (
+    deregistration,
+    facts,
+    registration_ownership,
+    volume_ownership,
+    volume_properties,
+)
 
 if TYPE_CHECKING:
     from nomad_csi.volumes import deletion_proof
@@ -23,12 +29,12 @@ class UnfinishedError(errors.NomadCsiError):
 
 def is_wanted(recorded: Mapping[str, Any]) -> bool:
     """Return whether the storage is deleted when the volume *recorded* is removed."""
-    return recorded.get("onDestroy") == created_properties.DELETE
+    return recorded.get("onDestroy") == volume_properties.DELETE
 
 
 def objection(identity: str, recorded: Mapping[str, Any]) -> str:
     """Return why the storage of *recorded* must not be deleted although that is requested; empty where it may be."""
-    made, storage = recorded.get(created_properties.MADE), recorded.get("externalId", "its storage")
+    made, storage = recorded.get(volume_properties.MADE), recorded.get("externalId", "its storage")
     if not is_wanted(recorded) or (made is not None and made == storage):
         return ""
     origin = "was there before" if made is None else f"is not {made}, which was made for it"
@@ -42,7 +48,7 @@ def describe_change(identity: str, recorded: Mapping[str, Any], news: Mapping[st
     """Yield the consequence where *news* have another ``onDestroy`` than *recorded*."""
     storage = recorded.get("externalId", "its storage")
     if is_wanted(news) and not is_wanted(recorded):
-        why = objection(identity, {**recorded, "onDestroy": created_properties.DELETE})
+        why = objection(identity, {**recorded, "onDestroy": volume_properties.DELETE})
         yield why or f"from now on, removing or replacing {identity} deletes its storage {storage} with all data"
     if is_wanted(recorded) and not is_wanted(news):
         yield f"from now on, removing or replacing {identity} keeps its storage {storage}"
@@ -83,7 +89,7 @@ def order(
         with_snapshot=not how.get("skipFinalSnapshot", False),
         snapshot_wait_s=context.timeout_s or deletion_proof.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
-        made={key: deletion_proof.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
+        made={key: deletion_proof.MadeStorage(external_id=recorded[volume_properties.MADE], cluster=cluster)},
         # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
         accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),

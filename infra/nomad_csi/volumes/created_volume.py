@@ -1,69 +1,41 @@
 """The custom resource `CreatedVolume`: a volume that the plugin itself creates, through Nomad."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from nomad_csi.frame import compare, resource, stack_identity
-from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     created_changes,
     created_deletion,
-    created_properties,
+    desired,
+    explain,
     registration_ownership,
     removal,
-    replacement,
     secret_safety,
-    volume_document,
+    steps,
     volume_ownership,
     volume_properties,
-    volume_steps,
+    volume_resource,
     wanted_volume,
 )
 
-# Messages about a volume that a plugin creates, in a preview and in a refresh.
+_PLACES = ("requiredTopologies", "preferredTopologies")
 
 
-def replacement_sentence(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the consequences of a replacement: where the data stays, and what the new volume has."""
-    storage = recorded.get("externalId", "its storage")
-    yield f"deregisters {identity} first; refused while it is claimed"
-    if created_deletion.is_wanted(recorded):
-        yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
-        return
-    yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
-    source = next((f"{name} {news[name]}" for name in created_properties.SOURCES if news.get(name)), "")
-    yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
-
-
-def size_sentence(old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why the desired size will be refused."""
-    why = created_changes.refusal_of_shrinking(old_outputs.get("capacityBytes", 0), news)
-    if why:
-        yield f"will be refused: {why}"
-
-
-def empty_sentence(identity: str, recorded: Mapping[str, Any]) -> str:
-    """Return that the storage *recorded* is gone, and the volume gets new storage."""
-    return (
-        f"the storage {recorded.get('externalId', '')} of volume {identity} is gone: its plugin creates new storage, "
-        "which is empty"
-    )
-
-
-# The resource.
-
-
-class CreatedVolumeResource(resource.Resource):
+class CreatedVolumeResource(volume_resource.VolumeResource):
     """A CSI volume that its plugin creates. Deletion deregisters it; its storage stays but for `onDestroy: delete`."""
 
-    declared = created_properties.DECLARED
+    declared = volume_properties.CREATED
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
         values, failures = volume_properties.check(self.declared.inputs, news)
-        meant = created_properties.normalize(volume_document.sort_places(values))
-        return meant, (*failures, *created_properties.wrong_together(values))
+        meant = volume_properties.normalize(_with_sorted_places(values))
+        return meant, (*failures, *volume_properties.wrong_together(values))
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -79,13 +51,13 @@ class CreatedVolumeResource(resource.Resource):
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
         also = (*also, *stack_identity.missing_outputs(old_outputs))
         found = self._difference(old_inputs, old_outputs, news, also)
+        document = self._of(news).document
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
-            return replace(found, notice="; ".join(replacement_sentence(identity, old_outputs, news)))
-        notices = (
-            *size_sentence(old_outputs, news),
-            *created_deletion.describe_change(identity, old_outputs, news),
-        )
+            return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
+        shrinks = explain.shrinking(old_outputs.get("capacityBytes", 0), document)
+        notices = [f"will be refused: {shrinks}"] if shrinks else []
+        notices += created_deletion.describe_change(identity, old_outputs, news)
         return replace(found, notice="; ".join(notices))
 
     def _difference(
@@ -96,116 +68,47 @@ class CreatedVolumeResource(resource.Resource):
         also: tuple[str, ...] = (),
     ) -> resource.ResourceDiff:
         """Return the diff, without places whose topology key alone changed in the catalogue."""
-        wanted = volume_document.keep_recorded_places(old_inputs, news)
-        changed = created_changes.changed_properties(old_inputs, old_outputs, wanted)
+        wanted = _with_recorded_places(old_inputs, news)
+        before, after = self._of(old_inputs), self._of(wanted)
+        changed = desired.differing(before, after)
+        if before.key == after.key:
+            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
         return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
+
+    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+        return bool(self._difference(self.declared.inputs_in(old_outputs), old_outputs, news).replaces)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the plugin's outputs are unknown."""
-        unknown = dict.fromkeys(
-            ("externalId", "capacityBytes", "context", "topologies", created_properties.CREATED_NAME), resource.UNKNOWN
-        )
-        unknown |= volume_ownership.unknown(news)
-        return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
+        identity, outputs = super().preview(news)
+        return identity, outputs | {volume_properties.CREATED_NAME: resource.UNKNOWN}
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
-        old_inputs = self.declared.inputs_in(old_outputs)
-        is_replaced = bool(self._difference(old_inputs, old_outputs, news).replaces)
-        is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
-        if not (is_replaced or is_missing) or resource.UNKNOWN in (news["namespace"], news["volumeId"]):
-            return
-        what = f"volume {volume_properties.key_of(news)}"
-        with resource.Previewed(context, what, is_recorded=bool(old_outputs)):
-            if old_outputs and is_replaced:
-                volume_steps.preview_replacement(context, self.declared, old_outputs, news)
-            else:
-                wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs or None, in_preview=True)
-                self._preview(context, wanted, old_outputs, news)
-            replacement.warn_out_of_reach(context, news)
-
-    def _preview(
-        self,
-        context: resource.Context,
-        wanted: wanted_volume.WantedVolume,
-        old_outputs: Mapping[str, Any],
-        news: Mapping[str, Any],
-    ) -> None:
-        if not old_outputs:
-            volume_steps.preview_new(context, wanted, news)
-        elif "new and empty" in wanted.permitted().remarks:
-            context.warn(empty_sentence(wanted.name, old_outputs))
-
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Create the volume, or take over an equal one. Raises `errors.RefusedError` where nothing is done."""
-        return self.bring(context, wanted_volume.WantedVolume(context, self.declared, news, None), news)
-
-    def bring(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, news: Mapping[str, Any]
-    ) -> tuple[str, resource.Properties]:
-        """Do what `create` does with the volume *wanted*, which has the inputs *news* and is new to the state."""
-        answered = self._carry_out(context, wanted, news, {})
-        if why := created_deletion.objection(wanted.name, {**news, **answered}):
+    def _observed(
+        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
+    ) -> resource.Properties:
+        if not wanted.recorded_outputs and (why := created_deletion.objection(wanted.name, outputs)):
             context.warn(why)
-        return wanted.name, _observed(context, news, answered)
+        owned = volume_ownership.outputs(context.client, outputs)
+        if secret_safety.is_at_risk(context.client, wanted.desired.document.secrets):
+            return outputs | owned
+        gone = f"made as {outputs.get('externalId', 'unknown')}"
+        volume = steps.seen_afterwards(context, wanted, outputs, done="made", gone=gone)
+        return self.declared.inputs_in(outputs) | created_changes.outputs_of(volume) | _proof(outputs) | owned
 
-    def _carry_out(
-        self,
-        context: resource.Context,
-        wanted: wanted_volume.WantedVolume,
-        news: Mapping[str, Any],
-        recorded: Mapping[str, Any],
-    ) -> resource.Properties:
-        """Decide, carry out the steps, and return the outputs that they give; *recorded* are the previous ones."""
-        decision = wanted.permitted()
-        if "owner" in news:
-            cluster_identity.cluster_id(context.client, make=True)
-        done = stack_identity.recorded(context, wanted.token.nonce)
-        if {"create", "create again"} & set(decision.steps):
-            if "new and empty" in decision.remarks:
-                context.warn(empty_sentence(wanted.name, recorded))
-            is_new = "create" in decision.steps
-            return created_changes.make(context, news, wanted.token, recorded, is_new=is_new) | done
-        kept: Mapping[str, Any] = {name: recorded[name] for name in self.declared.outputs if name in recorded}
-        if wanted.found is not None and (not recorded or wanted.is_proven):
-            kept = {**kept, **volume_document.outputs_of(wanted.found), **_found(wanted, wanted.found)}
-        volume_ownership.acquire(context, news, recorded, created_changes.token_of(wanted.token, news, kept))
-        if "change" in decision.steps and wanted.found is not None:
-            created_changes.change(context, wanted.found, news)
-        return {**kept, **done}
+    def _live(
+        self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> volume_ownership.State:
+        whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
+        shown = _with_sorted_places({name: value for name, value in whole.items() if name in self.declared.inputs})
+        live, foreign = self._merged(volume, shown, inputs)
+        seen = self.declared.recorded(live) | created_changes.outputs_of(volume) | foreign
+        return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
 
-    def read(
-        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> tuple[resource.Properties, resource.Properties] | None:
-        """Return the observed state; redacted parts stay as recorded, and so does all while Nomad is unreachable."""
+    def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
+        return created_deletion.presence(context, outputs) == "gone"
 
-        def live(volume: volumes.Volume) -> volume_ownership.State:
-            found, shown = _live(volume, inputs)
-            return found, shown | {created_properties.CREATED_NAME: volume.name} | _proof(outputs)
-
-        def is_ours(volume: volumes.Volume) -> bool:
-            return volume_ownership.has_created_for(context, outputs, volume)
-
-        def is_gone() -> bool:
-            return created_deletion.presence(context, outputs) == "gone"
-
-        recorded = dict(inputs), dict(outputs)
-        return volume_steps.read(context, identity, recorded, live=live, is_gone=is_gone, is_ours=is_ours)
-
-    def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.Properties:
-        """
-        Change the volume in place, and grow the storage to the desired size.
-
-        A volume that is not registered any more gets its storage again, which the plugin finds by its name. Raises
-        `errors.RefusedError` where nothing is done.
-        """
-        del identity
-        wanted = wanted_volume.WantedVolume(context, self.declared, news, old_outputs)
-        answered = self._carry_out(context, wanted, news, old_outputs)
-        done = {name: value for name, value in answered.items() if name not in volume_properties.OF_REGISTRATION}
-        return _observed(context, news, done)
+    def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
+        return volume_ownership.has_created_for(context, outputs, volume)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -227,17 +130,6 @@ class CreatedVolumeResource(resource.Resource):
             )
 
 
-def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapping[str, Any]) -> resource.Properties:
-    """Return the outputs after a change."""
-    recorded = created_properties.DECLARED.recorded(news)
-    if secret_safety.is_at_risk(context.client, news):
-        return recorded | dict(answered) | volume_ownership.outputs(context.client, news)
-    gone = f"made as {answered.get('externalId', 'unknown')}"
-    volume = volume_steps.seen_afterwards(context, news, recorded | dict(answered), done="made", gone=gone)
-    shown = volume_document.outputs_of(volume) | _proof(answered)
-    return recorded | shown | volume_ownership.outputs(context.client, news)
-
-
 def _kept(removed: removal.RemovedVolume, recorded: Mapping[str, Any], storage: str) -> str:
     """Return whether the owner record keeps *storage* for the id, as the end of a sentence."""
     owner = str(recorded.get("owner", ""))
@@ -247,20 +139,29 @@ def _kept(removed: removal.RemovedVolume, recorded: Mapping[str, Any], storage: 
     return f", and is kept for {removed.name}: to give it up, {command}"
 
 
-def _found(wanted: wanted_volume.WantedVolume, found: volumes.Volume) -> resource.Properties:
-    """Return the name of the storage of *found*, which is taken over, and a proof that it was created here."""
-    proof = {created_properties.MADE: found.external_id} if wanted.is_proven else {}
-    return {created_properties.CREATED_NAME: found.name} | proof
-
-
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
-    made = (created_properties.MADE, created_properties.CREATED_NAME)
+    made = (volume_properties.MADE, volume_properties.CREATED_NAME)
     return {name: recorded[name] for name in made if name in recorded} | volume_ownership.step_outputs(recorded)
 
 
-def _live(volume: volumes.Volume, recorded: Mapping[str, Any]) -> tuple[resource.Properties, resource.Properties]:
-    """Return inputs and outputs of *volume*; parts that Nomad never shows stay as *recorded*."""
-    shown = volume_document.inputs_of_created(volume)
-    live, foreign = volume_document.merge_recorded(volume, shown, recorded, made_by_plugin=True)
-    return live, created_properties.DECLARED.recorded(live) | volume_document.outputs_of(volume) | foreign
+def _with_sorted_places(values: Mapping[str, Any]) -> resource.Properties:
+    """Return *values* with sorted required places: a plugin ignores the order, Nomad does not permit a change of it."""
+    places = values.get("requiredTopologies")
+    if not isinstance(places, list):
+        return dict(values)
+    return {**values, "requiredTopologies": sorted(places, key=lambda place: json.dumps(place, sort_keys=True))}
+
+
+def _with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> resource.Properties:
+    """
+    Return *news* with the places *recorded*, where the program asks for the same zone as before.
+
+    Existing storage does not move. A place is the zone under the catalogue's topology key: a replacement because of a
+    changed catalogue alone would lose the data.
+    """
+    zone = news.get("availabilityZone")
+    if zone is None or zone != recorded.get("availabilityZone"):
+        return dict(news)
+    kept = {name: recorded[name] for name in _PLACES if name in recorded}
+    return {name: value for name, value in news.items() if name not in _PLACES} | kept

@@ -32,6 +32,7 @@ from nomad_csi.volumes import (
     deregistration,
     owner_records,
     registration_ownership,
+    sharing,
     volume_snapshots,
 )
 from nomad_csi.volumes.deletion_proof import DeletionOptions, DeletionOutcome, DeletionRequest, Status, Storage
@@ -258,7 +259,7 @@ class _Deletion:
         )
         why = deletion_proof.objection(self.request, self.options, seen)
         own = [self._key] if seen.is_registered else []
-        held = () if why else deletion_proof.registered_as(self.client, seen.external_id)
+        held = () if why else sharing.registered_as(self.client, seen.external_id)
         others = tuple(key for key in held if key not in own)
         decision = decide.decide_removal(
             deregistration.NamedByUser(

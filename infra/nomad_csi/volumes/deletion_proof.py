@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.volumes import outcome, owner_records
+from nomad_csi.volumes import outcome, owner_records, sharing
 
 SNAPSHOT_WAIT_S = 3600.0
 """Default timeout for a last snapshot."""
@@ -303,7 +302,7 @@ def refuse_set(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
 
 def refuse_registered(client: nomad.Nomad, external_id: str) -> None:
     """Raise `errors.RefusedError` while *external_id* is registered as any volume."""
-    if held := registered_as(client, external_id):
+    if held := sharing.registered_as(client, external_id):
         raise registered_refusal(external_id, held)
 
 
@@ -312,21 +311,6 @@ def registered_refusal(external_id: str, held: Iterable[tuple[str, str]]) -> err
     named = ", ".join("/".join(key) for key in held)
     return errors.RefusedError(
         f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
-    )
-
-
-def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
-    """
-    Return namespace and id of every volume that is registered with this storage or a part of it, whatever its plugin.
-
-    In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
-    """
-    identity = storage_identity.identify(external_id)
-    listed = volumes.list_volumes(client, "*")
-    return tuple(
-        (item.namespace, item.volume_id)
-        for item in listed
-        if identity.contains(storage_identity.identify(item.external_id))
     )
 
 

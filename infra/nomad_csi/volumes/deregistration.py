@@ -116,7 +116,7 @@ def give_up_storage(
     """
     name, records = "/".join(key), registration_ownership.owner_records_of(client)
     record, found = records.known([key]).get(key), volumes.get(client, *key)
-    if record is None or not record.storage_name:
+    if record is None or not (record.external_id or record.storage_name):
         raise errors.RefusedError(f"the owner record of volume {name} keeps no storage for it; nothing was changed")
     if storage not in {record.external_id, record.storage_name}:
         raise errors.RefusedError(

@@ -68,7 +68,7 @@ class OwnerRecord:
     """Of one that was taken over instead: its name in Nomad, by which its plugin may find the storage."""
 
     external_id: str = ""
-    """Of such a volume: the id of its storage; empty: not known yet."""
+    """The id of the storage; empty: not known yet."""
 
     plugin_id: str = ""
     """The plugin that has the storage."""
@@ -124,7 +124,7 @@ class OwnerToken:
     """Of storage that is taken over; as above."""
 
     external_id: str = ""
-    """The id of the storage. The record's stays where it has one."""
+    """The id of the storage. The record's stays where its plugin finds it by a name; else the requester names it."""
 
     plugin_id: str = ""
     """Its plugin; as above."""
@@ -198,7 +198,10 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
     if not requester.owner:
         return dataclasses.replace(before, owner="", stack_id="", nonce="") if before.storage_name else None
     same = before if before.owner == requester.owner else NO_RECORD
-    kept = dataclasses.replace(before, external_id="", plugin_id="") if token.is_new_storage else before
+    # Whoever registers storage that exists names it; what a plugin finds by a name in the record stays.
+    is_named = bool(token.external_id) and not (before.storage_name or token.created_name or token.registered_name)
+    is_other = token.is_new_storage or is_named
+    kept = dataclasses.replace(before, external_id="", plugin_id="") if is_other else before
     return OwnerRecord(
         owner=requester.owner,
         stack_id="" if token.leaves_stack else requester.stack_id or same.stack_id,

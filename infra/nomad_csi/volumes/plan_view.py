@@ -11,7 +11,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.plan import model, registration, volumes
 from nomad_csi.text import listing
-from nomad_csi.volumes import apply_volumes, difference, registration_ownership
+from nomad_csi.volumes import apply_volumes, compare, registration_ownership
 
 EQUAL = "equal"
 NEW = "new"
@@ -147,7 +147,7 @@ def _planned(outcome: apply_volumes.AppliedVolume) -> PlannedChange:
     state = outcome.status if outcome.changes or outcome.status in {NEW, "refused"} else EQUAL
     remarks = [item for item in (outcome.reason, *(() if state == "refused" else outcome.changes)) if item]
     if "external_id" in outcome.not_comparable:
-        remarks.append(difference.ID_NOT_COMPARED)
+        remarks.append(compare.ID_NOT_COMPARED)
     if redacted := [name for name in outcome.not_comparable if name != "external_id"]:
         remarks.append(f"not comparable: {', '.join(redacted)}")
     return PlannedChange(kind="volume", name=outcome.key, state=state, remarks=tuple(remarks))

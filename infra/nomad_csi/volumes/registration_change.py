@@ -1,19 +1,19 @@
 """
-Changes of a `VolumeRegistration` between two sets of inputs, and whether its id then has other data. Pure.
+Changes of a `VolumeRegistration` between two desired volumes, and whether its id then has other data. Pure.
 
 `volumes.compare` determines what Nomad changes in place. The program declares what the external id does not show of the
-data (`volume_properties.STORAGE`).
+data (`desired.ProgramStorage`).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from nomad_csi import errors
 from nomad_csi.drivers import storage_identity
-from nomad_csi.frame import properties
-from nomad_csi.volumes import volume_document, volume_properties
+from nomad_csi.volumes import desired
+from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
 IDENTITY = ("namespace", "volumeId")
 """Properties that identify the volume."""
@@ -33,7 +33,7 @@ _GLOBAL_ID = re.compile(r"(efs:)?(vol|fs)-[0-9a-f]{8,40}(:.*)?")
 
 @dataclass(frozen=True, kw_only=True)
 class RegistrationChange:
-    """The differences between two sets of inputs of one volume."""
+    """The differences between two desired states of one volume."""
 
     kind: Kind
     changed: frozenset[str] = frozenset()
@@ -45,13 +45,13 @@ class RegistrationChange:
     storage: Storage = "same"
     old_external_id: str = ""
     new_external_id: str = ""
-    """May be `properties.UNKNOWN` in a preview."""
+    """May be `UNKNOWN` in a preview."""
 
     old_location: str = ""
     """The location of the data, from the program; empty where only the external id is known."""
 
     new_location: str = ""
-    """May be `properties.UNKNOWN` in a preview."""
+    """May be `UNKNOWN` in a preview."""
 
     left_storage: storage_identity.StorageIdentity | None = None
     """What the program created before, and deletes after this change; ``None``: nothing."""
@@ -60,73 +60,71 @@ class RegistrationChange:
     """Changed keys of the context that may identify the data."""
 
 
-def classify(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> RegistrationChange:
-    """Return the change from checked inputs *old_inputs* to *news*, ignoring properties that Nomad does not get."""
-    identity = tuple(name for name in IDENTITY if old_inputs.get(name) != news.get(name))
+def classify(before: DesiredVolume, after: DesiredVolume) -> RegistrationChange:
+    """Return the change from *before* to *after*, ignoring properties that Nomad does not get."""
+    old, new = before.document, after.document
+    changed = desired.differing(before, after)
     fixed: tuple[str, ...] = ()
-    if identity:
-        changed = frozenset(name for name in old_inputs.keys() | news.keys() if old_inputs.get(name) != news.get(name))
-    else:
-        compared = volume_document.compare_inputs(old_inputs, news)
-        changed = volume_document.changed_properties(old_inputs, news, compared)
-        fixed = volume_document.property_names(item for item in compared.differences if item.needs_new_registration)
-    changed -= volume_properties.DECLARED.not_compared
-    kind: Kind = "replace" if identity else "re-register" if fixed else "in-place" if changed else "none"
-    keys = tuple(_locating_keys(old_inputs, news))
-    external_id, before, after = news.get("externalId", ""), _location(old_inputs), _location(news)
+    identity = tuple(name for name in IDENTITY if name in changed)
+    if not identity:
+        compared = desired.compare_states(before, after)
+        changed = desired.changed(before, after, compared)
+        fixed = desired.property_names(item for item in compared.differences if item.needs_new_registration)
+    keys = tuple(_locating_keys(before, after))
     return RegistrationChange(
-        kind=kind,
+        kind="replace" if identity else "re-register" if fixed else "in-place" if changed else "none",
         changed=changed,
         properties=identity or fixed,
-        storage=_storage(changed, external_id, (before, after), keys),
-        old_external_id=old_inputs.get("externalId", ""),
-        new_external_id=external_id,
-        old_location=before,
-        new_location=after,
-        left_storage=left_storage(old_inputs, news),
+        storage=_storage(changed, before, after, keys),
+        old_external_id=old.external_id,
+        new_external_id=new.external_id,
+        old_location=before.storage.location,
+        new_location=after.storage.location,
+        left_storage=left_storage(before, after),
         context_keys=keys,
     )
 
 
-def storage_of_program(inputs: Mapping[str, Any]) -> storage_identity.StorageIdentity | None:
+def storage_of_program(volume: DesiredVolume) -> storage_identity.StorageIdentity | None:
     """
-    Return what the program creates for the volume of *inputs*, and deletes after it: disk, file system, access point.
+    Return what the program creates for *volume*, and deletes after it: disk, file system, access point.
 
     ``None``: nothing, or Pulumi retains it.
     """
-    known, found = _known(inputs), storage_identity.identify(str(inputs.get("externalId", "")))
-    if not known.get("owned") or known.get("retained"):
+    if not volume.storage.owned or volume.storage.retained:
         return None
-    return found if known.get("part") else storage_identity.StorageIdentity(container=found.container)
+    found = storage_identity.identify(volume.document.external_id)
+    return found if volume.storage.part else storage_identity.StorageIdentity(container=found.container)
 
 
-def has_other_fate(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-    """Return whether the program deletes other storage after the volume of *news* than after that of *old_inputs*."""
-    return any(_known(old_inputs).get(name) != _known(news).get(name) for name in ("owned", "part", "retained"))
+def has_other_fate(before: DesiredVolume, after: DesiredVolume) -> bool:
+    """Return whether the program deletes other storage after the volume *after* than after *before*."""
+    fates = {(item.storage.owned, item.storage.part, item.storage.retained) for item in (before, after)}
+    return len(fates) > 1
 
 
-def left_storage(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> storage_identity.StorageIdentity | None:
+def left_storage(before: DesiredVolume, after: DesiredVolume) -> storage_identity.StorageIdentity | None:
     """
-    Return what the program deletes of the storage of *old_inputs*, once the volume is registered as in *news*.
+    Return what the program deletes of the storage of *before*, once the volume is registered as *after*.
 
     That is also an access point of a file system that stays. Unknown storage is other storage.
     """
-    made = storage_of_program(old_inputs)
+    made = storage_of_program(before)
     if made is None:
         return None
-    known, before = _known(news), storage_identity.identify(str(old_inputs.get("externalId", "")))
-    is_whole_kept = known.get("owned") and not known.get("part")
-    if made.is_whole and not (is_whole_kept and planned_storage(news).container == made.container):
+    old = storage_identity.identify(before.document.external_id)
+    is_whole_kept = after.storage.owned and not after.storage.part
+    if made.is_whole and not (is_whole_kept and planned_storage(after).container == made.container):
         return made
-    after = storage_identity.identify(str(news.get("externalId", "")))
-    is_point_kept = known.get("owned") and after.access_point == before.access_point
-    return before if before.access_point and not is_point_kept else None
+    new = storage_identity.identify(after.document.external_id)
+    is_point_kept = after.storage.owned and new.access_point == old.access_point
+    return old if old.access_point and not is_point_kept else None
 
 
-def planned_storage(news: Mapping[str, Any]) -> storage_identity.StorageIdentity:
-    """Return the storage of *news*; where an access point is not known yet, the folder that it will be for."""
-    external_id = str(news.get("externalId", ""))
-    return storage_identity.identify(_location(news) if external_id == properties.UNKNOWN else external_id)
+def planned_storage(volume: DesiredVolume) -> storage_identity.StorageIdentity:
+    """Return the storage of *volume*; where an access point is not known yet, the folder that it will be for."""
+    external_id = volume.document.external_id
+    return storage_identity.identify(volume.storage.location if external_id == UNKNOWN else external_id)
 
 
 def sentence(identity: str, change: RegistrationChange) -> str:
@@ -171,7 +169,7 @@ def _consequence(change: RegistrationChange) -> str:
     left = change.left_storage
     if left is None or left.access_point:
         return f"the data stays in {_old(change)} and is not copied"
-    empty = ", and what is made in its place is empty" if change.new_external_id == properties.UNKNOWN else ""
+    empty = ", and what is made in its place is empty" if change.new_external_id == UNKNOWN else ""
     return f"{left.container} is deleted with all its data afterwards{empty}"
 
 
@@ -188,42 +186,28 @@ def _old(change: RegistrationChange) -> str:
 def _new(change: RegistrationChange) -> str:
     """Return the new storage of the volume: its location only where the old one is known, too."""
     new = (change.new_location if change.old_location else "") or change.new_external_id
-    return "storage that is not known yet" if new == properties.UNKNOWN else new
+    return "storage that is not known yet" if new == UNKNOWN else new
 
 
-def _storage(
-    changed: frozenset[str], external_id: str, locations: tuple[str, str], context_keys: tuple[str, ...]
-) -> Storage:
-    before, after = locations
+def _storage(changed: frozenset[str], old: DesiredVolume, new: DesiredVolume, context_keys: tuple[str, ...]) -> Storage:
+    external_id, before, after = new.document.external_id, old.storage.location, new.storage.location
     if "externalId" in changed and not (before and before == after):
         becomes = after if before and after else external_id
-        return "unknown" if becomes == properties.UNKNOWN else "other"
+        return "unknown" if becomes == UNKNOWN else "other"
     if "pluginId" in changed and not _GLOBAL_ID.fullmatch(external_id):
         return "unknown"
     return "unknown" if context_keys else "same"
 
 
-def _locating_keys(old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+def _locating_keys(before: DesiredVolume, after: DesiredVolume) -> Iterator[str]:
     """Yield the changed keys of the context that may identify the data: all but the driver's settings."""
-    old, new = old_inputs.get("context", {}), news.get("context", {})
-    if properties.UNKNOWN in (old, new):
+    old, new = before.document.context, after.document.context
+    if UNKNOWN in {*old, *new}:
         yield "*"
         return
-    settings = {*_known(old_inputs).get("settings", ()), *_known(news).get("settings", ())}
-    for key in sorted((old.keys() | new.keys()) - settings):
+    for key in sorted((old.keys() | new.keys()) - {*before.storage.settings, *after.storage.settings}):
         if old.get(key) != new.get(key):
             yield key
-
-
-def _known(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the program's description of the storage."""
-    found = inputs.get("storage")
-    return found if isinstance(found, Mapping) else {}
-
-
-def _location(inputs: Mapping[str, Any]) -> str:
-    location: str = _known(inputs).get("location", "")
-    return location
 
 
 def _kept(external_id: str) -> str:

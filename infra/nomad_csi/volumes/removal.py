@@ -11,24 +11,24 @@ from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     created_changes,
     created_deletion,
-    created_properties,
     decide,
     deregistration,
+    desired,
+    explain,
     facts,
+    fitness,
     hold,
     registration_change,
     registration_ownership,
-    replacement,
-    volume_facts,
     volume_ownership,
     volume_properties,
     wanted_volume,
 )
 
-_TOKENS = (volume_properties.DECLARED.token, created_properties.DECLARED.token)
+_TOKENS = (volume_properties.REGISTRATION.token, volume_properties.CREATED.token)
 
 
-class RemovedVolume(volume_facts.VolumeFacts):
+class RemovedVolume(wanted_volume.VolumeFacts):
     """A volume whose resource, with the outputs *recorded*, is deleted; implements `facts.Removal`."""
 
     def __init__(
@@ -41,9 +41,11 @@ class RemovedVolume(volume_facts.VolumeFacts):
         in_preview: bool = False,
     ) -> None:
         """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
-        super().__init__(context, recorded, recorded, in_preview=in_preview)
+        super().__init__(context, desired.of_properties(declared, recorded), recorded, in_preview=in_preview)
+        self._recorded = recorded
         self._replaced_by = replaced_by
-        self._wanted = replaced_by or context.operation.declared(declared.token, context.urn)
+        wanted = replaced_by or context.operation.declared(declared.token, context.urn)
+        self._wanted = None if wanted is None else desired.of_properties(declared, wanted)
         self._declared = declared
 
     def again(self) -> "RemovedVolume":
@@ -79,7 +81,7 @@ class RemovedVolume(volume_facts.VolumeFacts):
     @property
     def protect(self) -> bool:
         """As recorded."""
-        return bool(self._recorded.get("protect"))
+        return self.desired.protect
 
     @property
     def ends(self) -> facts.Ends:
@@ -92,8 +94,8 @@ class RemovedVolume(volume_facts.VolumeFacts):
     def _storage(self) -> storage_identity.StorageIdentity | None:
         """What the program deletes afterwards."""
         if self._wanted is not None:
-            return registration_change.left_storage(self._recorded, self._wanted)
-        return registration_change.storage_of_program(self._recorded)
+            return registration_change.left_storage(self.desired, self._wanted)
+        return registration_change.storage_of_program(self.desired)
 
     @property
     def is_proven(self) -> bool:
@@ -105,13 +107,13 @@ class RemovedVolume(volume_facts.VolumeFacts):
         """Nomad's registration, compared with the recorded storage."""
         if self.found is None:
             return "absent"
-        return "other-storage" if volume_facts.stands_for_another(self.found, self._recorded) else "same"
+        return "other-storage" if self.is_of_another_hand else "same"
 
     @side_by_side.read_once
     def _dependents(self) -> hold.StorageDependents:
-        """The volumes in that storage, but this one where the removal deregisters it."""
+        """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
-        is_removed = self.registration == "same" and self.record != "sibling"
+        is_removed = self.registration != "other-storage" and self.record != "sibling"
         found = hold.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
         return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 
@@ -122,22 +124,18 @@ class RemovedVolume(volume_facts.VolumeFacts):
 
     def wait_for_dependents(self) -> None:
         """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
-        hold.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
+        hold.wait_for_own(self._context, lambda: self.again()._dependents, self.requester)  # noqa: SLF001  # of its own class
 
     @side_by_side.read_once
-    def _problems(self) -> tuple[str, ...]:
+    def problems(self) -> tuple[str, ...]:
+        """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
-        found = replacement.problems(
-            self._context,
-            self._wanted,
-            self._recorded,
-            self.unchecked,
-            is_created=volume_properties.is_created(self._declared),
-            in_preview=self._in_preview,
+        found = fitness.problems(
+            self._context, self._wanted, self._recorded, self.unchecked, in_preview=self._in_preview
         )
-        if volume_properties.key_of(self._wanted) == self.name:
+        if self._wanted.key == self.key:
             return found
-        new = wanted_volume.WantedVolume(self._context, self._declared, self._wanted, None, replaced=self.key)
+        new = wanted_volume.WantedVolume(self._context, self._wanted, None, replaced=self.key)
         refusal = new.decision().refusal
         return (*found, str(new.refused(refusal))) if refusal is not None else found
 
@@ -145,38 +143,35 @@ class RemovedVolume(volume_facts.VolumeFacts):
         """Return what is done, or why nothing is."""
         return decide.decide_removal(self)
 
-    def _sentences(self) -> volume_facts.Refusals:
-        return {
-            "other cluster": self._of_cluster,
-            "lost cluster": self._of_cluster,
-            "foreign": self._of_owner,
-            "claimed": self._of_claims,
-            "changed meanwhile": self._of_another,
-            "renamed stack": self._of_renamed,
-            "owner not known": lambda: errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then"),
-            "protected": self._of_protection,
-            "unproven": lambda: errors.RefusedError(
-                f"{created_deletion.objection(self.name, self._recorded)}; nothing was changed"
-            ),
-            "dependents": lambda: self._dependents.refusal(f"volume {self.name} is not removed"),
-            "unfit": self._of_fitness,
-        }
+    def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
+        match reason:
+            case "changed meanwhile":
+                return explain.of_another_hand(self.registered, self._recorded)
+            case "renamed stack":
+                other = stack_identity.other_stack(self._context, self._recorded)
+                return errors.RefusedError(f"volume {self.name} {other}")
+            case "owner not known":
+                return errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then")
+            case "protected":
+                return self._of_protection()
+            case "unproven":
+                why = created_deletion.objection(self.name, self._recorded)
+                return errors.RefusedError(f"{why}; nothing was changed")
+            case _:
+                return self._dependents.refusal(f"volume {self.name} is not removed")
 
     @property
     def keeps_storage(self) -> bool:
         """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
-        is_replaced = self._wanted is not None and volume_properties.key_of(self._wanted) == self.name
-        return volume_properties.is_created(self._declared) and self.ends == "kept" and not is_replaced
+        is_replaced = self._wanted is not None and self._wanted.key == self.key
+        return self.desired.is_created and self.ends == "kept" and not is_replaced
 
     def keep_storage(self) -> None:
         """Complete the owner record that stays, by what the state knows of the storage."""
         nonce = str(self._recorded.get("nonce", ""))
         token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
-        token = created_changes.token_of(token, self._recorded, self._recorded)
+        token = created_changes.token_of(token, self.desired.document, self._recorded)
         volume_ownership.keep(self._context, self._recorded, token)
-
-    def _of_renamed(self) -> errors.RefusedError:
-        return errors.RefusedError(f"volume {self.name} {stack_identity.other_stack(self._context, self._recorded)}")
 
     def unknown_owner(self, what: str) -> str:
         """Return that the owner record could not be read, so that the volume *what*, and what to do."""
@@ -217,8 +212,8 @@ def wait_until_free(
             should_wait=deregistration.is_ending,
         )
     if found is not None:
-        if volume_facts.stands_for_another(found, recorded):
-            raise volume_facts.refusal_of_another(found, recorded)
+        if explain.stands_for_another(found, recorded):
+            raise explain.of_another_hand(found, recorded)
         if found.claims:
             raise deregistration.claimed(found)
     return found

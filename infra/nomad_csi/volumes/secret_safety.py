@@ -8,7 +8,6 @@ Listing volumes shows no secrets and erases none, nor does the registration of a
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.findings import registry
@@ -58,25 +57,25 @@ def _is_old(server: nodes.Server) -> bool:
     )
 
 
-def refusal(client: nomad.Nomad, identity: str, news: Mapping[str, Any]) -> errors.RefusedError | None:
+def refusal(client: nomad.Nomad, key: volumes.Key, secrets: Mapping[str, str]) -> errors.RefusedError | None:
     """
-    Return the refusal to read the volume of *news*: it has secrets, is registered, and a server can erase them.
+    Return the refusal to read the volume *key*: it has *secrets*, is registered, and a server can erase them.
 
     Raises `errors.RefusedError` where the connection exposes the secrets.
     """
-    if news.get("secrets"):
+    if secrets:
         client.connection.refuse_secrets()
-    if not is_at_risk(client, news) or listed(client, news["namespace"], news["volumeId"]) is None:
+    if not is_at_risk(client, secrets) or listed(client, *key) is None:
         return None
     return errors.RefusedError(
-        f"volume {identity} has secrets, and {risk(client)}; nothing was read or changed: until then, "
+        f"volume {'/'.join(key)} has secrets, and {risk(client)}; nothing was read or changed: until then, "
         "`nomad volume register` sends it unread"
     )
 
 
-def is_at_risk(client: nomad.Nomad, inputs: Mapping[str, Any]) -> bool:
-    """Return whether reading the volume of *inputs* can erase its secrets."""
-    return bool(inputs.get("secrets")) and bool(risk(client))
+def is_at_risk(client: nomad.Nomad, secrets: Mapping[str, str]) -> bool:
+    """Return whether reading a volume can erase its *secrets*."""
+    return bool(secrets) and bool(risk(client))
 
 
 def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.ListedVolume | None:

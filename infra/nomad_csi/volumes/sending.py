@@ -2,19 +2,78 @@
 Send registrations, one request for each volume: nothing is sent again before Nomad was read.
 
 A request without a response is read back, because the server continues without its caller (tried on Nomad 2.0.6-dev,
-2026-08: cancelled after 1 s, registered 2 s later).
+2026-08: cancelled after 1 s, registered 2 s later). `RegistrationRun` is the one path to a registration, for the
+command line and for Pulumi: with the owner records, and taken back where another run came first.
 """
 
 import contextlib
 import functools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
+from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, retry, secret_safety
+from nomad_csi.volumes import compare, registration_ownership, secret_safety, sharing
+
+# Deadline and retry policy of requests.
+
+
+_Answer = TypeVar("_Answer")
+
+
+def _ignore(_line: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetryPolicy:
+    """How long, and how often, a request is tried."""
+
+    deadline: float
+    """Time of *clock* after which nothing is sent any more."""
+
+    attempts: int = 1
+    """Maximum number of attempts of a request: again where nothing was done, or where a read shows that it did not
+    arrive."""
+
+    wait_s: float = 1.0
+    """Seconds before the second attempt; doubled before each further one."""
+
+    report: Callable[[str], None] = _ignore
+    """Called for every attempt after the first, for Nomad's warnings, and for slow requests."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Once set, ends the waiting, and nothing more is sent."""
+
+    clock: Clock = SYSTEM
+
+    def wait(self, error: errors.NomadApiError, attempt: int) -> bool:
+        """Wait after the failure of *attempt*, counted from 1; return whether there is to be another."""
+        delay_s = self.wait_s * 2 ** (attempt - 1)
+        if attempt >= self.attempts or self.clock.now() + delay_s > self.deadline:
+            return False
+        self.report(f"{error}; trying again in {delay_s:g} s (attempt {attempt + 1} of {self.attempts})")
+        return not self.clock.wait(self.cancelled, delay_s)
+
+    def retry(self, read: Callable[[], _Answer]) -> _Answer:
+        """Return the result of *read*; again where the response was lost, or Nomad asks to retry later."""
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return read()
+            except errors.NomadApiError as error:
+                if error.kind != "retry" or not error.is_connected or not self.wait(error, attempt):
+                    raise
+
+
+# Requests.
+
 
 Document = registration.VolumeRegistration
 Result = tuple[Document, errors.NomadApiError | None]
@@ -107,7 +166,7 @@ def _not_sent(document: Document, reason: str, advice: str = "run it again") -> 
 class Sender:
     """Sends registrations by one policy. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad, policy: retry.RetryPolicy, breaker: CircuitBreaker) -> None:
+    def __init__(self, client: nomad.Nomad, policy: RetryPolicy, breaker: CircuitBreaker) -> None:
         self._client = client
         self._policy = policy
         self._breaker = breaker
@@ -243,3 +302,81 @@ class Sender:
             f"no answer yet to the registration of {'/'.join(key)}{more}: where a controller hangs, Nomad waits two "
             f"minutes for it, after {longest_s:.0f} s"
         )
+
+
+# Registrations with their owner records.
+
+
+Answer = errors.NomadApiError | errors.RefusedError | None
+"""Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acquisition:
+    """A volume to own, and to register."""
+
+    document: Document
+    token: registration_ownership.OwnerToken
+    is_new: bool
+    """Whether it is not registered, so that it may be taken back where another run registered its storage meanwhile."""
+
+    is_sent: bool = True
+    """Whether it is registered; else only its owner record is written."""
+
+    @property
+    def key(self) -> volumes.Key:
+        """Namespace and id."""
+        return volumes.key_of(self.document)
+
+
+class RegistrationRun:
+    """One run: its registrations share what is known of plugins that do not answer, and lists of volumes."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._latest = sharing.LatestUsers(client)
+        self.breaker = CircuitBreaker()
+
+    def register(
+        self,
+        items: Iterable[Acquisition],
+        *,
+        requester: registration_ownership.Requester,
+        policy: RetryPolicy,
+    ) -> Iterator[tuple[Document, Answer]]:
+        """
+        Record *requester* as the owner of *items*, register them, and yield the answer of each.
+
+        A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment,
+        the later one takes its volumes back (`sharing.take_back_later`). A record that this run wrote for
+        nothing is removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
+        """
+        all_of_them, client, report = tuple(items), self._client, policy.report
+        tokens = {item.key: item.token for item in all_of_them}
+        records = registration_ownership.owner_records_of(client)
+        taken = policy.retry(lambda: records.acquire(tokens, requester, report))
+        for item in all_of_them:
+            if item.key in taken.refused:
+                yield item.document, registration_ownership.refusal(item.key, taken.refused[item.key], requester)
+        ours = [item for item in all_of_them if item.key not in taken.refused]
+        yield from ((item.document, None) for item in ours if not item.is_sent)
+        to_send = [(item.document, item.is_new) for item in ours if item.is_sent]
+        new = frozenset(item.key for item in ours if item.is_new)
+        sent = list(Sender(client, policy, self.breaker).send_all(to_send))
+        arrived = [document for document, error in sent if error is None]
+        newly_registered = [document for document in arrived if volumes.key_of(document) in new]
+        late = sharing.take_back_later(client, newly_registered, self._latest)
+        failed = {volumes.key_of(document): error for document, error in sent if error is not None}
+        registration_ownership.remove_unused(client, taken, {**failed, **late}, requester, report)
+        kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}
+        owners = registration_ownership.confirm(client, kept, requester, report)
+        lost = {key: registration_ownership.LostError(key, owner) for key, owner in owners.items()}
+        yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)
+
+    def register_one(
+        self, item: Acquisition, *, requester: registration_ownership.Requester, policy: RetryPolicy
+    ) -> None:
+        """Register *item* as `register` does. Raises why Nomad does not have it as wanted."""
+        [(_, problem)] = self.register([item], requester=requester, policy=policy)
+        if problem is not None:
+            raise problem

@@ -8,14 +8,14 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import properties, resource
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import deregistration, secret_safety, volume_document
+from nomad_csi.volumes import deregistration, secret_safety
 
 if TYPE_CHECKING:
     from nomad_csi.drivers import model
@@ -337,22 +337,37 @@ def take_back_later(
 # The volumes that an operation of Pulumi registers.
 
 
+def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str], ...]:
+    """
+    Return namespace and id of every volume that is registered with this storage or a part of it, whatever its plugin.
+
+    In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
+    """
+    identity = storage_identity.identify(external_id)
+    listed = volumes.list_volumes(client, "*")
+    return tuple(
+        (item.namespace, item.volume_id)
+        for item in listed
+        if identity.contains(storage_identity.identify(item.external_id))
+    )
+
+
 def reason(
     context: resource.Context,
-    news: Mapping[str, Any],
+    document: registration.VolumeRegistration,
     *,
     accepts_present: bool = False,
     replaced: volumes.Key | None = None,
 ) -> str:
     """
-    Return why the volume of checked inputs *news* may not share its storage with another one; empty where it may.
+    Return why the volume of *document* may not share its storage with another one; empty where it may.
 
     Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
     *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
     """
-    if properties.UNKNOWN in (news["externalId"], news["capabilities"], news["pluginId"]):
+    if properties.UNKNOWN in f"{document.external_id} {document.capabilities} {document.plugin_id}":
         return ""
-    users, document = _users(context), volume_document.parse_inputs(news)
+    users = _users(context)
     if accepts_present and users.has(document):
         return ""
     why = users.refusal(document, replaced)

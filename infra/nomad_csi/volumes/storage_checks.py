@@ -4,28 +4,32 @@ Check the storage of a volume: by the catalogue, in AWS, and by the plugin's con
 Few steps need that, and what it imports takes the provider 0.3 s: it is imported where it is called.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.aws import asking, ebs_volumes, file_systems
 from nomad_csi.aws import records as aws_records
 from nomad_csi.csi import endpoint, validation
 from nomad_csi.drivers import catalogue, model
-from nomad_csi.frame import properties, resource
+from nomad_csi.frame import resource
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import plugins
+from nomad_csi.plan import volume_forms
+from nomad_csi.plan.registration import VolumeRegistration
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
-from nomad_csi.volumes import volume_document
 
 # Whether the external id has the form of the plugin's driver.
 
 
-def form_problems(plugin: plugins.Plugin, news: Mapping[str, Any]) -> Iterator[errors.Problem]:
-    """Yield a problem where the external id is invalid for the plugin's driver, if the catalogue has that."""
-    external_id, driver = news.get("externalId", resource.UNKNOWN), _driver(plugin)
-    if driver is not None and external_id != resource.UNKNOWN and not driver.external_id.fits(external_id):
+def form_problems(plugin: plugins.Plugin, external_id: str) -> Iterator[errors.Problem]:
+    """
+    Yield a problem where *external_id* is invalid for the plugin's driver, if the catalogue has that.
+
+    An empty one is not known yet.
+    """
+    driver = _driver(plugin)
+    if driver is not None and external_id not in {"", resource.UNKNOWN} and not driver.external_id.fits(external_id):
         yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
 
 
@@ -49,25 +53,23 @@ _GONE = aws_records.LEAVING | {"error"}
 
 
 def storage_problems(
-    plugin: plugins.Plugin | None, news: Mapping[str, Any], recorded: Mapping[str, Any], unchecked: list[str]
+    plugin: plugins.Plugin | None, document: VolumeRegistration, old: str, unchecked: list[str]
 ) -> Iterator[errors.Problem]:
     """
-    Yield AWS's problems with the external id of *news*, and its zones; checks not made are added to *unchecked*.
+    Yield AWS's problems with the storage of *document*, and its zones; checks not made are added to *unchecked*.
 
-    *recorded* are the outputs of the registration that it replaces.
+    *old*: the external id of the registration that it replaces; empty: it replaces none.
     """
-    external_id, old = news["externalId"], recorded.get("externalId", "")
+    external_id = document.external_id
     is_ebs, is_efs = ebs_volumes.is_ebs(external_id), file_systems.parts(external_id) is not None
     if not (is_ebs or is_efs):
         return
-    region = _region(plugin, news)
+    region = _region(plugin, document)
     if not region:
         unchecked.append(f"{external_id} in AWS (no region is known: set AWS_REGION)")
         return
     try:
-        judged = (
-            _ebs_problem(external_id, old, region, news) if is_ebs else _efs_problem(external_id, old, region, news)
-        )
+        judged = (_ebs_problem if is_ebs else _efs_problem)(document, old, region)
     except errors.AwsError as error:
         unchecked.append(f"{external_id} in AWS ({error})")
         return
@@ -77,48 +79,47 @@ def storage_problems(
     yield from judged
 
 
-def _region(plugin: plugins.Plugin | None, news: Mapping[str, Any]) -> str:
+def _region(plugin: plugins.Plugin | None, document: VolumeRegistration) -> str:
     """Return the region of the volume's zones, else that of the plugin's nodes, else that of the environment."""
     running = plugin.nodes if plugin else ()
-    for named in (_zones(news), tuple(eligibility.zone_of_segments(item.segments) for item in running)):
+    for named in (_zones(document), tuple(eligibility.zone_of_segments(item.segments) for item in running)):
         found = names.region_of_zones(named)
         if found:
             return next(iter(found)) if len(found) == 1 else ""
     return asking.region_of_environment()
 
 
-def _zones(news: Mapping[str, Any]) -> tuple[str, ...]:
+def _zones(document: VolumeRegistration) -> tuple[str, ...]:
     """Return the zones of the required places that are known."""
-    places = news.get("requiredTopologies", ())
-    if places == resource.UNKNOWN:
-        return ()
-    segments = (place.get("segments") for place in places if isinstance(place, Mapping))
-    found = (eligibility.zone_of_segments(item) for item in segments if isinstance(item, Mapping))
+    found = map(eligibility.zone_of_segments, document.required_topologies)
     return tuple(zone for zone in found if zone and zone != resource.UNKNOWN)
 
 
-def _ebs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
-    """Return EC2's problems with *external_id*; ``None`` where they could not be determined."""
+def _ebs_problem(document: VolumeRegistration, old: str, region: str) -> tuple[errors.Problem, ...] | None:
+    """Return EC2's problems with the storage; ``None`` where they could not be determined."""
+    external_id = document.external_id
     seen = ebs_volumes.read_volumes({external_id, old}, region)
     found = seen.get(external_id)
     if found is None:
         return (_absent(external_id, old, "an EBS volume", region),) if old in seen else None
     if found.state in _GONE:
         return (_unusable(external_id, found.state),)
-    wrong = [zone for zone in _zones(news) if zone != found.availability_zone]
+    wrong = [zone for zone in _zones(document) if zone != found.availability_zone]
     if not wrong:
         return ()
     allowed = f"{found.availability_zone}, the zone of {external_id}"
     return (errors.Problem(path="requiredTopologies", got=", ".join(wrong), allowed=allowed),)
 
 
-def _efs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any]) -> tuple[errors.Problem, ...] | None:
-    """Return EFS's problems with *external_id*; ``None`` where they could not be determined."""
+def _efs_problem(document: VolumeRegistration, old: str, region: str) -> tuple[errors.Problem, ...] | None:
+    """Return EFS's problems with the storage; ``None`` where they could not be determined."""
+    external_id = document.external_id
     seen = file_systems.find((external_id, old), region)
     (system_id, point_id), old_id = file_systems.parts(external_id) or ("", ""), file_systems.parts(old) or ("", "")
     found = seen.file_systems.get(system_id)
     if found is None:
-        is_sure = old_id[0] in seen.file_systems and not _is_of_another_account(news)
+        is_another_accounts = any(name.lower() in {"crossaccount", resource.UNKNOWN} for name in document.context)
+        is_sure = old_id[0] in seen.file_systems and not is_another_accounts
         return (_absent(system_id, old_id[0], "a file system", region),) if is_sure else None
     if found.state in _GONE:
         return (_unusable(system_id, found.state),)
@@ -126,11 +127,6 @@ def _efs_problem(external_id: str, old: str, region: str, news: Mapping[str, Any
         got = f"{point_id!r}, {f'one of {owner}' if owner else 'which EFS does not know'}"
         return (errors.Problem(path="externalId", got=got, allowed=f"an access point of {system_id}"),)
     return ()
-
-
-def _is_of_another_account(news: Mapping[str, Any]) -> bool:
-    context = news.get("context", {})
-    return context == resource.UNKNOWN or any(name.lower() == "crossaccount" for name in context)
 
 
 def _absent(external_id: str, old: str, kind: str, region: str) -> errors.Problem:
@@ -154,16 +150,15 @@ _LATER = frozenset(
 
 
 def controller_problems(
-    context: resource.Context, plugin: plugins.Plugin, news: Mapping[str, Any], unchecked: list[str]
+    context: resource.Context, plugin: plugins.Plugin, document: VolumeRegistration, unchecked: list[str]
 ) -> Iterator[errors.Problem]:
-    """Yield the controller's problems with the volume of *news*; a check not made is added to *unchecked*."""
-    if not plugin.controllers or properties.has_unknown(news):
+    """Yield the controller's problems with the volume; a check not made is added to *unchecked*."""
+    if not plugin.controllers or resource.UNKNOWN in str(volume_forms.write(document, "property")):
         return
     socket = _socket(context, plugin)
     if not socket:
         unchecked.append(f"the controller of {plugin.plugin_id} (its socket is not reachable from here)")
         return
-    document = volume_document.parse_inputs(news)
     key = (document.namespace, document.volume_id)
     question = validation.ValidationQuestion(
         key=key,

@@ -7,7 +7,9 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.plan import registration
 from nomad_csi.volumes import facts, owner_records, registration_ownership, volume_properties
+from nomad_csi.volumes.desired import DesiredVolume
 
 Requester = registration_ownership.Requester
 OwnerToken = registration_ownership.OwnerToken
@@ -28,17 +30,21 @@ def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester
     )
 
 
-def next_token(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> OwnerToken:
+def next_token(recorded: str, *, is_same: bool) -> OwnerToken:
     """
-    Return the nonce of *recorded* outputs, and the one to write.
+    Return the *recorded* nonce, and the one to write.
 
-    They are equal while the stack and what a removal does are the same. Another stack gets a new nonce, so that a copy
+    They are equal while the stack, and what a removal does, *is_same*. Another stack gets a new nonce, so that a copy
     of the state under the old stack does not own the volume any more; so does another ``onDestroy``, so that an older
     state does not bring back a deletion that was withdrawn.
     """
-    before = str(recorded.get("nonce", ""))
-    is_same = all(news.get(name) == recorded.get(name) for name in (*stack_identity.OF_OWNER, "onDestroy"))
-    return OwnerToken(recorded=before, nonce=before if before and is_same else owner_records.new_nonce())
+    return OwnerToken(recorded=recorded, nonce=recorded if recorded and is_same else owner_records.new_nonce())
+
+
+def naming(token: OwnerToken, document: registration.VolumeRegistration) -> OwnerToken:
+    """Return *token* with the existing storage of *document*: no empty storage is created for its id then."""
+    external_id = document.external_id.replace(resource.UNKNOWN, "")
+    return dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
 
 
 def compare_record(
@@ -53,24 +59,23 @@ def compare_record(
     return "own" if record.nonce in {"", nonce} else "sibling"
 
 
-def warn_unless_owned(context: resource.Context, news: Mapping[str, Any], refusal: errors.RefusedError) -> None:
+def warn_unless_owned(context: resource.Context, volume: DesiredVolume, refusal: errors.RefusedError) -> None:
     """
-    Warn of the *refusal* of the new volume *news* in a preview; raise it where this stack owns the volume.
+    Warn of the *refusal* of a new *volume* in a preview; raise it where this stack owns the volume.
 
     The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
     preview before an import.
     """
-    owner = registration_ownership.owner_records_of(context.client).cached(_key(news))
-    if owner is not None and owner.stack_id and owner.stack_id == news.get("ownerId"):
+    owner = registration_ownership.owner_records_of(context.client).cached(volume.key)
+    if owner is not None and owner.stack_id and owner.stack_id == volume.owner_id:
         raise refusal
     context.warn(f"{refusal}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 
 
 def acquire(
-    context: resource.Context, news: Mapping[str, Any], recorded: Mapping[str, Any], token: OwnerToken
+    context: resource.Context, key: volumes.Key, who: Requester, token: OwnerToken
 ) -> registration_ownership.AcquiredVolumes:
-    """Record the owner of the volume of *news*. Raises `errors.RefusedError` where another stack owns it."""
-    key, who = _key(news), requester(news, recorded)
+    """Record *who* as the owner of the volume *key*. Raises `errors.RefusedError` where another stack owns it."""
     taken = registration_ownership.owner_records_of(context.client).acquire({key: token}, who, context.warn)
     if key in taken.refused:
         raise registration_ownership.refusal(key, taken.refused[key], who)

@@ -1,29 +1,31 @@
-"""The facts about a volume that the program declares, and the sentences of its refusals."""
+"""
+The facts about a volume (`volumes.facts`), read when a decision needs them. Each fact sends its requests once.
 
+No rule stands here: which facts lead to what is `volumes.decide`. The sentences of the refusals are `volumes.explain`.
+"""
+
+import abc
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.frame import declaration, properties, resource, stack_identity
-from nomad_csi.nomad import tokens, volumes
+from nomad_csi.frame import resource, stack_identity
+from nomad_csi.nomad import cluster_identity, tokens, volumes
 from nomad_csi.volumes import (
     compare,
-    created_changes,
     created_deletion,
-    created_properties,
     decide,
-    difference,
+    deregistration,
+    desired,
+    explain,
     facts,
+    fitness,
     hold,
     registration_change,
     registration_ownership,
-    replacement,
     secret_safety,
     sharing,
-    volume_changes,
-    volume_document,
-    volume_facts,
     volume_ownership,
     volume_properties,
 )
@@ -32,14 +34,135 @@ _OF_USE = frozenset({"external_id", "capability"})
 """Fields that say which storage a volume uses, and how."""
 
 
-class WantedVolume(volume_facts.VolumeFacts):
-    """A volume that the program declares with checked inputs *news*; implements `facts.Presence`."""
+class VolumeFacts(abc.ABC):
+    """The facts that a wanted and a removed volume share."""
 
     def __init__(
         self,
         context: resource.Context,
-        declared: declaration.Declaration,
-        news: Mapping[str, Any],
+        volume: desired.DesiredVolume,
+        recorded: Mapping[str, Any] | None,
+        *,
+        in_preview: bool,
+    ) -> None:
+        self._context = context
+        self.desired = volume
+        self._in_preview = in_preview
+        self._is_new = recorded is None
+        self.recorded_outputs: Mapping[str, Any] = recorded or {}
+        self.key, self.name = volume.key, volume.document.key
+        self.requester = volume.requester(self.recorded_outputs)
+        self.unchecked: list[str] = []
+        """The checks of `fitness` that could not be made."""
+
+    @side_by_side.read_once
+    def cluster(self) -> facts.Cluster:
+        """The cluster that the connection leads to."""
+        return cluster_identity.compare(self._context.client, self._recorded_cluster)
+
+    @property
+    def _recorded_cluster(self) -> Mapping[str, Any]:
+        """The cluster of the volume; of a new one, that of the other objects of the state."""
+        return self._context.operation.recorded_cluster() if self._is_new else self.recorded_outputs
+
+    @side_by_side.read_once
+    def owners(self) -> registration_ownership.VolumeOwners:
+        """The owner record of the id, or that it may not be read."""
+        records = registration_ownership.owner_records_of(self._context.client)
+        return records.read([self.key], max_age_s=registration_ownership.SEEN_S if self._in_preview else 0.0)
+
+    @property
+    def owner(self) -> registration_ownership.OwnerRecord | None:
+        """The owner record, as read; ``None``: there is none, or it may not be read."""
+        return self.owners.owners.get(self.key)
+
+    @property
+    def record(self) -> facts.Record:
+        """The owner record of the id."""
+        return volume_ownership.compare_record(self.owner, self.requester, self.recorded_outputs, self.owners.unread)
+
+    @property
+    def has_owner(self) -> bool:
+        """Whether an owner record is written for it."""
+        return bool(self.requester.owner)
+
+    @side_by_side.read_once
+    def found(self) -> volumes.Volume | None:
+        """Nomad's registration; ``None``: there is none."""
+        return volumes.get(self._context.client, *self.key)
+
+    @property
+    def registered(self) -> volumes.Volume:
+        """Nomad's registration, where a decision has seen that there is one."""
+        assert self.found is not None  # noqa: S101  # the decision has seen it
+        return self.found
+
+    @property
+    def is_of_another_hand(self) -> bool:
+        """Whether Nomad's registration has other storage than the state."""
+        return self.found is not None and bool(explain.stands_for_another(self.found, self.recorded_outputs))
+
+    @property
+    def claims(self) -> facts.Claims:
+        """The claims on the registration."""
+        if self.found is None or not self.found.claims:
+            return "none"
+        return "ending" if deregistration.is_ending(self.found) else "held"
+
+    @property
+    @abc.abstractmethod
+    def problems(self) -> tuple[str, ...]:
+        """Why the desired registration, or the replacement, would not work; fills `unchecked`."""
+
+    @property
+    def fitness(self) -> facts.Fitness:
+        """Whether the desired registration, or the replacement, would work."""
+        if self.problems:
+            return "unfit"
+        return "not known" if self.unchecked else "fit"
+
+    def warn_unchecked(self) -> None:
+        """Warn of the checks of `fitness` that could not be made."""
+        if self.unchecked:
+            self._context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
+
+    @abc.abstractmethod
+    def decision(self) -> decide.Decision:
+        """Return what is done, or why nothing is."""
+
+    def permitted(self) -> decide.Decision:
+        """Return what is done. Raises `errors.RefusedError` with the reason where nothing is."""
+        decision = self.decision()
+        if decision.refusal is not None:
+            raise self.refused(decision.refusal)
+        return decision
+
+    def refused(self, reason: decide.Refusal) -> errors.RefusedError:
+        """Return the error for *reason*, with the values and the way out."""
+        match reason:
+            case "other cluster" | "lost cluster":
+                return cluster_identity.refusal(self._context.client, f"volume {self.name}", self._recorded_cluster)
+            case "foreign":
+                return explain.foreign(self.key, self.owners.owners[self.key], self.requester)
+            case "claimed":
+                return deregistration.claimed(self.registered)
+            case "unfit":
+                return explain.unfit(self.name, self.problems)
+            case _:
+                return self._refused(reason)
+
+    @abc.abstractmethod
+    def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
+        """Return the error for a *reason* that the other kind of volume does not have."""
+
+
+class WantedVolume(VolumeFacts):
+    """A volume that is *desired*; implements `facts.Presence`."""
+
+    def __init__(
+        self,
+        context: resource.Context,
+        volume: desired.DesiredVolume,
         recorded: Mapping[str, Any] | None,
         *,
         in_preview: bool = False,
@@ -54,48 +177,34 @@ class WantedVolume(volume_facts.VolumeFacts):
         id that it replaces, which is deregistered before. *known*: ``found`` and ``owners``, where many were
         read at once.
         """
-        super().__init__(context, news, recorded, in_preview=in_preview)
+        super().__init__(context, volume, recorded, in_preview=in_preview)
         vars(self).update(known or {})
-        self._declared = declared
+        self.source, self.protect, self.adopt = volume.source, volume.protect, volume.adopt
+        self.before = desired.of_properties(volume_properties.of(volume.source), self.recorded_outputs)
+        self._differing = desired.differing(self.before, volume)
+        """The properties that differ from the state by their values."""
+
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        self.token = (
-            volume_ownership.OwnerToken() if is_label_enough else volume_ownership.next_token(news, self._recorded)
-        )
-
-    @property
-    def source(self) -> facts.Source:
-        """Where its storage comes from."""
-        return "created" if volume_properties.is_created(self._declared) else "existing"
-
-    @property
-    def protect(self) -> bool:
-        """Whether the id keeps its data."""
-        return bool(self._inputs.get("protect"))
-
-    @property
-    def adopt(self) -> bool:
-        """Whether to take over a registration that differs, or another stack's."""
-        return bool(self._inputs.get("adopt"))
+        token = volume_ownership.OwnerToken()
+        if not is_label_enough:
+            is_same = not self._differing & {*stack_identity.OF_OWNER, "onDestroy"}
+            token = volume_ownership.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
+        self.token = token if volume.is_created else volume_ownership.naming(token, volume.document)
 
     @side_by_side.read_once
     def change(self) -> registration_change.RegistrationChange:
         """The change from the recorded inputs."""
-        return registration_change.classify(self._declared.inputs_in(self._recorded), self._inputs)
+        return registration_change.classify(self.before, self.desired)
 
     @property
     def recorded(self) -> facts.Recorded:
         """The storage in the state, compared with the desired one."""
         if self._is_new:
             return "nothing"
-        if self.source == "created":
+        if self.source == "created" or self.change.kind == "replace":
             return "same"
-        compared: Mapping[registration_change.Storage, facts.Recorded] = {
-            "same": "same",
-            "other": "other",
-            "unknown": "doubtful",
-        }
-        return "same" if self.change.kind == "replace" else compared[self.change.storage]
+        return "doubtful" if self.change.storage == "unknown" else self.change.storage
 
     @property
     def record(self) -> facts.Record:
@@ -117,19 +226,23 @@ class WantedVolume(volume_facts.VolumeFacts):
     @property
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack, as its owner record says."""
-        return self.found is not None and volume_ownership.has_created(self.owner, self._requester, self.found)
+        return self.found is not None and volume_ownership.has_created(self.owner, self.requester, self.found)
 
     @property
     def kept(self) -> facts.Kept:
         """The storage that the owner record keeps for the id."""
-        owner = self.owner
+        owner, document = self.owner, self.desired.document
         if owner is None or not (owner.storage_name or owner.external_id):
             return "nothing"
         if self.source == "existing":
-            return "same" if owner.external_id == self._inputs.get("externalId") else "other"
-        if owner.plugin_id not in {"", self._inputs.get("pluginId")}:
+            if not owner.storage_name:
+                return "nothing"  # whoever registers storage that exists names it
+            return "same" if owner.external_id == document.external_id else "other"
+        storage, name = self.known_storage
+        if not owner.storage_name:  # no plugin finds it
+            return "same" if owner.external_id == storage else "other"
+        if owner.plugin_id not in {"", document.plugin_id}:
             return "other"
-        storage, name = self._known_storage
         if owner.external_id and storage:
             return "same" if owner.external_id == storage else "other"
         if name not in {"", owner.storage_name}:
@@ -137,14 +250,12 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "same" if owner.external_id else "begun"
 
     @property
-    def _known_storage(self) -> tuple[str, str]:
+    def known_storage(self) -> tuple[str, str]:
         """External id and name of the storage in the state, or in Nomad; empty: not known."""
         if self.found is not None and (self._is_new or self.is_proven):
             return self.found.external_id, self.found.name
-        return (
-            str(self._recorded.get("externalId", "")),
-            str(self._recorded.get(created_properties.CREATED_NAME, "")),
-        )
+        recorded = self.recorded_outputs
+        return str(recorded.get("externalId", "")), str(recorded.get(volume_properties.CREATED_NAME, ""))
 
     @property
     def kept_storage(self) -> str:
@@ -152,41 +263,42 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "" if self.owner is None else self.owner.storage
 
     @side_by_side.read_once
-    def compared(self) -> difference.Comparison:
+    def compared(self) -> compare.Comparison:
         """The desired registration compared with Nomad's; of known values only."""
-        known = {
-            name: value
-            for name, value in self._inputs.items()
-            if name not in volume_document.COMPARED or not properties.has_unknown(value)
-        }
-        document = volume_document.parse_inputs(self._inputs if known == self._inputs else known)
-        return compare.compare_volume(document, self.found, made_by_plugin=self.source == "created")
+        return compare.compare_volume(self.desired.known, self.found, made_by_plugin=self.source == "created")
+
+    @side_by_side.read_once
+    def unread(self) -> errors.RefusedError | None:
+        """The refusal to read the volume, which has secrets that a read would erase; ``None``: it may be read."""
+        secrets = self.desired.document.secrets or self.before.document.secrets
+        return secret_safety.refusal(self._context.client, self.key, secrets)
 
     @side_by_side.read_once
     def registration(self) -> facts.Registration:
         """Nomad's registration, compared with the desired one."""
-        if secret_safety.refusal(self._context.client, self.name, self._with_secrets) is not None:
+        if self.unread is not None:
             return "not known"
         if self.found is None:
             return "absent"
-        if self._is_new_storage:
-            is_drifted = bool(self._recorded and volume_facts.stands_for_another(self.found, self._recorded))
-            return "drifted" if is_drifted else self._compared_storage
+        if self.is_new_storage:
+            return "drifted" if self.recorded_outputs and self.is_of_another_hand else self._compared_storage
         if self.source == "created" and not self._is_new:
             return self._compared_creation(self.found)
         return self._compared_registration()
 
     def _compared_creation(self, found: volumes.Volume) -> facts.Registration:
         """Compare with the state alone: what a plugin answered is not compared with what was requested."""
-        if volume_facts.stands_for_another(found, self._recorded) and not self.is_proven:
+        if self.is_of_another_hand and not self.is_proven:
             return "drifted"
-        if created_changes.refusal_of_shrinking(found.capacity_bytes, self._inputs):
+        if explain.shrinking(found.capacity_bytes, self.desired.document):
             return "refused"
-        return "in-place" if created_changes.concerns_nomad(self._recorded, self._inputs) else "equal"
+        # What is not sent to Nomad is no change. Where nothing differs, a failed update is retried.
+        is_sent = self._differing - volume_properties.OF_DELETION - stack_identity.OF_OWNER or not self._differing
+        return "in-place" if is_sent or self.recorded_outputs.get("foreignMountFlags") else "equal"
 
     def _compared_registration(self) -> facts.Registration:
         fixed = [item for item in self.compared.differences if item.needs_new_registration]
-        if fixed and self._drift:
+        if fixed and self.drift:
             return "drifted"
         if any(item.field == "external_id" for item in fixed):
             return self._compared_storage
@@ -196,7 +308,9 @@ class WantedVolume(volume_facts.VolumeFacts):
             return "refused"
         if self.compared.differences and not self._is_only_owner:
             return "in-place"
-        return "unseen" if self._has_unseen_parts else "equal"
+        # Nomad may lack parts that it does not show: also after a failed update.
+        is_unseen = not self._is_only_owner and bool(self.compared.hidden or not self._is_new)
+        return "unseen" if is_unseen else "equal"
 
     @property
     def _compared_storage(self) -> Literal["re-register", "other-storage"]:
@@ -204,68 +318,62 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "re-register" if self.recorded == "same" else "other-storage"
 
     @side_by_side.read_once
-    def _drift(self) -> tuple[difference.Difference, ...]:
+    def drift(self) -> tuple[compare.Difference, ...]:
         """What Nomad has otherwise than recorded, of what it never changes."""
-        if not self._recorded:
+        if not self.recorded_outputs:
             return ()
-        found = volume_changes.compare_inputs(
-            self.found, self._recorded, is_created=self.source == "created"
+        found = compare.compare_volume(
+            self.before.document, self.found, made_by_plugin=self.source == "created"
         ).differences
         return tuple(item for item in found if item.needs_new_registration)
 
     @property
-    def _with_secrets(self) -> Mapping[str, Any]:
-        return {**self._recorded, **self._inputs}
-
-    @property
-    def _is_new_storage(self) -> bool:
+    def is_new_storage(self) -> bool:
         """Whether the program has yet to create the storage."""
-        is_owned = self._inputs.get("storage", {}).get("owned")
-        return self._inputs.get("externalId") == resource.UNKNOWN and bool(is_owned)
+        return self.desired.document.external_id == desired.UNKNOWN and self.desired.storage.owned
 
     @property
     def _is_only_owner(self) -> bool:
-        return stack_identity.is_all_that_differs(self._recorded, self._inputs, self._declared)
-
-    @property
-    def _has_unseen_parts(self) -> bool:
-        """Whether Nomad may lack parts that it does not show: also after a failed update."""
-        return not self._is_only_owner and bool(self.compared.hidden or not self._is_new)
+        """Whether the state differs in the owner, and in nothing else."""
+        is_owner = self._differing or stack_identity.missing_outputs(self.recorded_outputs)
+        return bool(is_owner) and self._differing <= stack_identity.OF_OWNER
 
     @property
     def storage(self) -> facts.Storage:
         """Whether the storage exists: what a plugin created, as far as it shows that; else in a preview."""
         if self.source == "created":
-            return created_deletion.presence(self._context, self._recorded)
+            return created_deletion.presence(self._context, self.recorded_outputs)
         if not (self._in_preview and self._is_new):
             return "there"
-        problems, unchecked = self._storage_problems
+        problems, unchecked = self.storage_problems
         if problems:
             return "gone"
         return "not known" if unchecked else "there"
 
     @side_by_side.read_once
-    def _storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
-        return replacement.problems_of_owned_storage(self._context, self._inputs)
+    def storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
+        """The problems of storage that the program created before, and the checks that could not be made."""
+        return fitness.problems_of_owned_storage(self._context, self.desired)
 
     @side_by_side.read_once
-    def _sharing(self) -> str:
+    def sharing_problem(self) -> str:
+        """Why the storage may not be registered beside that of the other volumes; empty where it may."""
         is_new = self._in_preview and self._is_new
-        return sharing.reason(self._context, self._inputs, accepts_present=is_new, replaced=self._replaced)
+        return sharing.reason(self._context, self.desired.document, accepts_present=is_new, replaced=self._replaced)
 
     @property
     def sharing(self) -> facts.Sharing:
         """Other volumes of the desired storage; compared where the use of the storage changes."""
         is_other_use = self.found is None or any(item.field in _OF_USE for item in self.compared.differences)
-        return "refused" if self.source == "existing" and is_other_use and self._sharing else "none"
+        return "refused" if self.source == "existing" and is_other_use and self.sharing_problem else "none"
 
     @side_by_side.read_once
-    def _dependents(self) -> hold.StorageDependents:
+    def dependents(self) -> hold.StorageDependents:
         """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
         left = self.change.left_storage
         assert left is not None  # noqa: S101  # see `left_storage`
         found = hold.read(self._context, left, self.key[0], but=[self.key])
-        own = self.key if left.contains(registration_change.planned_storage(self._inputs)) else None
+        own = self.key if left.contains(registration_change.planned_storage(self.desired)) else None
         return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
 
     @property
@@ -274,98 +382,20 @@ class WantedVolume(volume_facts.VolumeFacts):
         if self._is_new or self.source == "created" or self.change.left_storage is None:
             return "kept"
         left: Mapping[facts.Dependents, facts.LeftStorage] = {"none": "unneeded", "some": "needed"}
-        return left.get(self._dependents.fact, "not known")
+        return left.get(self.dependents.fact, "not known")
 
     @side_by_side.read_once
-    def _problems(self) -> tuple[str, ...]:
-        hidden = replacement.hidden_flags(self.found, self._recorded) if self.found is not None else ""
-        found = replacement.problems(
-            self._context,
-            self._inputs,
-            self._recorded,
-            self.unchecked,
-            is_created=self.source == "created",
-            in_preview=self._in_preview,
+    def problems(self) -> tuple[str, ...]:
+        """Why the desired registration would not work."""
+        hidden = explain.hidden_flags(self.found, self.before.document)
+        found = fitness.problems(
+            self._context, self.desired, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
         )
-        return (*((hidden,) if hidden else ()), *found)
+        return (*([hidden] if hidden else []), *found)
 
     def decision(self) -> decide.Decision:
         """Return what is done, or why nothing is."""
         return decide.decide_presence(self)
 
-    def _sentences(self) -> volume_facts.Refusals:
-        return {
-            "other cluster": self._of_cluster,
-            "lost cluster": self._of_cluster,
-            "foreign": self._of_owner,
-            "dependents": lambda: self._dependents.refusal(f"volume {self.name} stays as it is"),
-            "unreadable": self._of_secrets,
-            "protected": lambda: registration_change.refusal_of_other_data(self.name, self.change),
-            "shared": lambda: errors.RefusedError(f"volume {self.name} was not registered: {self._sharing}"),
-            "storage gone": self._of_storage,
-            "unfit": self._of_fitness,
-            "claimed": self._of_claims,
-            "taken": self._of_taken,
-            "never in place": self._of_taken,
-            "changed meanwhile": self._of_drift,
-            "impossible": self._of_impossible,
-            "other storage": self._of_other_storage,
-            "unrecorded": lambda: created_changes.refusal_without_record(self.key),
-        }
-
-    def _of_other_storage(self) -> errors.RefusedError:
-        assert self.owner is not None  # noqa: S101  # the decision has compared it
-        storage, _ = self._known_storage
-        wanted = storage or str(self._inputs.get("externalId", ""))
-        gets = wanted if wanted not in {"", resource.UNKNOWN} else f"storage of plugin {self._inputs['pluginId']}"
-        plugin = f" of plugin {self.owner.plugin_id}" if self.owner.plugin_id else ""
-        way_out = registration_ownership.way_to_give_up(
-            self.key, self.owner.external_id or self.owner.storage_name, self.owner.owner
-        )
-        return errors.RefusedError(
-            f"the owner record of volume {self.name} keeps storage {self.owner.storage}{plugin} for it, and it would "
-            f"get {gets}; nothing was changed: to give the first one up, {way_out}"
-        )
-
-    def _of_secrets(self) -> errors.RefusedError:
-        found = secret_safety.refusal(self._context.client, self.name, self._with_secrets)
-        assert found is not None  # noqa: S101  # the decision has read it
-        return found
-
-    def _of_storage(self) -> errors.RefusedError:
-        reasons = "; ".join(map(str, self._storage_problems[0]))
-        return errors.RefusedError(f"volume {self.name} would be registered for unusable storage: {reasons}")
-
-    def _of_taken(self) -> errors.RefusedError:
-        assert self.found is not None  # noqa: S101  # the decision has compared it
-        if self._is_new_storage:
-            return errors.RefusedError(
-                f"volume {self.name} is registered already, for {self.found.external_id}, and this resource would make "
-                "new storage for it: add an alias where the resource was renamed or moved in the program, or choose "
-                "another id"
-            )
-        return volume_document.refusal_of_foreign(self.found, self._inputs, self.compared)
-
-    def _of_drift(self) -> errors.RefusedError:
-        if self.source == "created":
-            return self._of_another()
-        changed = "; ".join(
-            f"{volume_document.property_path(item.field)} is {item.actual!r} in Nomad, {item.desired!r} in the state"
-            for item in self._drift
-        )
-        return errors.RefusedError(
-            f"volume {self.name} is not as recorded any more; nothing was changed: {changed}; run `pulumi refresh`, "
-            "check, and run again"
-        )
-
-    def _of_impossible(self) -> errors.RefusedError:
-        if self.source == "created" and self.found is not None and not self._is_new:
-            return errors.RefusedError(created_changes.refusal_of_shrinking(self.found.capacity_bytes, self._inputs))
-        if self._is_new and not self.adopt:
-            return self._of_taken()
-        return volume_changes.refusal_of_impossible(self.compared, self._inputs)
-
-    @property
-    def unchecked_storage(self) -> tuple[str, ...]:
-        """The checks of new storage that could not be made."""
-        return tuple(self._storage_problems[1])
+    def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
+        return explain.refusal(self, reason)

@@ -14,7 +14,7 @@ import yaml
 from nomad_csi import cli, errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import volume_creation, volumes
-from nomad_csi.volumes import created_volume, difference, owner_records, registration_ownership
+from nomad_csi.volumes import compare, created_volume, owner_records, registration_ownership
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -274,7 +274,7 @@ def test_registered_storage_is_completed(create, plan, client, spec):
 
     state, remarks = plan(path, "--adopt")["default/a"]
 
-    assert (state, difference.COMPLETE_SPEC in remarks) == ("refused", True)
+    assert (state, compare.COMPLETE_SPEC in remarks) == ("refused", True)
 
 
 def test_only_named_volumes_are_created(create, client, spec):

@@ -22,7 +22,7 @@ from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health
 from nomad_csi.verification import verification
-from nomad_csi.volumes import created_volume, volume_document, volume_registration
+from nomad_csi.volumes import created_volume, desired, volume_registration
 
 USE_S = 60.0
 
@@ -157,7 +157,7 @@ def create(stack):
 
         def make(wanted):
             [planned] = stack.plan(wanted).volumes
-            given = volume_document.write_inputs(planned.registration)
+            given = desired.write_inputs(planned.registration)
             return _kept(created_volume.CreatedVolumeResource(), given, stack, after)
 
         yield make
@@ -169,7 +169,7 @@ def register(stack):
     with contextlib.ExitStack() as after:
 
         def make(wanted):
-            given = volume_document.write_inputs(stack.plan(wanted).volumes[0].registration)
+            given = desired.write_inputs(stack.plan(wanted).volumes[0].registration)
             return _kept(volume_registration.VolumeRegistrationResource(), given, stack, after)
 
         yield make

@@ -17,8 +17,8 @@ from nomad_csi.nomad import jobs, volumes
 from nomad_csi.volumes import (
     created_deletion,
     created_volume,
+    desired,
     registration_ownership,
-    volume_document,
     volume_registration,
 )
 from nomad_csi_sandbox.csi_plugin import storage
@@ -89,7 +89,7 @@ class World:
         """Register storage under an id, as another stack does it."""
         kind = volume_registration.VolumeRegistrationResource()
         given = {"volumeId": volume_id, "externalId": external_id, "pluginId": "hostpath", "capabilities": CAPABILITIES}
-        volumes.register(self.client, volume_document.parse_inputs(kind.check(given)[0]))
+        volumes.register(self.client, desired.parse_inputs(kind.check(given)[0]))
 
 
 @pytest.fixture(scope="module")

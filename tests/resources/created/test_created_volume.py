@@ -1,13 +1,10 @@
 """Volumes that a plugin makes are made once, grow in place, and lose their registration only, never their data."""
 
-import json
-
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.provider import registry
-from nomad_csi.volumes import created_volume, owner_records, volume_document
+from nomad_csi.volumes import created_volume, desired, owner_records
 
 VOLUME = created_volume.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"
@@ -92,14 +89,6 @@ def no_delete(scripted):
     for method, path, _ in scripted.requests:
         assert "/delete" not in path
         assert method != "DELETE" or path == f"{PATH}?namespace=prod"
-
-
-def test_check_fills_in_namespace_and_name():
-    """Nomad's default namespace, and the id as the name, are what nothing means."""
-    values, failures = VOLUME.check({name: value for name, value in GIVEN.items() if name != "namespace"})
-
-    assert failures == ()
-    assert values == GIVEN | {"namespace": "default", "name": "scratch"}
 
 
 @pytest.mark.parametrize(
@@ -287,14 +276,6 @@ def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
         VOLUME.create(context, NEWS)
 
 
-def test_create_takes_over_an_equal_volume_without_a_word(context, scripted):
-    """After an interrupted run the volume is there, and nothing is sent."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    assert VOLUME.create(context, NEWS) == (IDENTITY, TAKEN | {"createdName": "scratch"})
-    assert scripted.sent("PUT") == []
-
-
 @pytest.mark.parametrize(
     ("held", "named"), [({"SnapshotID": "snap-2"}, "snapshotId"), ({"Parameters": None}, "parameters")]
 )
@@ -315,14 +296,6 @@ def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
     inputs, _ = VOLUME.read(context, IDENTITY, recorded, OUTPUTS)
 
     assert inputs == recorded
-
-
-def test_read_keeps_what_is_recorded_while_nomad_is_away(context, scripted, heard):
-    """A cluster that is down is no drift."""
-    scripted.reply("GET", PATH, 500, "No cluster leader")
-
-    assert VOLUME.read(context, IDENTITY, NEWS, OUTPUTS) == (NEWS, OUTPUTS)
-    assert "was not compared" in heard["warn"][0]
 
 
 def test_diff_of_places_that_are_preferred_no_more_changes_nothing():
@@ -355,10 +328,11 @@ def test_properties_that_replace_are_those_that_the_comparison_replaces():
         "context": {"a": "b"},
         "name": "other",
     }
-    compared = volume_document.compare_inputs(NEWS, NEWS | others, OUTPUTS)
+    before, after = (desired.of_properties(VOLUME.declared, item) for item in (NEWS, NEWS | others))
+    compared = desired.compare_states(before, after, OUTPUTS)
     replaced = [item for item in compared.differences if item.effect == "replaced"]
 
-    assert set(volume_document.property_names(replaced)) == declared - {"volumeId", "namespace"}
+    assert set(desired.property_names(replaced)) == declared - {"volumeId", "namespace"}
 
 
 def test_diff_of_the_name_changes_nothing():
@@ -390,13 +364,14 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
     assert len(scripted.sent("DELETE")) == 1
 
 
-def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted):
-    """Nothing is sent again unseen."""
+@pytest.mark.parametrize("change", [{"capacityMinBytes": 7 * GIB}, {"secrets": {"key": PASSWORD}}])
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted, change):
+    """Nothing is sent again unseen; whether secrets arrived, no read shows."""
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("PUT", PATH, 0)
 
     with pytest.raises(errors.NomadApiError):
-        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 7 * GIB})
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | change)
     assert len(scripted.sent("PUT")) == 1
 
 
@@ -444,30 +419,6 @@ def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
     assert len(scripted.sent("DELETE")) == 1
 
 
-def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
-    """A warning: its job may be made in the same run."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
-
-    VOLUME.preflight(context, {}, OTHER_PLUGIN)
-
-    [line] = heard["warn"]
-    assert line.startswith("pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'")
-
-
-def test_a_record_of_an_earlier_replacement_takes_nothing_with_it(context, scripted, heard):
-    """The engine deletes what was pending after its replacement was created under the same id."""
-    context.operation.create(VOLUME.declared.token, IDENTITY)
-
-    VOLUME.delete(context, IDENTITY, MADE | {"onDestroy": "delete"})
-
-    assert {method for method, *_ in scripted.requests} <= {"GET"}
-    assert heard["warn"] == [
-        "volume prod/scratch stays registered: another resource of this stack has taken it over, or a newer state of "
-        "this one"
-    ]
-
-
 def test_delete_refuses_a_claimed_volume(context, scripted):
     """A volume in use stays registered."""
     claimed = {
@@ -479,26 +430,6 @@ def test_delete_refuses_a_claimed_volume(context, scripted):
     with pytest.raises(errors.RefusedError, match="prod/db"):
         VOLUME.delete(context, IDENTITY, OUTPUTS)
     assert scripted.sent("DELETE") == []
-
-
-def test_secrets_are_secret():
-    """They are marked in state, and their names known to the provider."""
-    assert VOLUME.declared.secret == {"secrets"}
-
-
-def test_document_and_inputs_are_one_to_one():
-    """What is sent for inputs reads back as the same inputs."""
-    document = volume_document.parse_inputs(NEWS)
-
-    assert document.preferred_topologies == (ZONE_B["segments"],)
-    assert (document.capacity_min_bytes, document.capacity_max_bytes) == (5 * GIB, 8 * GIB)
-    assert (document.snapshot_id, document.clone_id) == ("snap-1", "")
-
-
-def test_resource_is_registered():
-    """The provider knows it, and every value of it is JSON."""
-    assert isinstance(registry.RESOURCES["nomad-csi:index:CreatedVolume"], created_volume.CreatedVolumeResource)
-    assert json.loads(json.dumps(OUTPUTS)) == OUTPUTS
 
 
 def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):

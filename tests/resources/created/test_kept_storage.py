@@ -7,7 +7,14 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
-from nomad_csi.volumes import created_volume, hold, registration_ownership, volume_document, volume_registration
+from nomad_csi.volumes import (
+    created_volume,
+    deregistration,
+    desired,
+    hold,
+    registration_ownership,
+    volume_registration,
+)
 from tests.resources.created import test_created_deletion_steps as steps
 
 running, world = steps.running, steps.world
@@ -71,6 +78,26 @@ def test_id_gets_no_other_storage_before_the_kept_one_is_given_up_by_name(world,
     assert (world.held(), world.storage()) == (None, {kept})
 
 
+def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_storage(world):
+    """Its next resource would have the plugin create some: refused in the preview, until the first is given up by name."""
+    news, made = make(world)
+    kept, owner = made["externalId"], steps.OWNER
+    volumes.deregister(world.client, *KEY)
+    registration_ownership.owner_records_of(world.client).give_up(KEY, kept, is_registered=False)
+    kind = volume_registration.VolumeRegistrationResource()
+    given = {name: news[name] for name in ("volumeId", "pluginId", "capabilities", "owner")}
+    kind.create(world.context, kind.check(given | {"externalId": kept, "protect": True})[0])
+    volumes.deregister(world.client, *KEY)
+
+    for ask in (lambda: VOLUME.preflight(world.context, {}, news), lambda: VOLUME.create(world.context, news)):
+        with pytest.raises(errors.RefusedError, match=f"keeps storage {kept} of plugin hostpath .* --forget {kept} "):
+            ask()
+    assert (world.held(), world.storage()) == (None, {kept})
+
+    deregistration.give_up_storage(world.client, KEY, kept, registration_ownership.Requester(owner=owner))
+    assert VOLUME.create(world.context, news)[1]["externalId"] != kept
+
+
 def test_registration_of_another_hand_changes_neither_the_state_nor_the_storage(world):
     """A refresh keeps what the state knows; an update is refused; the printed way out registers the own storage."""
     news, outputs = make(world)
@@ -110,7 +137,7 @@ def blind(world, monkeypatch):
 def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, blind):
     """Without rights to variables, by a state that lost it: the state has the name by which the plugin finds it."""
     news = steps.inputs_of(world, on_destroy="keep")
-    made = volume_creation.create(world.client, volume_document.parse_inputs(news | {"name": "theirs"})).volume
+    made = volume_creation.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
 
     taken = VOLUME.create(blind, news)[1]
     volumes.deregister(world.client, *KEY)
