@@ -7,7 +7,6 @@ The driver is a program that runs as a task: the real one, or its emulator. Test
 import contextlib
 import json
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -155,7 +154,11 @@ def running(make_driver):
 
     The folder has a short name, because the path of a socket may have 107 bytes.
     """
-    folder = Path(tempfile.mkdtemp(prefix="nc"))
+    with tempfile.TemporaryDirectory(prefix="nc") as folder:
+        yield from _running(make_driver, Path(folder))
+
+
+def _running(make_driver, folder):
     driver = make_driver(folder)
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)
@@ -163,9 +166,13 @@ def running(make_driver):
         [part for part in (driver.path, str(Path(sys.executable).parent), os.environ["PATH"]) if part]
     )
     made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, pace=pace, environment={"PATH": path}))
-    serving, sent = agent.Server(made), []
-    connection = nomad.Connection(address=serving.url)
-    with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
+    sent = []
+    with (
+        contextlib.closing(agent.Server(made)) as serving,
+        nomad.Nomad(
+            nomad.Connection(address=serving.url), observe=lambda method, path: sent.append((method, path))
+        ) as client,
+    ):
         source = JOB.format(
             role=driver.role,
             command=json.dumps(driver.command),
@@ -178,8 +185,6 @@ def running(make_driver):
         is_healthy = made.state.wait_for(lambda: _is_healthy(made.state), HEALTHY_S)
         assert is_healthy, _logs(folder)
         yield World(driver, client, made, folder, sent)
-    serving.close()
-    shutil.rmtree(folder)
 
 
 def _is_healthy(known):
