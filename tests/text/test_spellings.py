@@ -64,6 +64,7 @@ def test_other_texts_stay():
     [
         ("ends with hunter2-a", "ends with [secret]"),
         ("ends with hunter2", "ends with hunter2"),
+        ("a line ends with hunter2-a\n  and goes on", "a line ends with [secret]\n  and goes on"),
         ("ends with hunter2-a...", "ends with [secret]..."),
         ("ends with hunter2-a\u2026 and so on", "ends with [secret]\u2026 and so on"),
         ('{"text": "hunter2-a", "next": 1}', '{"text": "[secret]", "next": 1}'),

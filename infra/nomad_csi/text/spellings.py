@@ -51,8 +51,8 @@ _UNICODE_END = 0x110000
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 """Space that is more than one, or none of the keyboard's."""
 
-_CUT = re.compile(r"""\.{3,}|\u2026|\Z|["']|[ ]?</?[A-Za-z]""")
-"""Where a text was cut: marks that programs write there, and its end, in quotes and in HTML as well."""
+_CUT = re.compile(r"""\.{3,}|\u2026|\Z|\n|["']|[ ]?</?[A-Za-z]""")
+"""Where a text was cut: marks that programs write there, and its end, on a line, in quotes and in HTML as well."""
 
 _PARTIAL = re.compile(r"(?:\\{1,64}(?:[uUx][0-9A-Fa-f]{0,7}|[0-3]?[0-7]?)|%[0-9A-Fa-f]?|&[#A-Za-z0-9]{0,9})\Z")
 """An escape that was cut."""
@@ -187,9 +187,10 @@ class _Level:
 
     def spans(self, needles: Iterable[_Needle], short: re.Pattern[str] | None) -> Iterator[Span]:
         """Yield the parts of the original text in which one of *needles* was found, or a word of *short*."""
-        line = _replaced(self.text, ((found.span(), " ") for found in _SPACE.finditer(self.text)))
+        spaces = [(found.span(), "\n" if "\n" in found[0] else " ") for found in _SPACE.finditer(self.text)]
+        line = _replaced(self.text, ((span, " ") for span, _ in spaces))
         folded = _folded(line.text)
-        cuts = list(_cuts(line.text))
+        cuts = list(_cuts(_replaced(self.text, spaces).text))
         for needle in needles:
             for span in _found(folded if needle.is_folded else line.text, needle, cuts):
                 yield self._source(line, span)
